@@ -1,0 +1,72 @@
+# Two commands on a fresh machine: `make demo` and `make test`.
+# Every target sets up what it needs in .venv, and repeats cost little.
+
+PYTHON ?= python3
+VENV ?= .venv
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Any file or folder that appears, changes or disappears under src rebuilds the package.
+SOURCES := pyproject.toml meson.build README.md $(shell find src -name __pycache__ -prune -o -print)
+
+.PHONY: help demo test lint format docs bench dist clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo    certified selection on a bundled data set"
+	@echo "make test    tests, docstrings and README"
+	@echo "make lint    style checks (make format repairs what it can)"
+	@echo "make docs    HTML documentation in docs/_build/html"
+	@echo "make bench   benchmarks"
+	@echo "make dist    source archive and wheel in dist"
+	@echo "make clean   remove everything that was generated"
+
+demo: $(VENV)/.columnist-plot
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.columnist-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.columnist-docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/.columnist-test
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+# The wheel is built from the source archive, which shows that the archive is complete.
+dist: $(VENV)/.build
+	rm -rf dist
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m build --no-isolation --skip-dependency-check --outdir dist .
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
+	rm -rf .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.created
+	$(PIP) install "ruff>=0.6" "codespell>=2.3"
+	@touch $@
+
+# What pyproject.toml asks of a build, kept in the environment so that rebuilds are incremental.
+$(VENV)/.build: $(VENV)/.created pyproject.toml
+	$(PIP) install "meson-python>=0.18" "meson>=1.4" ninja "Cython>=3.1" "numpy>=2.0" "scipy>=1.13" "build>=1.2"
+	@touch $@
+
+# One stamp per set of extras: .columnist-test is the package with its [test] extra.
+$(VENV)/.columnist-%: $(VENV)/.build $(SOURCES)
+	PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --no-build-isolation \
+		--config-settings=build-dir=$(abspath $(VENV))/meson ".[$*]"
+	@touch $@

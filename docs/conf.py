@@ -1,0 +1,56 @@
+"""Sphinx configuration."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as installed_version
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+project = "Columnist"
+author = "The Columnist developers"
+copyright = author
+release = version = installed_version("columnist")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+
+root_doc = "index"
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.py"]
+default_role = "literal"
+
+autosummary_generate = True
+autosummary_imported_members = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    # Only plot_*.py are gallery pages.
+    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "doc_module": ("columnist",),
+    "backreferences_dir": None,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Columnist"
+html_show_sourcelink = False
+html_theme_options = {
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

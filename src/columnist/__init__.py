@@ -1,0 +1,56 @@
+"""Choose columns and rows of a data matrix, and prove how good the choice is.
+
+Names load on first use, so that ``import columnist`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from columnist import criteria, selection
+    from columnist.search.certificate import Certificate
+    from columnist.selection.certified import ColumnSelector
+    from columnist.selection.certify import certify
+    from columnist.selection.path import selection_path
+
+    __version__: str
+
+__all__ = [
+    "Certificate",
+    "ColumnSelector",
+    "__version__",
+    "certify",
+    "criteria",
+    "selection",
+    "selection_path",
+]
+
+# Public name -> module that defines it.
+_EXPORTS = {
+    "Certificate": "columnist.search.certificate",
+    "ColumnSelector": "columnist.selection.certified",
+    "certify": "columnist.selection.certify",
+    "selection_path": "columnist.selection.path",
+}
+_SUBMODULES = frozenset({"criteria", "selection"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        value = getattr(import_module(_EXPORTS[name]), name)
+    elif name in _SUBMODULES:
+        value = import_module(f"columnist.{name}")
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("columnist")
+    else:
+        raise AttributeError(f"module 'columnist' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,108 @@
+"""Validation at the door; the only module that touches scikit-learn's private helpers."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Iterable
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names_in
+
+__all__ = [
+    "available_memory",
+    "check_choice",
+    "check_count",
+    "check_real",
+    "feature_names",
+    "resolve_columns",
+    "resolve_size",
+]
+
+
+def check_choice(name: str, value, options: Iterable[str]) -> None:
+    """Raise unless ``value`` is one of the named options."""
+    options = tuple(options)
+    if not isinstance(value, str) or value not in options:
+        listed = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_real(name: str, value, *, low: float, high: float = np.inf, strict: bool = False) -> None:
+    """Raise unless ``value`` is a real number in the interval (``strict``: low excluded)."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not (low < value if strict else low <= value) or not value <= high:
+        sign = ">" if strict else ">="
+        upper = "" if np.isinf(high) else f" and <= {high:g}"
+        raise ValueError(f"{name} must be a number {sign} {low:g}{upper}; got {value!r}.")
+
+
+def check_count(name: str, value, *, low: int) -> None:
+    """Raise unless ``value`` is an integer of at least ``low``."""
+    integral = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if not integral or value < low:
+        raise ValueError(f"{name} must be an integer >= {low}; got {value!r}.")
+
+
+def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") -> int:
+    """Number of columns from an int, a fraction in (0, 1), or None for half."""
+    if value is None:
+        return max(1, n_features // 2)
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        if not 1 <= value <= n_features:
+            raise ValueError(
+                f"{name} must be between 1 and the number of features ({n_features}); got {value}."
+            )
+        return int(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
+        if 0.0 < value < 1.0:
+            return max(1, int(value * n_features))
+    raise ValueError(
+        f"{name} must be an integer >= 1, a fraction strictly between 0 and 1, or None; "
+        f"got {value!r}."
+    )
+
+
+def resolve_columns(name: str, columns, n_features: int, names: np.ndarray | None) -> list[int]:
+    """Indices of columns given by index or name, duplicates removed, order kept."""
+    if columns is None:
+        return []
+    if isinstance(columns, (str, numbers.Integral)):
+        columns = [columns]
+    columns = np.asarray(columns, dtype=object).ravel()
+    if len(columns) == n_features and all(isinstance(c, (bool, np.bool_)) for c in columns):
+        return [int(i) for i in np.flatnonzero(columns.astype(bool))]
+    return list(dict.fromkeys(_column_index(name, c, n_features, names) for c in columns))
+
+
+def _column_index(name: str, column, n_features: int, names: np.ndarray | None) -> int:
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(
+                f"{name} names the column {column!r}, but X has no column names: "
+                "pass a data frame, or use indices."
+            )
+        found = np.flatnonzero(np.asarray(names, dtype=object) == column)
+        if found.size == 0:
+            raise ValueError(f"{name} names the column {column!r}, which X does not have.")
+        return int(found[0])
+    if isinstance(column, numbers.Integral) and not isinstance(column, (bool, np.bool_)):
+        if not -n_features <= column < n_features:
+            raise ValueError(
+                f"{name} holds the index {int(column)}, but X has {n_features} columns."
+            )
+        return int(column) % n_features
+    raise ValueError(f"{name} must hold column indices or names; got {column!r}.")
+
+
+def feature_names(estimator, input_features=None) -> np.ndarray:
+    """Names of the input columns, as scikit-learn derives them."""
+    return _check_feature_names_in(estimator, input_features)
+
+
+def available_memory() -> int:
+    """Bytes of free memory, or 4 GB where the system does not tell."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 4 * 2**30

@@ -1,0 +1,259 @@
+r"""Reduction of any input to the small matrix with the same errors.
+
+Every error of the search is a function of the singular values of
+:math:`(I - QQ^T)T`, where Q is a basis of chosen columns of X and T is the target (X
+itself, or y). An orthonormal change of coordinates changes none of them, so X and T are
+rotated once into a basis of their joint range in which :math:`TT^T` is diagonal:
+
+* ``columns[i]`` is column i of X in that basis,
+* ``weights`` is the diagonal of :math:`TT^T`, descending.
+
+With X = U diag(s) V' as its own target this is ``columns = V diag(s)``, ``weights = s**2``.
+With a target Y the basis also holds the part of Y outside the range of X, which no column
+can reduce but which a criterion other than Frobenius sees.
+
+A randomized reduction keeps only part of the range. Compressing a residual can only lower
+its singular values, so every error measured on the reduced matrix is then a *lower* bound of
+the true one, and the search treats it so (``exact`` is False).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from columnist.linalg.sketch import randomized_range
+
+__all__ = ["Reduced", "reduce_data", "reduce_gram"]
+
+_EPS = np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A column-selection problem in small coordinates.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features, r)
+        Row i is column i of the (scaled) data.
+    weights : ndarray of shape (r,)
+        Diagonal second moment of the (scaled) target, descending.
+    scale : float
+        Power of two that was divided out of the target: true singular
+        values are ``scale`` times the reduced ones.
+    exact : bool
+        Whether the reduced errors are the true ones (else lower bounds).
+    rank : int
+        Numerical rank of the columns.
+    lost : float
+        Energy of the target left out by a randomized reduction, as a share of its energy.
+    """
+
+    columns: np.ndarray
+    weights: np.ndarray
+    scale: float
+    exact: bool
+    rank: int
+    lost: float = 0.0
+
+    @property
+    def n_items(self) -> int:
+        """Number of columns."""
+        return self.columns.shape[0]
+
+
+def reduce_data(
+    X,
+    Y: np.ndarray | None = None,
+    *,
+    center: bool = False,
+    rank: int | None = None,
+    rng: np.random.Generator | None = None,
+) -> Reduced:
+    """Reduce data, dense or sparse, with an optional target. No input validation.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (m, n)
+        Data.
+    Y : ndarray of shape (m, q), optional
+        Target; X itself when None.
+    center : bool, default=False
+        Subtract column means (of X and Y) first; a sparse X is not densified for it.
+    rank : int, optional
+        If given, a randomized reduction to about this many directions.
+    rng : numpy.random.Generator, optional
+        Randomness of the randomized reduction.
+
+    Returns
+    -------
+    Reduced
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.reduce import reduce_data
+    >>> reduced = reduce_data(np.diag([3.0, 2.0, 0.0]))
+    >>> reduced.rank, reduced.exact
+    (2, True)
+    """
+    x_scale = _power_of_two(_max_abs(X))
+    y_scale = x_scale if Y is None else _power_of_two(_max_abs(Y))
+    X = X * (1.0 / x_scale)
+    Y = None if Y is None else Y * (1.0 / y_scale)
+    if Y is not None and center:
+        Y = Y - Y.mean(axis=0)
+    mean = _column_means(X) if center else None
+    if rank is not None:
+        small, target, lost = _sketched(X, Y, mean, rank, rng)
+    elif sp.issparse(X):
+        small, target = _sparse_factor(X, Y, mean)
+        lost = 0.0
+    else:
+        small, target = _dense_factor(X if mean is None else X - mean, Y)
+        lost = 0.0
+    return _rotate(small, target, y_scale, exact=rank is None, lost=lost)
+
+
+def reduce_gram(G: np.ndarray) -> Reduced:
+    """Reduce a Gram or covariance matrix of the columns (symmetric, PSD).
+
+    Raises
+    ------
+    ValueError
+        If the matrix has clearly negative eigenvalues.
+    """
+    scale = _power_of_two(np.sqrt(_max_abs(G)))
+    values, vectors = np.linalg.eigh(0.5 * (G + G.T) / scale**2)
+    floor = len(G) * _EPS * max(values[-1], 0.0)
+    if values[0] < -1e3 * max(floor, _EPS):
+        raise ValueError(
+            "input='gram' needs a positive semi-definite matrix; the smallest eigenvalue is "
+            f"{values[0] * scale**2:.3g}. Pass the data themselves with input='data', or a "
+            "covariance matrix estimated without pairwise deletion."
+        )
+    keep = np.flatnonzero(values > floor)[::-1]
+    factor = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+    return _rotate(factor, None, scale, exact=True, lost=0.0)
+
+
+def _power_of_two(largest: float) -> float:
+    """Power of two near ``largest``, so that dividing by it rounds nothing."""
+    return 1.0 if largest == 0.0 else float(2.0 ** np.round(np.log2(largest)))
+
+
+def _max_abs(X) -> float:
+    values = X.data if sp.issparse(X) else X
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _column_means(X) -> np.ndarray:
+    return np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+
+
+def _dense_factor(X: np.ndarray, Y: np.ndarray | None):
+    """Triangular factor of [X Y] when tall (same inner products, fewer rows)."""
+    joint = X if Y is None else np.hstack([X, Y])
+    if joint.shape[0] > joint.shape[1]:
+        joint = scipy.linalg.qr(joint, mode="r", check_finite=False)[0][: joint.shape[1]]
+    return _split(joint, X.shape[1], Y is not None)
+
+
+def _split(joint: np.ndarray, n: int, has_target: bool):
+    return joint[:, :n], (joint[:, n:] if has_target else None)
+
+
+def _sparse_factor(X, Y, mean):
+    """A small factor with the inner products of [X Y], through the smaller Gram matrix."""
+    m, n = X.shape
+    if n <= m:
+        return _factor_of_gram(_joint_gram(X, Y, mean), n, Y is not None)
+    # Fewer rows than columns: rotate the rows into the eigenbasis of XX'.
+    kernel = _dense(X @ X.T)
+    if mean is not None:
+        cross = np.asarray(X @ mean).ravel()
+        kernel = kernel - cross[:, None] - cross[None, :] + mean @ mean
+    _, U = np.linalg.eigh(kernel)
+    small = np.asarray((X.T @ U).T)
+    if mean is not None:
+        small = small - np.outer(U.sum(axis=0), mean)
+    return small, (None if Y is None else U.T @ Y)
+
+
+def _joint_gram(X, Y, mean) -> np.ndarray:
+    m = X.shape[0]
+    gram = _dense(X.T @ X)
+    if mean is not None:
+        gram = gram - m * np.outer(mean, mean)
+    if Y is None:
+        return gram
+    cross = np.asarray(X.T @ Y)
+    if mean is not None:
+        cross = cross - np.outer(mean, Y.sum(axis=0))
+    return np.block([[gram, cross], [cross.T, Y.T @ Y]])
+
+
+def _factor_of_gram(gram: np.ndarray, n: int, has_target: bool):
+    values, vectors = np.linalg.eigh(gram)
+    keep = values > len(gram) * _EPS * max(values[-1], 0.0)
+    joint = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+    return _split(joint, n, has_target)
+
+
+def _sketched(X, Y, mean, rank, rng):
+    """Project on a randomized range; also the share of the target's energy left out."""
+    operator = X if mean is None else _Centered(X, mean)
+    Q = randomized_range(operator, rank, rng=rng)
+    small = np.asarray(X.T @ Q).T
+    if mean is not None:
+        small = small - np.outer(Q.sum(axis=0), mean)
+    if Y is not None:
+        Q, _ = np.linalg.qr(np.hstack([Q, Y]))
+        small = np.asarray(X.T @ Q).T
+        if mean is not None:
+            small = small - np.outer(Q.sum(axis=0), mean)
+        return small, Q.T @ Y, 0.0
+    total = float(X.multiply(X).sum()) if sp.issparse(X) else float(np.vdot(X, X))
+    if mean is not None:
+        total -= X.shape[0] * float(mean @ mean)
+    return small, None, max(0.0, 1.0 - float(np.vdot(small, small)) / total) if total else 0.0
+
+
+class _Centered:
+    """X - 1 mean' as an operator, for matrices that must stay sparse."""
+
+    def __init__(self, X, mean, transposed=False):
+        self.X, self.mean, self.transposed = X, mean, transposed
+        self.shape = X.shape[::-1] if transposed else X.shape
+
+    @property
+    def T(self):
+        return _Centered(self.X, self.mean, not self.transposed)
+
+    def __matmul__(self, other):
+        if self.transposed:
+            return np.asarray(self.X.T @ other) - np.outer(self.mean, other.sum(axis=0))
+        return np.asarray(self.X @ other) - self.mean @ other
+
+
+def _rotate(small, target, scale, *, exact, lost) -> Reduced:
+    """Coordinates in which the target's second moment is diagonal."""
+    U, s, Vt = scipy.linalg.svd(small, full_matrices=False, check_finite=False)
+    rank = int((s > max(small.shape) * _EPS * s.max(initial=0.0)).sum())
+    columns = (s[:rank, None] * Vt[:rank]).T
+    if target is None:
+        return Reduced(np.ascontiguousarray(columns), s[:rank] ** 2, scale, exact, rank, lost)
+    inside = U[:, :rank].T @ target
+    outside = np.linalg.qr(target - U[:, :rank] @ inside, mode="r")
+    W, t, _ = scipy.linalg.svd(np.vstack([inside, outside]), check_finite=False)
+    weights = np.zeros(len(W))
+    weights[: len(t)] = t**2
+    return Reduced(np.ascontiguousarray(columns @ W[:rank]), weights, scale, exact, rank, lost)
+
+
+def _dense(matrix) -> np.ndarray:
+    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)

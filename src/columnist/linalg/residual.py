@@ -1,0 +1,60 @@
+"""Residuals after projecting on chosen columns. No input validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+__all__ = ["DEPENDENT", "chosen_basis", "residual_singular_values"]
+
+# A residual shorter than this share of its column counts as dependent; the
+# compiled kernels use the same figure.
+DEPENDENT = 1e-9
+
+
+def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
+    """Orthonormal basis (r x j) of ``columns[chosen]``, dependent columns left out.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, r)
+        One column of the data per row.
+    chosen : sequence of int
+        Which of them.
+    """
+    chosen = np.asarray(chosen, dtype=np.intp)
+    lengths = np.linalg.norm(columns[chosen], axis=1)
+    while chosen.size:
+        Q, R = np.linalg.qr(columns[chosen].T)
+        heights = np.zeros(chosen.size)
+        heights[: len(R)] = np.abs(np.diag(R))
+        independent = heights > DEPENDENT * lengths
+        if independent.all():
+            return Q
+        chosen, lengths = chosen[independent], lengths[independent]
+    return np.zeros((columns.shape[1], 0))
+
+
+def residual_singular_values(columns: np.ndarray, target: np.ndarray, chosen) -> np.ndarray:
+    """Singular values of ``target`` after projecting out ``columns[chosen]``.
+
+    Values at the level of rounding are returned as exact zeros: a residual that should
+    vanish would otherwise count, and under Schatten with p < 1 count visibly.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, r)
+        One column of the data per row.
+    target : ndarray of shape (r, q)
+        What is approximated.
+    chosen : sequence of int
+        The selection.
+    """
+    Q = chosen_basis(columns, chosen)
+    residual = target - Q @ (Q.T @ target)
+    residual -= Q @ (Q.T @ residual)
+    values = scipy.linalg.svdvals(residual, check_finite=False)
+    # The projection leaves at most r - j directions; the rest is rounding.
+    values = values[: max(residual.shape[0] - Q.shape[1], 0)]
+    floor = max(residual.shape) * np.finfo(np.float64).eps * np.linalg.norm(target)
+    return np.where(values > floor, values, 0.0)

@@ -1,0 +1,129 @@
+"""The certificate: what is proven about a choice."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+__all__ = ["STATUSES", "Certificate"]
+
+STATUSES: Mapping[str, str] = {
+    "optimal": "proven optimal: no other choice has a smaller error",
+    "bounded": "within a guarantee that holds a priori",
+    "heuristic": "greedy choice, with a proven bound",
+    "gap_reached": "stopped at the requested gap",
+    "time_limit": "stopped by the time limit",
+    "node_limit": "stopped by the node limit",
+    "memory_limit": "stopped by the memory limit",
+    "interrupted": "interrupted",
+}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Proof of how good a choice is.
+
+    Attributes
+    ----------
+    status : str
+        Why the search ended: ``"optimal"``, ``"bounded"``, ``"heuristic"``,
+        ``"gap_reached"``, ``"time_limit"``, ``"node_limit"``,
+        ``"memory_limit"`` or ``"interrupted"``.
+    error : float
+        Error of the returned choice.
+    lower_bound : float
+        No choice has a smaller error.
+    a_priori_bound : float or None
+        Guarantee known before the search ran: error - optimum is at most this
+        (weighted and greedy orders; None where none holds).
+    nodes_expanded, nodes_generated : int
+        Size of the search.
+    elapsed : float
+        Seconds.
+    criterion, target : str
+        What was minimised, and what was approximated.
+    selection : tuple of int
+        The choice the certificate speaks of.
+    better : tuple of int or None
+        In :func:`columnist.certify`: a better choice, if one was found.
+    history : tuple of dict
+        Bound, incumbent, expanded and open nodes over time.
+
+    Examples
+    --------
+    >>> from columnist import Certificate
+    >>> Certificate(status="time_limit", error=4.0, lower_bound=3.0).gap
+    0.25
+    """
+
+    status: str
+    error: float
+    lower_bound: float
+    a_priori_bound: float | None = None
+    nodes_expanded: int = 0
+    nodes_generated: int = 0
+    elapsed: float = 0.0
+    criterion: str = "frobenius"
+    target: str = "X"
+    selection: tuple[int, ...] = ()
+    better: tuple[int, ...] | None = None
+    history: Sequence[Mapping[str, float]] = field(default=(), repr=False)
+
+    @property
+    def gap(self) -> float:
+        """(error - lower_bound) / error; 0 when the error is 0."""
+        if self.error == 0.0 or self.error == self.lower_bound:
+            return 0.0
+        return (self.error - self.lower_bound) / self.error
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the choice is proven optimal."""
+        return self.status == "optimal"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, ready for JSON; ``gap`` included."""
+        result = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        return result | {"gap": float(self.gap)}
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("status", f"{self.status} ({STATUSES.get(self.status, 'unknown')})"),
+            ("error", f"{self.error:.8g}  ({self.criterion}, target {self.target})"),
+            ("lower bound", f"{self.lower_bound:.8g}"),
+            ("gap", f"{100 * self.gap:.3g}%"),
+        ]
+        if self.a_priori_bound is not None:
+            rows.append(("a priori", f"error - optimum <= {self.a_priori_bound:.6g}"))
+        if self.better is not None:
+            rows.append(("better", ", ".join(map(str, self.better))))
+        nodes = f"{self.nodes_expanded:,} expanded, {self.nodes_generated:,} generated"
+        rows += [("nodes", nodes), ("time", f"{self.elapsed:.3g} s")]
+        return rows
+
+    def __repr__(self) -> str:
+        lines = [f"  {name:<11} {value}" for name, value in self._rows()]
+        return "Certificate\n" + "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in self._rows()
+        )
+        return f"<table><caption>Certificate</caption>{rows}</table>"
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars, arrays and tuples as plain Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [_plain(item) for item in value]
+    return value

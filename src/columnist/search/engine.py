@@ -1,0 +1,388 @@
+"""The one best-first loop.
+
+The engine keeps a pool of the best complete sets, a frontier of open branches, and at any
+moment the proof ``min(incumbent, bound of the frontier)``. Branches are taken in batches of a size
+that depends on the problem alone, and their results are merged in order: a run that ends by
+proof or by the node limit does the same for every number of workers.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from columnist.search.frontier import Branch, Frontier
+from columnist.search.incumbent import exchange, greedy
+from columnist.search.log import Progress, SolverLog
+from columnist.search.policies import Policy
+from columnist.search.problem import Branches, Demand, SubsetProblem, check_problem
+
+__all__ = ["Limits", "SearchResult", "search"]
+
+_BATCH_SECONDS = 2e-3
+_HISTORY_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop.
+
+    Attributes
+    ----------
+    deadline : float
+        ``time.perf_counter()`` at which to stop.
+    max_nodes : float
+        Nodes to expand at most.
+    max_memory : float
+        Bytes for open nodes.
+    max_gap : float
+        Relative gap that is good enough.
+    """
+
+    deadline: float = np.inf
+    max_nodes: float = np.inf
+    max_memory: float = np.inf
+    max_gap: float = 0.0
+
+
+@dataclass
+class SearchResult:
+    """What a search found and proved.
+
+    ``solutions`` are (error, subset) pairs, best first; ``bound`` is valid whatever the status.
+    """
+
+    status: str
+    solutions: list[tuple[float, tuple[int, ...]]]
+    bound: float
+    a_priori: float | None
+    expanded: int
+    generated: int
+    peak_memory: int
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+class _Pool:
+    """The best complete sets, each one once."""
+
+    def __init__(self, problem: SubsetProblem, capacity: int):
+        self.problem, self.capacity = problem, capacity
+        self.entries: list[tuple[float, tuple[int, ...]]] = []
+        self.floor = np.inf  # smallest lower bound of the complete sets seen, if inexact
+        self._seen: set[tuple[int, ...]] = set()
+
+    @property
+    def best(self) -> float:
+        return self.entries[0][0] if self.entries else np.inf
+
+    @property
+    def threshold(self) -> float:
+        """Error that a further set must beat to enter."""
+        return self.entries[-1][0] if len(self.entries) == self.capacity else np.inf
+
+    def offer(self, lower: float, subset: Sequence[int]) -> bool:
+        """Evaluate a complete set; True if it is the best so far."""
+        subset = tuple(sorted(int(i) for i in subset))
+        if subset in self._seen:
+            return False
+        if not self.problem.exact:
+            self.floor = min(self.floor, lower)
+        error, best = self.problem.value(subset), self.best
+        if error >= self.threshold:
+            return False
+        self._seen.add(subset)
+        self.entries.append((error, subset))
+        self.entries.sort()
+        for _, dropped in self.entries[self.capacity :]:
+            self._seen.discard(dropped)
+        del self.entries[self.capacity :]
+        return error < best
+
+
+def search(
+    problem: SubsetProblem,
+    policy: Policy,
+    limits: Limits | None = None,
+    *,
+    n_solutions: int = 1,
+    n_jobs: int = 1,
+    log: SolverLog | None = None,
+    callback: Callable[[Progress], object] | None = None,
+    start: Sequence[Sequence[int]] = (),
+) -> SearchResult:
+    """Search the subsets of a problem.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        What to search.
+    policy : Policy
+        Order of the search.
+    limits : Limits, optional
+        When to stop.
+    n_solutions : int, default=1
+        How many of the best sets to prove.
+    n_jobs : int, default=1
+        Worker threads.
+    log : SolverLog, optional
+        Where to report.
+    callback : callable, optional
+        Receives every :class:`Progress`; a true answer stops the search.
+    start : sequence of subsets
+        Known complete sets.
+
+    Returns
+    -------
+    SearchResult
+    """
+    check_problem(problem)
+    run = _Run(problem, policy, limits or Limits(), n_solutions, n_jobs, log, callback)
+    with _blas().limit(limits=1, user_api="blas"):
+        return run.go(start)
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """Looking for the BLAS libraries takes longer than a small search: do it once."""
+    return ThreadpoolController()
+
+
+class _Run:
+    """State of one search."""
+
+    def __init__(self, problem, policy, limits, n_solutions, n_jobs, log, callback):
+        self.problem, self.policy, self.limits = problem, policy, limits
+        self.n_jobs, self.callback = n_jobs, callback
+        self.log = log or SolverLog(False)
+        self.pool = _Pool(problem, n_solutions)
+        self.frontier = Frontier(policy, limits.max_memory)
+        self.started = time.perf_counter()
+        self.expanded = self.generated = 0
+        self.proven = -np.inf
+        self.stop: str | None = None
+        self.root_open = True  # until the root is expanded its bound is the proof
+        self.root_bound, self.root_error = problem.root_bounds()
+        self.history: list[dict[str, float]] = []
+        sequential = policy.name in ("greedy", "optimistic", "weighted")
+        size = round(_BATCH_SECONDS / max(problem.cost(), 1e-9))
+        self.batch = 1 if sequential else min(max(size, 8), 64)
+
+    # -- the loop -----------------------------------------------------------------
+
+    def go(self, start) -> SearchResult:
+        try:
+            self._begin(start)
+            with ThreadPoolExecutor(max(self.n_jobs, 1)) as workers:
+                while self.stop is None:
+                    self._step(workers)
+        except KeyboardInterrupt:
+            self.stop = "interrupted"
+            self.log.message("Interrupted: keeping the best choice so far.")
+        return self._result()
+
+    def _begin(self, start) -> None:
+        chosen, candidates = self.problem.root()
+        for subset in start:
+            self.pool.offer(np.inf, subset)
+        if self.policy.starts_strong:
+            self._strong_start(chosen, candidates)
+        if self.pool.entries:
+            self._report(new=True)
+        self._check_limits()
+        if self.stop is None:
+            self._merge(chosen, self._expand(chosen, candidates, 0))
+            self.root_open = False
+            self._conclude()
+
+    def _strong_start(self, chosen, candidates) -> None:
+        deadline = self.limits.deadline
+        subset = greedy(self.problem, chosen, candidates)
+        self.pool.offer(np.inf, subset)
+        subset = exchange(self.problem, subset, chosen, candidates, deadline=deadline)
+        self.pool.offer(np.inf, subset)
+
+    def _step(self, workers) -> None:
+        batch = self._take()
+        if not batch:
+            self._exhausted()
+            return
+        results = self._expand_all(batch, workers)
+        for branch, result in zip(batch, results, strict=True):
+            if result is None:
+                self.frontier.restore(branch)
+            else:
+                self._merge(branch.chosen, result)
+        self._conclude()
+
+    def _take(self) -> list[Branch]:
+        room = min(self.batch, self.limits.max_nodes - self.expanded)
+        batch: list[Branch] = []
+        while len(batch) < room:
+            branch = self._next()
+            if branch is None:
+                break
+            batch.append(branch)
+        return batch
+
+    def _next(self) -> Branch | None:
+        threshold = self._threshold()
+        if self.policy.by_bound:
+            return self.frontier.pop_bound(threshold)
+        limit = self.policy.goal_priority(self.pool.threshold)
+        if self.policy.name == "greedy" and self.pool.entries:
+            return None
+        branch = self.frontier.pop_order(limit, threshold)
+        if branch is None and self.policy.name == "optimistic":
+            # The order is done: now the branch that holds the proof back.
+            branch = self.frontier.pop_bound(threshold)
+        return branch
+
+    def _threshold(self) -> float:
+        """Branches that reach this need not be opened."""
+        threshold = self.pool.threshold
+        if self.limits.max_gap > 0.0 and np.isfinite(threshold):
+            threshold *= 1.0 - self.limits.max_gap
+        return threshold
+
+    # -- expansion ----------------------------------------------------------------
+
+    def _expand(self, chosen, candidates, worker: int) -> Branches:
+        demand = Demand(
+            self._threshold(),
+            self.policy.figure,
+            self.pool.capacity,
+            shortcut=not self.policy.follows_u and self.problem.exact,
+        )
+        return self.problem.expand(chosen, candidates, demand, worker)
+
+    def _expand_all(self, batch, workers) -> list[Branches | None]:
+        if self.n_jobs <= 1 or len(batch) == 1:
+            return [self._expand_in_time(branch, 0) for branch in batch]
+        results: list[Branches | None] = [None] * len(batch)
+        turns = itertools.count()
+
+        def work(worker: int) -> None:
+            while (turn := next(turns)) < len(batch):
+                results[turn] = self._expand_in_time(batch[turn], worker)
+
+        for _ in workers.map(work, range(self.n_jobs)):
+            pass
+        return results
+
+    def _expand_in_time(self, branch: Branch, worker: int) -> Branches | None:
+        if time.perf_counter() > self.limits.deadline:
+            return None
+        return self._expand(branch.chosen, branch.candidates, worker)
+
+    def _merge(self, chosen, result: Branches) -> None:
+        self.expanded += 1
+        self.generated += len(result.items) + len(result.goals)
+        improved = False
+        for lower, subset in result.goals:
+            improved |= self.pool.offer(lower, subset)
+        if len(result.items):
+            self.frontier.push(chosen, result.items, result.f, result.weight, self.problem.size)
+        if improved:
+            self._report(new=True)
+
+    # -- proof and limits ---------------------------------------------------------
+
+    def bound(self) -> float:
+        """Proven lower bound; never falls."""
+        open_bound = self.root_bound if self.root_open else self.frontier.bound()
+        candidates = [open_bound, self.pool.floor, self.pool.best]
+        if self.limits.max_gap > 0.0:
+            candidates.append(self._threshold())
+        smallest = min(candidates)
+        if np.isfinite(smallest):
+            self.proven = max(self.proven, min(smallest, self.pool.best))
+        return self.proven
+
+    def _conclude(self) -> None:
+        self._report()
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        limits = self.limits
+        if self.stop is not None:
+            return
+        if self.policy.name == "greedy":
+            if self.pool.entries:
+                self.stop = "heuristic"
+        elif self.pool.entries and 0.0 < self._gap() <= limits.max_gap:
+            self.stop = "gap_reached"
+        if self.stop is None and self.expanded >= limits.max_nodes:
+            self.stop = None if self._finished() else "node_limit"
+        if self.stop is None and time.perf_counter() > limits.deadline:
+            self.stop = None if self._finished() else "time_limit"
+        if self.stop is None and limits.max_memory < self.frontier.peak // 64:
+            self.stop = "memory_limit"
+
+    def _finished(self) -> bool:
+        return not self.root_open and self.frontier.bound() >= self._threshold()
+
+    def _gap(self) -> float:
+        best = self.pool.best
+        return 0.0 if best == 0.0 else (best - self.bound()) / best
+
+    def _exhausted(self) -> None:
+        """No branch is left to open under this order."""
+        if self.policy.name == "weighted" and not self._finished():
+            self.stop = "bounded"
+        elif self.pool.entries and self._gap() > 0.0:
+            self.stop = "gap_reached" if self.limits.max_gap > 0.0 else "bounded"
+        else:
+            self.stop = "optimal"
+
+    # -- reporting ----------------------------------------------------------------
+
+    def _report(self, *, new: bool = False) -> None:
+        elapsed = time.perf_counter() - self.started
+        last = self.history[-1]["elapsed"] if self.history else -np.inf
+        if not new and elapsed - last < _HISTORY_SECONDS:
+            return
+        progress = Progress(
+            self.expanded, self.frontier.n_open, self.bound(), self.pool.best, elapsed, new
+        )
+        self._remember(progress)
+        self.log.show(progress)
+        if self.callback is not None and self.callback(progress):
+            self.stop = self.stop or "interrupted"
+
+    def _remember(self, progress: Progress) -> None:
+        self.history.append(
+            {
+                "elapsed": progress.elapsed,
+                "expanded": progress.expanded,
+                "open": progress.open,
+                "bound": progress.bound,
+                "incumbent": progress.incumbent,
+            }
+        )
+
+    def _result(self) -> SearchResult:
+        if not self.pool.entries:  # stopped before any complete set was seen
+            chosen, candidates = self.problem.root()
+            self.pool.offer(np.inf, greedy(self.problem, chosen, candidates))
+        bound = self.bound()
+        if self.stop in ("bounded", "heuristic", "gap_reached") and bound >= self.pool.best:
+            self.stop = "optimal"
+        elapsed = time.perf_counter() - self.started
+        last = Progress(self.expanded, self.frontier.n_open, bound, self.pool.best, elapsed)
+        self._remember(last)
+        self.log.show(last, force=True)
+        limited = self.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
+        a_priori = None
+        if not limited:
+            a_priori = self.policy.a_priori(self.root_bound, self.root_error, self.problem.size)
+        return SearchResult(
+            self.stop, self.pool.entries, bound, a_priori, self.expanded, self.generated,
+            self.frontier.peak, self.history,
+        )  # fmt: skip

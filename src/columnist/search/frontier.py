@@ -1,0 +1,247 @@
+"""The open branches of a search.
+
+Expanding a node yields a *family*: its children in the order of the partition. Child i
+takes ``items[i]`` and may still use ``items[:i]``, so every subset is reached exactly
+once. A family is stored once, with pointers to its next child, instead of one entry per child:
+a thousand children cost a thousand times twelve bytes.
+
+Branches leave in the order of their bound, or in the order of a policy; both views skip what
+the other opened. When the memory budget is used up, new families go to a stack that is worked
+off first, depth first, which needs no more than one family per level.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from columnist.search.policies import Policy
+
+__all__ = ["Branch", "Frontier"]
+
+_OVERHEAD = 400  # bytes of Python objects per family, measured generously
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node to expand: what it has chosen, what it may choose, and its bound."""
+
+    chosen: np.ndarray
+    candidates: np.ndarray
+    bound: float
+    priority: float
+
+
+class _Family:
+    """Children of one expanded node."""
+
+    __slots__ = ("at_bound", "at_order", "by_bound", "by_order", "chosen", "f", "first", "items",
+                 "opened", "priority")  # fmt: skip
+
+    def __init__(self, chosen, items, f, priority, first):
+        self.chosen, self.items, self.f, self.priority = chosen, items, f, priority
+        self.first = first
+        self.at_bound = self.at_order = 0
+        self.by_bound = self.by_order = self.opened = None
+
+    def sort_views(self) -> None:
+        """Both orders over the children that exist (those with enough candidates left)."""
+        self.by_bound = np.argsort(self.f[self.first :], kind="stable") + self.first
+        self.by_order = np.argsort(self.priority[self.first :], kind="stable") + self.first
+        self.opened = np.zeros(len(self.items), dtype=bool)
+
+    def next_by_bound(self) -> int:
+        """Index of the unopened child with the smallest bound, -1 if there is none."""
+        if self.opened is None:
+            index = self.first + self.at_bound
+            return index if index < len(self.items) else -1
+        while self.at_bound < len(self.by_bound) and self.opened[self.by_bound[self.at_bound]]:
+            self.at_bound += 1
+        return int(self.by_bound[self.at_bound]) if self.at_bound < len(self.by_bound) else -1
+
+    def next_by_order(self) -> int:
+        """Index of the unopened child with the smallest priority, -1 if there is none."""
+        while self.at_order < len(self.by_order) and self.opened[self.by_order[self.at_order]]:
+            self.at_order += 1
+        return int(self.by_order[self.at_order]) if self.at_order < len(self.by_order) else -1
+
+    def open(self, index: int) -> Branch:
+        """Take child ``index`` out."""
+        if self.opened is None:
+            self.at_bound += 1
+        else:
+            self.opened[index] = True
+        return Branch(
+            np.append(self.chosen, self.items[index]),
+            self.items[:index],
+            float(self.f[index]),
+            float(self.priority[index]),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        own_priority = 0 if self.priority is self.f else self.priority.nbytes
+        views = 0 if self.opened is None else 17 * len(self.items)
+        return self.items.nbytes + self.f.nbytes + own_priority + views + _OVERHEAD
+
+
+class Frontier:
+    """Open branches, with a proof (:meth:`bound`) at any moment.
+
+    Parameters
+    ----------
+    policy : Policy
+        Order of the search.
+    max_memory : float
+        Bytes after which the search goes depth first.
+    """
+
+    def __init__(self, policy: Policy, max_memory: float):
+        self.policy, self.max_memory = policy, max_memory
+        self.nbytes = 0
+        self.n_open = 0
+        self.peak = 0
+        self._serial = 0
+        self._bounds: list[tuple] = []
+        self._orders: list[tuple] = []
+        self._stack: list[_Family] = []
+
+    @property
+    def full(self) -> bool:
+        """Whether the memory budget is used up."""
+        return self.nbytes >= self.max_memory
+
+    def push(self, chosen, items, f, figure, size: int) -> int:
+        """Add the children of a node, any order; returns how many branches that opens."""
+        first = size - len(chosen) - 1  # a child needs that many candidates of its own
+        priority = self.policy.priority(f, figure)
+        # Partition: the worst bound keeps the most candidates (cheap branches stay tiny);
+        # under u alone the best child must keep them all.
+        key = -priority if self.policy.follows_u else f
+        order = np.lexsort((items, key))
+        if len(order) <= first:
+            return 0
+        f = f[order]
+        priority = f if self.policy.by_bound else priority[order]
+        family = _Family(chosen, items[order], f, priority, first)
+        if not self.policy.by_bound:
+            family.sort_views()
+        self._register(family)
+        return len(order) - first
+
+    def restore(self, branch: Branch) -> None:
+        """Put back a branch that was taken out but not expanded."""
+        items = np.append(branch.candidates, branch.chosen[-1]).astype(np.int32)
+        bound = np.full(len(items), branch.bound)
+        priority = bound if self.policy.by_bound else np.full(len(items), branch.priority)
+        family = _Family(branch.chosen[:-1], items, bound, priority, len(items) - 1)
+        if not self.policy.by_bound:
+            family.sort_views()
+        self._register(family)
+
+    def _register(self, family: _Family) -> None:
+        self.nbytes += family.nbytes
+        self.peak = max(self.peak, self.nbytes)
+        self.n_open += len(family.items) - family.first
+        if self.full:
+            self._stack.append(family)
+        else:
+            self._enter_bounds(family)
+            if not self.policy.by_bound:
+                self._enter_orders(family)
+
+    def _enter_bounds(self, family: _Family) -> None:
+        index = family.next_by_bound()
+        if index < 0:
+            self.nbytes -= family.nbytes
+            return
+        self._serial += 1
+        heapq.heappush(self._bounds, (family.f[index], -len(family.chosen), self._serial, family))
+
+    def _enter_orders(self, family: _Family) -> None:
+        index = family.next_by_order()
+        if index >= 0:
+            self._serial += 1
+            entry = (family.priority[index], -len(family.chosen), self._serial, family)
+            heapq.heappush(self._orders, entry)
+
+    def pop_bound(self, threshold: float) -> Branch | None:
+        """The open branch with the smallest bound, None if all reach ``threshold``."""
+        branch = self._pop_stack(threshold)
+        if branch is not None:
+            return branch
+        while self._bounds:
+            _, _, _, family = heapq.heappop(self._bounds)
+            index = family.next_by_bound()
+            if index < 0 or family.f[index] >= threshold:
+                self.nbytes -= family.nbytes
+                self.n_open -= _unopened(family)
+                continue
+            if self._bounds and family.f[index] > self._bounds[0][0]:
+                self._enter_bounds(family)  # its best child left through the other view
+                continue
+            self.n_open -= 1
+            branch = family.open(index)
+            self._enter_bounds(family)
+            return branch
+        return None
+
+    def pop_order(self, limit: float, threshold: float) -> Branch | None:
+        """The open branch with the smallest priority, None if all reach ``limit``."""
+        branch = self._pop_stack(threshold)
+        if branch is not None:
+            return branch
+        while self._orders:
+            priority, _, _, family = heapq.heappop(self._orders)
+            index = family.next_by_order()
+            if index < 0:
+                continue
+            if family.priority[index] > priority:
+                self._enter_orders(family)
+                continue
+            if priority >= limit:
+                self._enter_orders(family)
+                return None
+            self.n_open -= 1
+            branch = family.open(index)
+            self._enter_orders(family)
+            if branch.bound < threshold:
+                return branch
+        return None
+
+    def _pop_stack(self, threshold: float) -> Branch | None:
+        while self._stack:
+            family = self._stack[-1]
+            index = family.next_by_bound()
+            if index < 0 or family.f[index] >= threshold:
+                self._stack.pop()
+                self.nbytes -= family.nbytes
+                self.n_open -= _unopened(family)
+                continue
+            self.n_open -= 1
+            return family.open(index)
+        return None
+
+    def bound(self) -> float:
+        """Smallest bound of all open branches; ``inf`` when there are none."""
+        while self._bounds:
+            key, _, _, family = self._bounds[0]
+            index = family.next_by_bound()
+            if index >= 0 and family.f[index] == key:
+                break
+            heapq.heappop(self._bounds)
+            self._enter_bounds(family)
+        smallest = self._bounds[0][0] if self._bounds else np.inf
+        for family in self._stack:
+            index = family.next_by_bound()
+            if index >= 0:
+                smallest = min(smallest, family.f[index])
+        return float(smallest)
+
+
+def _unopened(family: _Family) -> int:
+    if family.opened is None:
+        return max(len(family.items) - family.first - family.at_bound, 0)
+    return int((~family.opened[family.first :]).sum())

@@ -1,0 +1,91 @@
+"""A strong first choice: greedy, then exchanges until none improves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from columnist.search.problem import SubsetProblem
+
+__all__ = ["exchange", "greedy", "prefer_smaller"]
+
+# Errors closer than this (relative) count as equal, so that ties go to the smaller index.
+TIE = 1e-12
+
+
+def _first_best(errors: np.ndarray) -> int:
+    """Index of the smallest error, the first one among near ties."""
+    best = errors.min()
+    return int(np.flatnonzero(errors <= best + TIE * abs(best))[0])
+
+
+def greedy(problem: SubsetProblem, chosen: Sequence[int], candidates: np.ndarray) -> list[int]:
+    """Add the item that lowers the error most, until ``problem.size`` are chosen."""
+    chosen = [int(i) for i in chosen]
+    left = np.sort(np.asarray(candidates, dtype=np.int32))
+    while len(chosen) < problem.size:
+        errors = problem.completion_errors(np.asarray(chosen, dtype=np.int32), left)
+        at = _first_best(errors)
+        chosen.append(int(left[at]))
+        left = np.delete(left, at)
+    return chosen
+
+
+def exchange(
+    problem: SubsetProblem,
+    subset: Sequence[int],
+    fixed: Sequence[int],
+    candidates: np.ndarray,
+    *,
+    deadline: float = np.inf,
+) -> list[int]:
+    """Replace one item by the best other one, until no single exchange improves.
+
+    Items of ``fixed`` stay. The result is never worse than ``subset``.
+    """
+    subset = [int(i) for i in subset]
+    error = problem.value(subset)
+    movable = [i for i in range(len(subset)) if subset[i] not in set(fixed)]
+    allowed = np.sort(np.asarray(candidates, dtype=np.int32))
+    stale = 0
+    while movable and stale < len(movable):
+        position = movable.pop(0)
+        movable.append(position)
+        if time.perf_counter() > deadline:
+            break
+        rest = np.array(subset[:position] + subset[position + 1 :], dtype=np.int32)
+        others = allowed[~np.isin(allowed, rest)]
+        errors = problem.completion_errors(rest, others)
+        at = _first_best(errors)
+        stale += 1
+        if errors[at] < error - TIE * abs(error):
+            trial = [*subset[:position], int(others[at]), *subset[position + 1 :]]
+            exact = problem.value(trial)
+            if exact < error:
+                subset, error, stale = trial, exact, 0
+    return subset
+
+
+def prefer_smaller(
+    problem: SubsetProblem, subset: Sequence[int], fixed: Sequence[int], candidates: np.ndarray
+) -> tuple[int, ...]:
+    """Among equally good single exchanges, move to smaller indices (ties, duplicates)."""
+    subset = sorted(int(i) for i in subset)
+    error = problem.value(subset)
+    allowed = np.sort(np.asarray(candidates, dtype=np.int32))
+    for item in list(subset):
+        if item in set(fixed):
+            continue
+        rest = [i for i in subset if i != item]
+        smaller = allowed[(allowed < item) & ~np.isin(allowed, rest)]
+        if smaller.size == 0:
+            continue
+        errors = problem.completion_errors(np.array(rest, dtype=np.int32), smaller)
+        for other in smaller[errors <= error * (1 + TIE)]:
+            trial = sorted([*rest, int(other)])
+            if problem.value(trial) <= error:
+                subset = trial
+                break
+    return tuple(subset)

@@ -1,0 +1,110 @@
+"""What a problem must offer to be searched.
+
+The engine chooses ``size`` of ``n_items`` items. It knows nothing of what the items
+are: a problem bounds partial choices, evaluates complete ones, and the engine does the
+rest. Two functions of a partial choice S carry everything:
+
+* ``f(S)``: no completion of S has a smaller error. It never falls along a path.
+* ``u(S)``: the error of S alone. It never rises along a path.
+
+They meet when S is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+__all__ = ["Branches", "Demand", "SubsetProblem", "check_problem"]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What the engine asks of an expansion.
+
+    Attributes
+    ----------
+    threshold : float
+        Children whose bound reaches this may be left out.
+    weight : str or None
+        ``"u"`` or ``"b"`` if the order needs that figure for every child.
+    n_best : int
+        How many of the best complete sets of a node are wanted.
+    shortcut : bool
+        Whether complete sets may be returned for nodes with two items to choose.
+    """
+
+    threshold: float
+    weight: str | None = None
+    n_best: int = 1
+    shortcut: bool = True
+
+
+@dataclass(frozen=True)
+class Branches:
+    """Result of an expansion.
+
+    Attributes
+    ----------
+    bound : float
+        Lower bound of every completion of the node (``inf``: none below the threshold).
+    items : ndarray of int32
+        The item each child adds.
+    f, weight : ndarray
+        Bound of each child; the figure asked for by ``Demand.weight`` (else empty).
+    goals : list of (float, tuple of int)
+        Complete sets below the threshold, with a lower bound of their error.
+    """
+
+    bound: float
+    items: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    f: np.ndarray = field(default_factory=lambda: np.empty(0))
+    weight: np.ndarray = field(default_factory=lambda: np.empty(0))
+    goals: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
+
+
+@runtime_checkable
+class SubsetProblem(Protocol):
+    """The interface; see the module docstring."""
+
+    n_items: int
+    size: int
+    exact: bool
+
+    def root(self) -> tuple[np.ndarray, np.ndarray]:
+        """Items chosen from the start and candidates, both int32."""
+
+    def root_bounds(self) -> tuple[float, float]:
+        """f and u of the root."""
+
+    def expand(
+        self, chosen: np.ndarray, candidates: np.ndarray, demand: Demand, worker: int
+    ) -> Branches:
+        """Evaluate the children of a node; ``worker`` indexes scratch memory."""
+
+    def completion_errors(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+        """Error u of ``chosen`` plus each one of the candidates."""
+
+    def value(self, subset: Sequence[int]) -> float:
+        """Error of a complete choice."""
+
+    def cost(self) -> float:
+        """Rough number of seconds one expansion takes, to size batches."""
+
+
+_REQUIRED = (
+    "n_items", "size", "exact", "root", "root_bounds", "expand", "completion_errors", "value",
+    "cost",
+)  # fmt: skip
+
+
+def check_problem(problem) -> None:
+    """Raise a TypeError that names what a problem lacks."""
+    missing = [name for name in _REQUIRED if not hasattr(problem, name)]
+    if missing:
+        raise TypeError(
+            f"{type(problem).__name__} cannot be searched: missing {', '.join(missing)}."
+        )

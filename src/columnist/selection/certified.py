@@ -1,0 +1,542 @@
+"""Column selection with a proof."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from columnist._validation import (
+    check_choice,
+    check_count,
+    check_real,
+    feature_names,
+    resolve_columns,
+    resolve_size,
+)
+from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.search.certificate import Certificate
+from columnist.search.log import Progress
+from columnist.search.policies import SEARCHES, WEIGHTS
+from columnist.selection.columns import column_problem
+from columnist.selection.rebuild import Rebuild, rebuild
+from columnist.selection.target import resolve_target
+from columnist.selection.task import Matrices, Options, Outcome, solve, total_error
+
+__all__ = ["ColumnSelector"]
+
+
+class ColumnSelector(SelectorMixin, BaseEstimator):
+    r"""Select the columns that rebuild a matrix best, with a proof.
+
+    Chooses a set S of k columns of X (and, with ``n_components``, that many free
+    directions V) such that the error
+
+    .. math:: \Theta\left(T - X_S A - V C\right), \quad A, C \text{ optimal},
+
+    is smallest, where the target T is X itself or y. A best-first search returns the choice
+    together with a :class:`~columnist.Certificate`: its error, a bound that no other choice
+    beats, and the gap between the two.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1); half if None;
+        ``"auto"`` for the fewest with a relative error of at most ``tol``.
+    n_components : int, default=0
+        Extracted directions beside the columns (hybrid low rank).
+    criterion : str or Criterion, default="frobenius"
+        Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
+        ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
+    search : {"auto", "optimal", "weighted", "greedy", "optimistic"}, default="auto"
+        ``"auto"`` and ``"optimal"`` find a strong choice, then prove it until the limits
+        (``"optimal"`` warns if the proof is incomplete); ``"weighted"`` stops within a
+        guarantee set by ``epsilon``; ``"greedy"`` adds the best column each time;
+        ``"optimistic"`` goes on from there, alternating choice and proof.
+    target : {"auto", "X", "y"}, default="auto"
+        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+    centering : {"none", "mean"}, default="none"
+        ``"mean"`` makes an intercept free.
+    epsilon : float, default=0.0
+        Weight of the weighted search.
+    weight : {"u", "g", "h", "b"}, default="u"
+        Figure that ``epsilon`` multiplies: the error u of the partial choice (alias g),
+        h = u - f, or the bound b (Frobenius, no components, target X, no ``exclude``).
+    include, exclude : sequence of int or str, optional
+        Columns that must, or must not, be selected; indices or names.
+    tol : float, optional
+        Relative error for ``n_features_to_select="auto"``.
+    n_solutions : int, default=1
+        How many of the best sets to find and prove.
+    input : {"data", "gram"}, default="data"
+        ``"gram"`` if X is a Gram or covariance matrix.
+    reduction : {"exact", "randomized"}, default="exact"
+        ``"randomized"`` sketches very large matrices; the certificate stays valid.
+    time_limit : float or None, default=30.0
+        Seconds.
+    max_nodes : int, optional
+        Nodes to expand at most.
+    max_memory : float, optional
+        Bytes for open nodes; half of the free memory by default.
+    max_gap : float, default=0.0
+        Relative gap that is good enough.
+    n_jobs : int, optional
+        Worker threads; None means 1, -1 all processors.
+    random_state : int, RandomState or None, default=None
+        Randomness of ``reduction="randomized"``.
+    callback : callable, optional
+        Receives a :class:`~columnist.search.log.Progress`; a true answer stops the search.
+    verbose : bool, default=False
+        Print the solver log.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, ascending.
+    solutions_ : list of (float, ndarray)
+        The ``n_solutions`` best sets with their errors, best first.
+    error_ : float
+        Error of the selection, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the criterion of the target itself.
+    coef_ : ndarray of shape (n_selected, n_features) or (n_selected, n_targets)
+        How the selected columns rebuild every column (or y).
+    intercept_ : ndarray of shape (n_features,) or (n_targets,)
+        Zero unless ``centering="mean"``.
+    column_r2_ : ndarray of shape (n_features,)
+        Share of every column of X that the selection rebuilds.
+    components_ : ndarray of shape (n_components, n_features) or (n_components, n_targets)
+        Extracted directions.
+    certificate_ : Certificate
+        The proof.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.certify : Certificate for a selection made elsewhere.
+    columnist.selection_path : A selection and a certificate for every size.
+
+    References
+    ----------
+    .. [1] H. Arai, C. Maung, K. Xu, H. Schweitzer. Unsupervised feature selection by
+       heuristic search with provable bounds on suboptimality. AAAI, 2016.
+    .. [2] B. He, S. Shah, C. Maung, G. Arnold, G. Wan, H. Schweitzer. Heuristic search
+       algorithm for dimensionality reduction optimally combining feature selection and
+       feature extraction. AAAI, 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist import ColumnSelector
+    >>> X = scale(load_wine().data)
+    >>> selector = ColumnSelector(3).fit(X)
+    >>> selector.selected_
+    array([3, 6, 9])
+    >>> selector.certificate_.status
+    'optimal'
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        n_components: int = 0,
+        criterion: str | Criterion = "frobenius",
+        search: str = "auto",
+        target: str = "auto",
+        centering: str = "none",
+        epsilon: float = 0.0,
+        weight: str = "u",
+        include: Sequence[int | str] | None = None,
+        exclude: Sequence[int | str] | None = None,
+        tol: float | None = None,
+        n_solutions: int = 1,
+        input: str = "data",
+        reduction: str = "exact",
+        time_limit: float | None = 30.0,
+        max_nodes: int | None = None,
+        max_memory: float | None = None,
+        max_gap: float = 0.0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: bool = False,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_components = n_components
+        self.criterion = criterion
+        self.search = search
+        self.target = target
+        self.centering = centering
+        self.epsilon = epsilon
+        self.weight = weight
+        self.include = include
+        self.exclude = exclude
+        self.tol = tol
+        self.n_solutions = n_solutions
+        self.input = input
+        self.reduction = reduction
+        self.time_limit = time_limit
+        self.max_nodes = max_nodes
+        self.max_memory = max_memory
+        self.max_gap = max_gap
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    # -- fitting ------------------------------------------------------------------
+
+    def fit(self, X, y=None) -> ColumnSelector:
+        """Select columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data, or a Gram matrix with ``input="gram"``.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Target; class labels become an indicator matrix.
+
+        Returns
+        -------
+        self
+        """
+        started = time.perf_counter()
+        options = self._options(started)
+        matrices = self._matrices(X, y)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        if self.n_features_to_select == "auto":
+            outcome = self._fewest(matrices, options, include, exclude)
+        else:
+            size = resolve_size(self.n_features_to_select, matrices.n_features)
+            _check_room(size, include, exclude, matrices.n_features)
+            reduced = self._reduce(matrices, size)
+            outcome = _select(matrices, reduced, size, options, include, exclude)
+        self._store(matrices, options, outcome)
+        return self
+
+    def _options(self, started: float) -> Options:
+        """Check the parameters that do not depend on the data."""
+        check_count("n_components", self.n_components, low=0)
+        check_choice("search", self.search, SEARCHES)
+        check_choice("target", self.target, ("auto", "X", "y"))
+        check_choice("centering", self.centering, ("none", "mean"))
+        check_choice("weight", self.weight, WEIGHTS)
+        check_choice("input", self.input, ("data", "gram"))
+        check_choice("reduction", self.reduction, ("exact", "randomized"))
+        check_real("epsilon", self.epsilon, low=0.0)
+        check_real("max_gap", self.max_gap, low=0.0, high=1.0)
+        check_count("n_solutions", self.n_solutions, low=1)
+        if self.time_limit is not None:
+            check_real("time_limit", self.time_limit, low=0.0)
+        if self.max_nodes is not None:
+            check_count("max_nodes", self.max_nodes, low=0)
+        if self.max_memory is not None:
+            check_real("max_memory", self.max_memory, low=0.0, strict=True)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(f"callback must be callable or None; got {self.callback!r}.")
+        return Options(
+            criterion=get_criterion(self.criterion), n_components=int(self.n_components),
+            search=self.search, weight=self.weight, epsilon=float(self.epsilon),
+            n_solutions=int(self.n_solutions),
+            deadline=np.inf if self.time_limit is None else started + self.time_limit,
+            max_nodes=np.inf if self.max_nodes is None else self.max_nodes,
+            max_memory=self.max_memory, max_gap=float(self.max_gap),
+            n_jobs=effective_n_jobs(self.n_jobs), callback=self.callback,
+            verbose=bool(self.verbose),
+        )  # fmt: skip
+
+    def _matrices(self, X, y) -> Matrices:
+        """Check the data and settle the target."""
+        gram = self.input == "gram"
+        if self.target == "y" and y is None:
+            raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
+        uses_y = y is not None and self.target in ("auto", "y")
+        X = validate_data(
+            self, X, accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64
+        )
+        if gram:
+            _check_gram(X, uses_y, self.centering)
+        Y = resolve_target(y, X.shape[0]) if uses_y else None
+        if sp.issparse(X) and X.nnz == 0:
+            X = X.toarray() if X.shape[0] * X.shape[1] < 10**7 else X
+        return Matrices(X, Y, gram=gram, center=self.centering == "mean")
+
+    def _constraints(self, n_features: int, options: Options, matrices: Matrices):
+        names = getattr(self, "feature_names_in_", None)
+        include = resolve_columns("include", self.include, n_features, names)
+        exclude = resolve_columns("exclude", self.exclude, n_features, names)
+        both = sorted(set(include) & set(exclude))
+        if both:
+            raise ValueError(f"include and exclude share the columns {both}: remove them from one.")
+        if self.weight == "b" and self.search in ("weighted", "optimistic"):
+            _check_weight_b(options, matrices, exclude)
+        return include, exclude
+
+    def _reduce(self, matrices: Matrices, size: int):
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return matrices.reduce(self.reduction, size, np.random.default_rng(seed))
+
+    def _fewest(self, matrices: Matrices, options: Options, include, exclude) -> Outcome:
+        """The smallest size whose relative error is at most ``tol``."""
+        if self.tol is None:
+            raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
+        check_real("tol", self.tol, low=0.0, high=1.0)
+        available = matrices.n_features - len(exclude)
+        low = max(1, len(include))
+        if available < low:
+            raise ValueError("Nothing to select: exclude names every column.")
+        reduced = self._reduce(matrices, available)
+        limit = self.tol * total_error(matrices, reduced, options)
+        proven = True
+        for size in range(low, available + 1):
+            outcome = _select(matrices, reduced, size, options, include, exclude, quiet=True)
+            certificate = outcome.certificate
+            if certificate.error <= limit or size == available:
+                break
+            proven &= certificate.lower_bound > limit
+        if certificate.error > limit:
+            warnings.warn(
+                f"No selection reaches tol={self.tol:g}; all {available} columns are selected.",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not proven:
+            warnings.warn(
+                f"{size} columns reach tol={self.tol:g}, but the time limit left open whether "
+                "fewer do.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return outcome
+
+    def _store(self, matrices: Matrices, options: Options, outcome: Outcome) -> None:
+        error, subset = outcome.solutions[0]
+        self.selected_ = np.array(subset, dtype=np.intp)
+        self.solutions_ = [(e, np.array(s, dtype=np.intp)) for e, s in outcome.solutions]
+        self.error_ = error
+        self.relative_error_ = error / outcome.total if outcome.total > 0.0 else 0.0
+        self.certificate_ = outcome.certificate
+        rebuilt: Rebuild = rebuild(matrices, subset, options.n_components)
+        self.coef_, self.intercept_ = rebuilt.coef, rebuilt.intercept
+        self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
+        self.representative_ = rebuilt.representative
+        self._rebuilds_x = matrices.Y is None
+        certificate = self.certificate_
+        if self.search == "optimal" and certificate.status != "optimal":
+            warnings.warn(
+                f"search='optimal' ended with status {certificate.status!r}: the selection is "
+                f"within {100 * certificate.gap:.3g}% of the optimum, but not proven optimal. "
+                "Raise time_limit, or use search='auto' to accept a gap without this warning.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # -- what certify and selection_path ask for ------------------------------------
+
+    def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
+        """Certificate (error and selection only) of given columns, and the best found."""
+        options = self._options(time.perf_counter())
+        matrices = self._matrices(X, y)
+        names = getattr(self, "feature_names_in_", None)
+        given = resolve_columns("columns", columns, matrices.n_features, names)
+        if not given:
+            raise ValueError("columns is empty: name at least one column to certify.")
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        clash = sorted(set(given) & set(exclude) | set(include) - set(given))
+        if clash:
+            raise ValueError(f"columns contradicts include or exclude at {clash}.")
+        reduced = self._reduce(matrices, len(given))
+        if matrices.gram:
+            problem = column_problem(reduced, len(given), criterion=options.criterion,
+                                     n_components=options.n_components)  # fmt: skip
+            error = problem.value(given)
+        else:
+            error = matrices.error(given, options.criterion, options.n_components)
+        outcome = _select(
+            matrices, reduced, len(given), options, include, exclude, quiet=True, start=[given]
+        )
+        return Certificate("heuristic", error, 0.0, selection=tuple(sorted(given))), outcome
+
+    def _path(self, X, y, max_features, deadline) -> tuple[list[Outcome], tuple | None]:
+        """Outcomes for every size up to ``max_features``, sharing one reduction."""
+        options = self._options(time.perf_counter())
+        matrices = self._matrices(X, y)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        check_count("max_features", max_features, low=1)
+        _check_room(max_features, include, exclude, matrices.n_features)
+        reduced = self._reduce(matrices, max_features)
+        outcomes: list[Outcome] = []
+        for size in range(max(1, len(include)), max_features + 1):
+            now = time.perf_counter()
+            share = now + (deadline - now) / (max_features + 1 - size)
+            outcomes.append(
+                _select(matrices, reduced, size, replace(options, deadline=share), include,
+                        exclude, quiet=True)
+            )  # fmt: skip
+        names = getattr(self, "feature_names_in_", None)
+        return outcomes, None if names is None else tuple(names)
+
+    # -- use ----------------------------------------------------------------------
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
+
+    def _extracts(self) -> bool:
+        return self._rebuilds_x and len(self.components_) > 0
+
+    def transform(self, X):
+        """Selected columns in their original order, then the extracted features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New data.
+
+        Returns
+        -------
+        array of shape (n_samples, n_selected [+ n_components])
+        """
+        check_is_fitted(self)
+        if not self._extracts():
+            return super().transform(X)
+        X = validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
+        kept = X[:, self.selected_]
+        kept = kept.toarray() if sp.issparse(kept) else kept
+        rest = np.asarray(X @ self.components_.T) - self.intercept_ @ self.components_.T
+        scores = rest - kept @ (self.coef_ @ self.components_.T)
+        return np.hstack([kept, scores])
+
+    def reconstruct(self, X_transformed) -> np.ndarray:
+        """Rebuild the target from the output of :meth:`transform`.
+
+        Parameters
+        ----------
+        X_transformed : array-like of shape (n_samples, n_selected [+ n_components])
+            Output of ``transform``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, n_targets)
+        """
+        check_is_fitted(self)
+        Z = X_transformed.toarray() if sp.issparse(X_transformed) else np.asarray(X_transformed)
+        k = len(self.selected_)
+        result = Z[:, :k] @ self.coef_ + self.intercept_
+        return result + Z[:, k:] @ self.components_ if self._extracts() else result
+
+    def inverse_transform(self, X):
+        """Put selected columns back in their places, zeros elsewhere.
+
+        Use :meth:`reconstruct` for the best approximation of the other columns.
+        """
+        check_is_fitted(self)
+        if self._extracts():
+            X = X[:, : len(self.selected_)] if sp.issparse(X) else np.asarray(X)
+            X = X[:, : len(self.selected_)]
+        return super().inverse_transform(X)
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the selected columns, then ``component0`` and so on."""
+        check_is_fitted(self)
+        names = feature_names(self, input_features)[self._get_support_mask()]
+        if not self._extracts():
+            return names
+        extracted = [f"component{i}" for i in range(len(self.components_))]
+        return np.concatenate([names, np.array(extracted, dtype=object)])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.input != "gram"
+        tags.input_tags.pairwise = self.input == "gram"
+        return tags
+
+
+def _select(
+    matrices, reduced, size, options, include, exclude, *, quiet=False, start=()
+) -> Outcome:
+    """Solve for one size; where the columns run out of rank, fill up with the first ones."""
+    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    enough = _useful_size(reduced, size, include, allowed)
+    if enough == size:
+        return solve(
+            matrices, reduced, size, options, include=include, exclude=exclude, start=start
+        )
+    if not quiet:
+        warnings.warn(
+            f"{enough} columns explain everything that {size} could: the others are filled up "
+            "with the first columns left.",
+            UserWarning,
+            stacklevel=4,
+        )
+    outcome = solve(matrices, reduced, enough, options, include=include, exclude=exclude)
+    return _fill_up(outcome, size, allowed)
+
+
+def _useful_size(reduced, size, include, allowed) -> int:
+    usable = np.concatenate([np.asarray(include, dtype=np.intp), allowed])
+    if len(usable) == reduced.n_items:
+        rank = reduced.rank
+    else:
+        rank = int(np.linalg.matrix_rank(reduced.columns[usable]))
+    return max(min(size, rank), len(include), 1)
+
+
+def _fill_up(outcome: Outcome, size: int, allowed: np.ndarray) -> Outcome:
+    def filled(subset):
+        spare = [int(i) for i in allowed if i not in set(subset)]
+        return tuple(sorted([*subset, *spare[: size - len(subset)]]))
+
+    solutions = [(error, filled(subset)) for error, subset in outcome.solutions]
+    certificate = replace(outcome.certificate, selection=solutions[0][1])
+    return replace(outcome, solutions=solutions, certificate=certificate)
+
+
+def _check_room(size: int, include, exclude, n_features: int) -> None:
+    if len(include) > size:
+        raise ValueError(
+            f"include names {len(include)} columns, but only {size} are to be selected: "
+            "raise n_features_to_select or include fewer."
+        )
+    if n_features - len(exclude) < size:
+        raise ValueError(
+            f"exclude leaves {n_features - len(exclude)} columns, but {size} are to be selected: "
+            "lower n_features_to_select or exclude fewer."
+        )
+
+
+def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:
+    fits = isinstance(options.criterion, Frobenius) and options.n_components == 0
+    if not (fits and matrices.Y is None and not exclude):
+        raise ValueError(
+            "weight='b' is a bound only for criterion='frobenius', n_components=0, target X and "
+            "no excluded columns. Use weight='u' or weight='h'."
+        )
+
+
+def _check_gram(G: np.ndarray, uses_y: bool, centering: str) -> None:
+    if uses_y:
+        raise ValueError("input='gram' has no rows to match y with: use target='X'.")
+    if centering != "none":
+        raise ValueError("input='gram' cannot be centred afterwards: pass a covariance matrix.")
+    if G.shape[0] != G.shape[1]:
+        raise ValueError(f"input='gram' needs a square matrix; got shape {G.shape}.")
+    if not np.allclose(G, G.T, rtol=1e-8, atol=1e-10 * np.abs(G).max(initial=0.0)):
+        raise ValueError("input='gram' needs a symmetric matrix.")

@@ -1,0 +1,152 @@
+"""A selection and a certificate for every size."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from columnist.search.certificate import Certificate
+from columnist.selection.certified import ColumnSelector
+
+__all__ = ["PathStep", "SelectionPath", "selection_path"]
+
+
+class PathStep(NamedTuple):
+    """One size of a path: the selection and its certificate."""
+
+    selection: np.ndarray
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class SelectionPath(Sequence):
+    """Selections of growing size, each with its proof.
+
+    Attributes
+    ----------
+    steps : tuple of PathStep
+        One per size; the path is a sequence of them.
+    total : float
+        Criterion of the target itself.
+    feature_names : tuple of str or None
+        Column names, if X has any.
+    """
+
+    steps: tuple[PathStep, ...]
+    total: float
+    feature_names: tuple[str, ...] | None = None
+
+    @overload
+    def __getitem__(self, index: int) -> PathStep: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PathStep, ...]: ...
+    def __getitem__(self, index):
+        return self.steps[index]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[PathStep]:
+        return iter(self.steps)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of columns of each step."""
+        return np.array([len(step.selection) for step in self.steps])
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Error of each selection."""
+        return np.array([step.certificate.error for step in self.steps])
+
+    @property
+    def lower_bounds(self) -> np.ndarray:
+        """Proven lower bound for each size."""
+        return np.array([step.certificate.lower_bound for step in self.steps])
+
+    @property
+    def relative_errors(self) -> np.ndarray:
+        """Errors divided by the criterion of the target itself."""
+        return self.errors / self.total if self.total > 0.0 else self.errors
+
+    def __repr__(self) -> str:
+        header = f"{'size':>4}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"
+        lines = [
+            f"{size:>4}  {step.certificate.error:>12.6g}  {relative:>8.4f}  "
+            f"{100 * step.certificate.gap:>7.2f}%  {step.certificate.status}"
+            for size, relative, step in zip(
+                self.sizes, self.relative_errors, self.steps, strict=True
+            )
+        ]
+        return "\n".join(["SelectionPath", header, *lines])
+
+
+def selection_path(
+    X,
+    max_features: int,
+    *,
+    y=None,
+    criterion="frobenius",
+    n_components: int = 0,
+    time_limit: float | None = 30.0,
+    **options: Any,
+) -> SelectionPath:
+    """How many columns are needed? A selection and a certificate for every size.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Data.
+    max_features : int
+        Largest size; the path has one step for each size from 1 (or the number of
+        included columns) to it.
+    y : array-like, optional
+        Target; X itself by default.
+    criterion, n_components
+        As in :class:`~columnist.ColumnSelector`.
+    time_limit : float or None, default=30.0
+        Seconds for the whole path; what easy sizes leave over goes to the hard ones.
+    **options
+        Further parameters of :class:`~columnist.ColumnSelector`.
+
+    Returns
+    -------
+    SelectionPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist import selection_path
+    >>> path = selection_path(scale(load_wine().data), 4)
+    >>> [step.certificate.status for step in path]
+    ['optimal', 'optimal', 'optimal', 'optimal']
+    >>> path[2].selection
+    array([3, 6, 9])
+    """
+    started = time.perf_counter()
+    selector = ColumnSelector(
+        criterion=criterion, n_components=n_components, time_limit=time_limit, **options
+    )
+    deadline = np.inf if time_limit is None else started + time_limit
+    outcomes, names = selector._path(X, y, max_features, deadline)
+    steps = [
+        PathStep(np.array(outcome.solutions[0][1], dtype=np.intp), outcome.certificate)
+        for outcome in outcomes
+    ]
+    return SelectionPath(tuple(_tighten(steps)), outcomes[0].total, names)
+
+
+def _tighten(steps: list[PathStep]) -> list[PathStep]:
+    """More columns never hurt: a bound for k + 1 columns is one for k columns too."""
+    best = -np.inf
+    tightened = []
+    for step in reversed(steps):
+        best = max(best, step.certificate.lower_bound)
+        bound = min(best, step.certificate.error)
+        tightened.append(step._replace(certificate=replace(step.certificate, lower_bound=bound)))
+    return tightened[::-1]

@@ -1,0 +1,47 @@
+"""The target: what y means."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, check_consistent_length
+
+__all__ = ["resolve_target"]
+
+
+def resolve_target(y, n_samples: int) -> np.ndarray:
+    """A float matrix (n_samples, n_targets) from a vector, a matrix or class labels.
+
+    A vector of strings, booleans or integers is read as class labels and becomes an indicator
+    matrix with one column per class; floating point numbers are values.
+
+    Examples
+    --------
+    >>> from columnist.selection.target import resolve_target
+    >>> resolve_target(["a", "b", "a"], 3)
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
+    """
+    y = y.toarray() if sp.issparse(y) else np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim == 1 and y.dtype.kind in "OUSbiu":
+        labels = _indicator(y)
+        if labels is not None:
+            check_consistent_length(labels, np.empty(n_samples))
+            return labels
+    matrix = y[:, None] if y.ndim == 1 else y
+    matrix = check_array(matrix, dtype=np.float64, input_name="y", ensure_min_samples=1)
+    check_consistent_length(matrix, np.empty(n_samples))
+    return matrix
+
+
+def _indicator(y: np.ndarray) -> np.ndarray | None:
+    """One column per class; None for objects that are really floating point numbers."""
+    if y.dtype.kind == "O":
+        if any(isinstance(value, float) for value in y):
+            return None
+        y = y.astype(str)
+    classes, codes = np.unique(y, return_inverse=True)
+    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)

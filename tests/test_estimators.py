@@ -1,0 +1,137 @@
+"""Every public estimator is a scikit-learn citizen.
+
+The estimators are found, not listed: a new class is checked from its first day.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_wine
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import columnist
+
+# Instances to test, for classes whose constructor needs arguments or whose defaults are slow:
+# class name -> function from the class to a list of instances.
+INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
+    "ColumnSelector": lambda cls: [cls(), cls(1, n_components=1, max_nodes=100)],
+}
+
+
+def public_estimators() -> list[type]:
+    """Every concrete estimator class defined in a module of the package."""
+    found = set()
+    for info in pkgutil.walk_packages(columnist.__path__, "columnist."):
+        module = importlib.import_module(info.name)
+        for name, member in inspect.getmembers(module, inspect.isclass):
+            if (
+                issubclass(member, BaseEstimator)
+                and member.__module__ == info.name
+                and not name.startswith("_")
+                and not inspect.isabstract(member)
+            ):
+                found.add(member)
+    return sorted(found, key=lambda cls: (cls.__module__, cls.__name__))
+
+
+def instances() -> Iterator[BaseEstimator]:
+    """Small instances of every public estimator."""
+    for cls in public_estimators():
+        if cls.__name__ in INSTANCES:
+            yield from INSTANCES[cls.__name__](cls)
+        else:
+            yield cls()
+
+
+ALL = list(instances())
+SELECTORS = [estimator for estimator in ALL if isinstance(estimator, SelectorMixin)]
+
+
+def label(estimator: BaseEstimator) -> str:
+    return str(estimator).replace("\n", " ")
+
+
+@pytest.fixture(scope="module")
+def wine():
+    """Standardised wine data as a pandas frame, with its classes."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return StandardScaler().set_output(transform="pandas").fit_transform(X), y
+
+
+def test_registry_is_current():
+    assert INSTANCES.keys() <= {cls.__name__ for cls in public_estimators()}
+
+
+@pytest.mark.parametrize("cls", public_estimators(), ids=lambda cls: cls.__name__)
+def test_arguments_after_the_first_are_keyword_only(cls):
+    _, *arguments = inspect.signature(cls.__init__).parameters.values()
+    assert all(a.kind is a.KEYWORD_ONLY for a in arguments[1:])
+
+
+@parametrize_with_checks(ALL)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=label)
+def test_clone_keeps_parameters(estimator):
+    copy = clone(estimator)
+    assert copy is not estimator
+    assert repr(copy) == repr(estimator)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=label)
+def test_pickle_keeps_the_fit(estimator, wine):
+    X, y = wine
+    fitted = clone(estimator).fit(X, y)
+    copy = pickle.loads(pickle.dumps(fitted))
+    for method in ("transform", "predict"):
+        if hasattr(fitted, method):
+            np.testing.assert_array_equal(getattr(copy, method)(X), getattr(fitted, method)(X))
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=label)
+def test_silent_by_default(estimator, wine, capsys):
+    clone(estimator).fit(*wine)
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("estimator", SELECTORS, ids=label)
+def test_frames_in_and_out(estimator, library, wine):
+    X, y = wine
+    frame = X if library == "pandas" else pytest.importorskip("polars").DataFrame(X.to_dict("list"))
+    selector = clone(estimator).set_output(transform=library).fit(frame, y)
+    out = selector.transform(frame)
+    assert type(out) is type(frame)
+    names = selector.get_feature_names_out()
+    assert list(out.columns) == list(names)
+    kept = [name for name in names if name in X.columns]
+    assert kept == list(X.columns[selector.get_support()])
+    np.testing.assert_array_equal(out[kept].to_numpy(), X[kept].to_numpy())
+
+
+@pytest.mark.parametrize("estimator", SELECTORS, ids=label)
+def test_selection_inside_a_pipeline(estimator, wine):
+    X, y = wine
+    pipeline = make_pipeline(StandardScaler(), clone(estimator)).fit(X, y)
+    names = pipeline.get_feature_names_out()
+    assert pipeline.transform(X).shape == (len(X), len(names))
+
+
+@pytest.mark.parametrize("estimator", SELECTORS, ids=label)
+def test_selected_agrees_with_support(estimator, wine):
+    selector = clone(estimator).fit(*wine)
+    np.testing.assert_array_equal(np.sort(selector.selected_), selector.get_support(indices=True))

@@ -1,0 +1,175 @@
+"""The architecture, read from the import statements.
+
+``ALLOWED`` is the whole rule: which parts of the package each part may import.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import columnist
+
+SOURCE = Path(__file__).parents[1] / "src" / "columnist"
+
+CORE = {"criteria", "linalg"}
+FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
+SHARED = {"_validation", "search", "metrics", "datasets", "io"} | CORE
+
+ALLOWED: dict[str, set[str]] = {
+    "_validation": set(),
+    "criteria": set(),
+    "linalg": {"criteria"},
+    "search": CORE,
+    "metrics": CORE | {"_validation"},
+    "datasets": {"_validation"},
+    "io": {"_validation"},
+    **{family: SHARED for family in FAMILIES},
+    "knowledge": SHARED | {"spectral"},
+    "plotting": SHARED | FAMILIES,
+    "distributed": SHARED | FAMILIES,
+    "report": SHARED | FAMILIES | {"plotting"},
+    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report"},
+}
+
+CIMPORT = re.compile(r"^\s*from\s+([\w.]+)\s+c?import\s+\(?(.*)|^\s*c?import\s+([\w.]+)")
+
+
+def python_imports(text: str, package: str) -> Iterator[tuple[str, str]]:
+    """Every ``(module, name)`` a Python file imports; ``name`` is empty for ``import module``."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = resolve(node.level, node.module or "", package)
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def cython_imports(text: str, package: str) -> Iterator[tuple[str, str]]:
+    """The same for a Cython file, from the lines that begin with an import or a cimport."""
+    for line in text.splitlines():
+        if match := CIMPORT.match(line):
+            source, names, plain = match.groups()
+            if plain:
+                yield plain, ""
+                continue
+            level = len(source) - len(source.lstrip("."))
+            module = resolve(level, source.lstrip("."), package)
+            for name in re.findall(r"(\w+)(?:\s+as\s+\w+)?", names.split("#")[0]) or [""]:
+                yield module, name
+
+
+def resolve(level: int, module: str, package: str) -> str:
+    """Absolute name of the module in ``from ..module import``."""
+    if not level:
+        return module
+    parts = package.split(".")
+    return ".".join([*parts[: len(parts) - level + 1], *([module] if module else [])])
+
+
+def part_of(module: str, name: str) -> str | None:
+    """The part of columnist that an import reaches, or None if it leads elsewhere."""
+    top, *rest = module.split(".")
+    if top != "columnist":
+        return None
+    if rest:
+        return rest[0]
+    if not name or name.startswith("__"):
+        return None
+    return columnist._EXPORTS.get(name, f"columnist.{name}").split(".")[1]
+
+
+def violations(path: Path, text: str) -> list[str]:
+    """What a file at ``path``, relative to the package, imports although it may not."""
+    here = path.parts[0].removesuffix(path.suffix)
+    package = ".".join(["columnist", *path.parent.parts])
+    reader = python_imports if path.suffix in {".py", ".pyi"} else cython_imports
+    found = []
+    for module, name in reader(text, package):
+        there = part_of(module, name)
+        if there and there != here and here != "__init__" and there not in ALLOWED.get(here, set()):
+            found.append(f"{path}: {here} imports {there}")
+        if path != Path("_validation.py") and is_private_sklearn(module, name):
+            found.append(f"{path}: imports {module} {name}, a private name of scikit-learn")
+    return found
+
+
+def is_private_sklearn(module: str, name: str) -> bool:
+    """Whether an import leans on something scikit-learn may change without notice."""
+    parts = [*module.split("."), name]
+    return parts[0] == "sklearn" and any(
+        part.startswith("_") and not part.startswith("__") for part in parts
+    )
+
+
+def source_files() -> list[Path]:
+    """All Python and Cython files of the package, relative to it."""
+    found = [p for s in ("py", "pyi", "pyx", "pxd") for p in SOURCE.rglob(f"*.{s}")]
+    return sorted(path.relative_to(SOURCE) for path in found)
+
+
+@pytest.mark.parametrize("path", source_files(), ids=str)
+def test_imports_point_one_way(path):
+    assert violations(path, (SOURCE / path).read_text(encoding="utf-8")) == []
+
+
+def test_every_part_has_a_place():
+    parts = {path.parts[0].removesuffix(path.suffix) for path in source_files()} - {"__init__"}
+    assert parts <= ALLOWED.keys(), "give the new part a line in ALLOWED"
+
+
+def test_the_rule_has_no_cycles():
+    order = []
+    while len(order) < len(ALLOWED):
+        free = [p for p in ALLOWED if p not in order and ALLOWED[p] <= set(order)]
+        assert free, "ALLOWED is circular"
+        order += free
+
+
+def test_families_do_not_meet():
+    for family in FAMILIES:
+        others = ALLOWED[family] & FAMILIES
+        assert others == ({"spectral"} if family == "knowledge" else set())
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("search/engine.py", "from columnist.selection.certified import ColumnSelector"),
+        ("search/engine.py", "from columnist import ColumnSelector"),
+        ("search/engine.py", "from ..selection import certified"),
+        ("search/engine.py", "from .. import selection"),
+        ("search/engine.py", "def late():\n    import columnist.robust"),
+        ("criteria.py", "from columnist.linalg import secular"),
+        ("selection/filters.py", "from columnist.spectral import graphs"),
+        ("spectral/graphs.py", "from columnist.knowledge import vote"),
+        ("linalg/kernel.pyx", "from columnist.search.engine cimport Heap"),
+        ("linalg/kernel.pyx", "cimport columnist.search.engine as e"),
+        ("linalg/kernel.pyx", "from ..search.engine cimport (Heap,"),
+        ("robust/pca.py", "from sklearn.utils._param_validation import Interval"),
+        ("robust/pca.py", "from sklearn.base import _fit_context"),
+        ("linalg/kernel.pyx", "from sklearn.utils._typedefs cimport float64_t"),
+    ],
+)
+def test_a_wrong_import_is_seen(path, text):
+    assert len(violations(Path(path), text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("__init__.py", "from columnist.cli import main"),
+        ("search/engine.py", "from .policies import optimal\nfrom ..linalg import secular"),
+        ("knowledge/kofs.py", "from columnist.spectral import graphs"),
+        ("linalg/branch.pyx", "from columnist.linalg.secular cimport roots"),
+        ("linalg/branch.pyx", "from scipy.linalg.cython_lapack cimport dlaed4"),
+        ("_validation.py", "from sklearn.base import _fit_context"),
+        ("cli/app.py", "from columnist import ColumnSelector, __version__"),
+    ],
+)
+def test_a_right_import_passes(path, text):
+    assert violations(Path(path), text) == []
