@@ -201,7 +201,7 @@ def scaled_cases():
         yield from ((name, exponent) for exponent in ([0] if graded else [0, -250, 249]))
 
 
-@pytest.mark.parametrize(("name", "exponent"), scaled_cases())
+@pytest.mark.parametrize(("name", "exponent"), list(scaled_cases()))
 def test_hard_cases(name, exponent):
     d, z, relative = HARD[name]
     d, z = d * 4.0**exponent, z * 2.0**exponent
@@ -213,6 +213,21 @@ def test_hard_cases(name, exponent):
         # An eigenvalue that is exactly zero comes out of the oracle as noise in its digits.
         slack = mpmath.mpf(10) ** -50 * size(d, z) if 0.0 in d else 0
         assert abs(mpmath.mpf(float(value)) - reference) <= 8 * EPS * scale + slack
+
+
+def test_random_gradings_are_as_accurate_as_the_data_allow():
+    """All eigenvalues are positive, and 1 / (1 - sum z**2 / d) is their condition number."""
+    rng = np.random.default_rng(4)
+    for _ in range(150):
+        n = rng.integers(1, 7)
+        d = descending(10.0 ** rng.uniform(-290, 0, n))
+        z = rng.standard_normal(n) * np.sqrt(d)
+        fraction = rng.uniform(0.0, 0.999)
+        z *= np.sqrt(fraction / np.sum(z * z / d))
+        exact = oracle.downdated_eigenvalues(d, z, relative=30)
+        for value, reference in zip(solve(d, z), exact, strict=True):
+            error = abs(mpmath.mpf(float(value)) / reference - 1)
+            assert error <= 4 * EPS / (1 - fraction)
 
 
 def test_scaling_by_powers_of_two_scales_the_result():
@@ -243,6 +258,17 @@ def test_one_of_equal_entries_moves():
 
 def test_removing_a_whole_direction():
     np.testing.assert_array_equal(solve([4.0, 1.0, 0.0], [2.0, 0, 0]), [1.0, 0.0, 0.0])
+
+
+def test_when_the_square_of_z_overflows():
+    d = np.array([4.0, 3.0, 2.0, 1.0]) * 1e300
+    for z in ([1e200, 1e300, 1.0, 1e160], [0, 1e300, 0, 0], [1e308, 1e308, 1e308, 1e308]):
+        values = solve(d, z)
+        assert_interlaced(d, values)
+        assert np.isfinite(values[:-1]).all()
+        assert values[-1] in (-np.inf, d[-1])
+    # Here the answer is known: the entry leaves the spectrum downwards.
+    np.testing.assert_array_equal(solve(d, [0, 1e300, 0, 0]), [4e300, 2e300, 1e300, -np.inf])
 
 
 # --- interface ----------------------------------------------------------------------------

@@ -3,6 +3,7 @@ import numpy as np
 class Workspace:
     @property
     def nbytes(self) -> int: ...
+    def last_frame(self) -> tuple[float, np.ndarray, np.ndarray]: ...
 
 class FrobeniusBrancher:
     def __init__(
@@ -15,12 +16,27 @@ class FrobeniusBrancher:
         t: int,
         threshold: float,
         space: Workspace,
-    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]: ...
-    def pairs(
+        budget: float = 0.0,
+        n_best: int = 1,
+    ) -> tuple[
+        float,
+        np.ndarray,
+        np.ndarray,
+        np.ndarray,
+        np.ndarray,
+        np.ndarray,
+        tuple[int, int, int],
+        np.ndarray,
+    ]: ...
+    def additions(
+        self, chosen: np.ndarray, candidates: np.ndarray, space: Workspace
+    ) -> tuple[float, np.ndarray]: ...
+    def completions(
         self,
         chosen: np.ndarray,
         candidates: np.ndarray,
+        t: int,
         threshold: float,
         n_best: int,
         space: Workspace,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+    ) -> tuple[np.ndarray, np.ndarray]: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-__all__ = ["DEPENDENT", "chosen_basis", "residual_singular_values"]
+__all__ = ["DEPENDENT", "chosen_basis", "residual_energy", "residual_singular_values"]
 
 # A residual shorter than this share of its column counts as dependent; the
 # compiled kernels use the same figure.
@@ -50,11 +50,28 @@ def residual_singular_values(columns: np.ndarray, target: np.ndarray, chosen) ->
     chosen : sequence of int
         The selection.
     """
-    Q = chosen_basis(columns, chosen)
-    residual = target - Q @ (Q.T @ target)
-    residual -= Q @ (Q.T @ residual)
+    residual, j = _residual(columns, target, chosen)
     values = scipy.linalg.svdvals(residual, check_finite=False)
     # The projection leaves at most r - j directions; the rest is rounding.
-    values = values[: max(residual.shape[0] - Q.shape[1], 0)]
-    floor = max(residual.shape) * np.finfo(np.float64).eps * np.linalg.norm(target)
-    return np.where(values > floor, values, 0.0)
+    values = values[: max(residual.shape[0] - j, 0)]
+    return np.where(values > _floor(target), values, 0.0)
+
+
+def residual_energy(columns: np.ndarray, target: np.ndarray, chosen) -> float:
+    """Sum of squares of ``target`` after projecting out ``columns[chosen]``; no SVD needed."""
+    residual, _ = _residual(columns, target, chosen)
+    energy = float(np.vdot(residual, residual))
+    return energy if energy > _floor(target) ** 2 else 0.0
+
+
+def _residual(columns, target, chosen) -> tuple[np.ndarray, int]:
+    """Residual and the number of independent columns projected out."""
+    Q = chosen_basis(columns, chosen)
+    residual = target - Q @ (Q.T @ target)
+    residual -= Q @ (Q.T @ residual)  # the second pass restores orthogonality
+    return residual, Q.shape[1]
+
+
+def _floor(target: np.ndarray) -> float:
+    """Singular values of a residual below this are rounding."""
+    return max(target.shape) * np.finfo(np.float64).eps * float(np.linalg.norm(target))

@@ -212,13 +212,6 @@ cdef Py_ssize_t scale_data(
     return wanting + (zi * zi < NEGLIGIBLE)
 
 
-cdef void limit_weights(Poles* poles, Py_ssize_t n) noexcept nogil:
-    """Keep the weights finite where ``|z|**2`` itself overflows."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        poles.w[i] = fmin(poles.w[i], WEIGHT_BOUND / n)
-
-
 cdef Py_ssize_t merge_poles(Poles* poles, Py_ssize_t n) noexcept nogil:
     """Merge equal poles and drop zero weights in place; return the number left.
 
@@ -250,10 +243,7 @@ cdef void prepare(
     poles.slot = NULL
     poles.count = n
     poles.unscale = ldexp(1.0, 2 * e)
-    i = scale_data(poles.p, poles.w, d, z, n, ldexp(1.0, -e))
-    if e == MAX_EXPONENT:
-        limit_weights(poles, n)
-    if i:
+    if scale_data(poles.p, poles.w, d, z, n, ldexp(1.0, -e)):
         poles.slot = <Py_ssize_t*> (work + 2 * padded_size(n))
         poles.count = merge_poles(poles, n)
     poles.padded = padded_size(poles.count)
@@ -267,31 +257,31 @@ cdef inline double signed_sqrt(double x, double side) noexcept nogil:
 
 
 cdef inline double model_step(
-    double g, double q, double t_near, double t_far, double side, double* ratio
+    double g, double q, double t_near, double pull, double side, double* ratio
 ) noexcept nogil:
     """Step ``y``, in units of ``near``, to the root of the model.
 
     The model is ``c - W / (near - y near) - V / (far - y near)`` and has the value ``g`` at
-    ``y = 0``; ``q = near / far``, ``t_near = W / near`` and ``t_far = V / far``. Also sets
+    ``y = 0``; ``q = near / far``, ``t_near = W / near`` and ``pull = q V / far``. Also sets
     ``ratio = 1 - y``, the factor by which ``tau`` changes. Both forms of a root are used,
     each where it does not cancel; towards convergence ``side * b > 0``.
     """
-    cdef double c = g + t_near + t_far
-    cdef double b = (1.0 + q) * g + t_near + t_far * q
-    cdef double root = signed_sqrt(b * b - 4.0 * q * c * g, side), y
+    cdef double a = q * (g + t_near) + pull
+    cdef double b = (1.0 + q) * g + t_near + pull
+    cdef double root = signed_sqrt(b * b - 4.0 * a * g, side), y
     if side * b >= 0.0:
         y = 2.0 * g / (b + root)
     else:
-        y = (b - root) / (2.0 * q * c)
+        y = (b - root) / (2.0 * a)
     ratio[0] = 1.0 - y
     if y > 0.5:
         # Far down towards the pole 1 - y would cancel: solve for it instead.
-        b = (1.0 - q) * g + (1.0 - 2.0 * q) * t_near - q * t_far
-        root = signed_sqrt(b * b + 4.0 * q * c * (1.0 - q) * t_near, side)
+        b = (1.0 - q) * g + (1.0 - 2.0 * q) * t_near - pull
+        root = signed_sqrt(b * b + 4.0 * a * (1.0 - q) * t_near, side)
         if side * b >= 0.0:
             ratio[0] = 2.0 * (1.0 - q) * t_near / (b + root)
         else:
-            ratio[0] = (root - b) / (2.0 * q * c)
+            ratio[0] = (root - b) / (2.0 * a)
     return y
 
 
@@ -306,12 +296,14 @@ cdef inline double gragg_step(
     double* ratio,
 ) noexcept nogil:
     """Relative step of ``tau`` and its factor; infinite if the terms are too large."""
-    cdef double reach = far / near, inverse = 1.0 / (1.0 - reach), size
+    cdef double q = near / far, reach = far / near, inverse = 1.0 / (1.0 - reach), size
+    # The far pole counts through its slope: the term itself may be huge without effect.
+    cdef double pull = q * t_far
     # Terms of the other poles' weight as seen at the two neighbours. Their signs are
     # known, and kept against rounding.
     t_near += side * inverse * fmax(rest.s1 - side * reach * rest.s2, 0.0)
-    t_far -= side * reach * (reach * inverse) * fmax(rest.s1 - side * rest.s2, 0.0)
-    size = fabs(g) + fabs(t_near) + fabs(t_far)
+    pull -= side * (reach * inverse) * fmax(rest.s1 - side * rest.s2, 0.0)
+    size = fabs(g) + fabs(t_near) + fabs(pull)
     if size > LARGE_TERMS:
         if not size <= DBL_MAX:
             ratio[0] = INFINITY
@@ -319,8 +311,8 @@ cdef inline double gragg_step(
         # The equation is homogeneous in the three.
         g /= LARGE_DIVISOR
         t_near /= LARGE_DIVISOR
-        t_far /= LARGE_DIVISOR
-    return model_step(g, near / far, t_near, t_far, side, ratio)
+        pull /= LARGE_DIVISOR
+    return model_step(g, q, t_near, pull, side, ratio)
 
 
 cdef double rounding_level(
@@ -456,7 +448,8 @@ cdef void downdate_roots(
             root = find_root(&poles, k) * poles.unscale
             solved = k
         # Several entries of d may enclose one root: some have no weight. The median of
-        # root and neighbours merges the root into them, and keeps interlacing exact.
+        # root and neighbours merges the root into them, and keeps interlacing exact. It
+        # also ends a NaN, which only an overflow of |z|**2 can have caused.
         out[i - first] = fmin(fmax(root, below), d[i])
 
 

@@ -13,7 +13,7 @@ __all__ = ["STATUSES", "Certificate"]
 
 STATUSES: Mapping[str, str] = {
     "optimal": "proven optimal: no other choice has a smaller error",
-    "bounded": "within a guarantee that holds a priori",
+    "bounded": "not proven optimal, but within a proven distance of the optimum",
     "heuristic": "greedy choice, with a proven bound",
     "gap_reached": "stopped at the requested gap",
     "time_limit": "stopped by the time limit",
@@ -48,6 +48,8 @@ class Certificate:
         What was minimised, and what was approximated.
     selection : tuple of int
         The choice the certificate speaks of.
+    names : tuple of str or None
+        The names of its columns, if they have any.
     better : tuple of int or None
         In :func:`columnist.certify`: a better choice, if one was found.
     history : tuple of dict
@@ -70,6 +72,7 @@ class Certificate:
     criterion: str = "frobenius"
     target: str = "X"
     selection: tuple[int, ...] = ()
+    names: tuple[str, ...] | None = None
     better: tuple[int, ...] | None = None
     history: Sequence[Mapping[str, float]] = field(default=(), repr=False)
 
@@ -91,7 +94,8 @@ class Certificate:
         return result | {"gap": float(self.gap)}
 
     def _rows(self) -> list[tuple[str, str]]:
-        rows = [
+        rows = [("selection", _listed(self.names or self.selection))] if self.selection else []
+        rows += [
             ("status", f"{self.status} ({STATUSES.get(self.status, 'unknown')})"),
             ("error", f"{self.error:.8g}  ({self.criterion}, target {self.target})"),
             ("lower bound", f"{self.lower_bound:.8g}"),
@@ -100,7 +104,7 @@ class Certificate:
         if self.a_priori_bound is not None:
             rows.append(("a priori", f"error - optimum <= {self.a_priori_bound:.6g}"))
         if self.better is not None:
-            rows.append(("better", ", ".join(map(str, self.better))))
+            rows.append(("better", _listed(self.better)))
         nodes = f"{self.nodes_expanded:,} expanded, {self.nodes_generated:,} generated"
         rows += [("nodes", nodes), ("time", f"{self.elapsed:.3g} s")]
         return rows
@@ -118,10 +122,18 @@ class Certificate:
         return f"<table><caption>Certificate</caption>{rows}</table>"
 
 
+def _listed(items: Sequence[object], most: int = 12) -> str:
+    """Items separated by commas, the rest counted."""
+    shown = ", ".join(map(str, items[:most]))
+    return shown if len(items) <= most else f"{shown}, and {len(items) - most} more"
+
+
 def _plain(value: Any) -> Any:
-    """NumPy scalars, arrays and tuples as plain Python."""
+    """NumPy scalars, arrays and tuples as plain Python; no number yet (inf) as None."""
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list, np.ndarray)):

@@ -8,7 +8,6 @@ proof or by the node limit does the same for every number of workers.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import time
 from collections.abc import Callable, Sequence
@@ -16,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from columnist.linalg.threads import single_threaded_blas
 from columnist.search.frontier import Branch, Frontier
 from columnist.search.incumbent import exchange, greedy
 from columnist.search.log import Progress, SolverLog
@@ -28,6 +27,8 @@ __all__ = ["Limits", "SearchResult", "search"]
 
 _BATCH_SECONDS = 2e-3
 _HISTORY_SECONDS = 0.05
+# Least and largest number of operations spent on exploring ahead of one node.
+_EFFORT = (1e6, 3e7)
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def search(
     callback : callable, optional
         Receives every :class:`Progress`; a true answer stops the search.
     start : sequence of subsets
-        Known complete sets.
+        Known sets, complete or smaller.
 
     Returns
     -------
@@ -144,14 +145,8 @@ def search(
     """
     check_problem(problem)
     run = _Run(problem, policy, limits or Limits(), n_solutions, n_jobs, log, callback)
-    with _blas().limit(limits=1, user_api="blas"):
+    with single_threaded_blas():
         return run.go(start)
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    """Looking for the BLAS libraries takes longer than a small search: do it once."""
-    return ThreadpoolController()
 
 
 class _Run:
@@ -165,6 +160,7 @@ class _Run:
         self.frontier = Frontier(policy, limits.max_memory)
         self.started = time.perf_counter()
         self.expanded = self.generated = 0
+        self.effort = _EFFORT[0]
         self.proven = -np.inf
         self.stop: str | None = None
         self.root_open = True  # until the root is expanded its bound is the proof
@@ -190,16 +186,25 @@ class _Run:
     def _begin(self, start) -> None:
         chosen, candidates = self.problem.root()
         for subset in start:
-            self.pool.offer(np.inf, subset)
+            self._offer_known(subset, chosen, candidates)
         if self.policy.starts_strong:
             self._strong_start(chosen, candidates)
         if self.pool.entries:
             self._report(new=True)
         self._check_limits()
         if self.stop is None:
-            self._merge(chosen, self._expand(chosen, candidates, 0))
+            self._merge(chosen, self._expand(chosen, candidates, 0), self.root_bound)
             self.root_open = False
             self._conclude()
+
+    def _offer_known(self, subset, chosen, candidates) -> None:
+        """A known set, completed and improved if it is too small."""
+        if len(subset) < self.problem.size:
+            left = np.setdiff1d(candidates, subset)
+            subset = greedy(self.problem, subset, left)
+            subset = exchange(self.problem, subset, chosen, candidates,
+                              deadline=self.limits.deadline)  # fmt: skip
+        self.pool.offer(np.inf, subset)
 
     def _strong_start(self, chosen, candidates) -> None:
         deadline = self.limits.deadline
@@ -218,7 +223,7 @@ class _Run:
             if result is None:
                 self.frontier.restore(branch)
             else:
-                self._merge(branch.chosen, result)
+                self._merge(branch.chosen, result, branch.bound)
         self._conclude()
 
     def _take(self) -> list[Branch]:
@@ -259,6 +264,7 @@ class _Run:
             self.policy.figure,
             self.pool.capacity,
             shortcut=not self.policy.follows_u and self.problem.exact,
+            effort=self.effort,
         )
         return self.problem.expand(chosen, candidates, demand, worker)
 
@@ -281,16 +287,23 @@ class _Run:
             return None
         return self._expand(branch.chosen, branch.candidates, worker)
 
-    def _merge(self, chosen, result: Branches) -> None:
+    def _merge(self, chosen, result: Branches, floor: float) -> None:
         self.expanded += 1
-        self.generated += len(result.items) + len(result.goals)
+        self.generated += len(result.items) + len(result.goals) + result.explored
+        self._adapt_effort(result)
         improved = False
         for lower, subset in result.goals:
             improved |= self.pool.offer(lower, subset)
         if len(result.items):
-            self.frontier.push(chosen, result.items, result.f, result.weight, self.problem.size)
+            self.frontier.push(chosen, result, self.problem.size, floor)
         if improved:
             self._report(new=True)
+
+    def _adapt_effort(self, result: Branches) -> None:
+        """Look further ahead while that settles most children, less far while it does not."""
+        if result.resolved + result.unresolved:
+            factor = 2.0 if result.resolved >= 4 * result.unresolved else 0.5
+            self.effort = min(max(self.effort * factor, _EFFORT[0]), _EFFORT[1])
 
     # -- proof and limits ---------------------------------------------------------
 

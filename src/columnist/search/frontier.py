@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from columnist.search.policies import Policy
+from columnist.search.problem import Branches
 
 __all__ = ["Branch", "Frontier"]
 
@@ -35,37 +36,39 @@ class Branch:
 
 
 class _Family:
-    """Children of one expanded node."""
+    """Children of one expanded node, in the order of the partition.
 
-    __slots__ = ("at_bound", "at_order", "by_bound", "by_order", "chosen", "f", "first", "items",
+    ``by_bound`` and ``by_order`` list the positions of the open ones in both orders.
+    """
+
+    __slots__ = ("allowed", "at_bound", "at_order", "by_bound", "by_order", "chosen", "f", "items",
                  "opened", "priority")  # fmt: skip
 
-    def __init__(self, chosen, items, f, priority, first):
+    def __init__(self, chosen, items, f, priority, open_positions, allowed=None):
         self.chosen, self.items, self.f, self.priority = chosen, items, f, priority
-        self.first = first
+        self.allowed = None if allowed is None else np.packbits(allowed, axis=1)
         self.at_bound = self.at_order = 0
-        self.by_bound = self.by_order = self.opened = None
-
-    def sort_views(self) -> None:
-        """Both orders over the children that exist (those with enough candidates left)."""
-        self.by_bound = np.argsort(self.f[self.first :], kind="stable") + self.first
-        self.by_order = np.argsort(self.priority[self.first :], kind="stable") + self.first
-        self.opened = np.zeros(len(self.items), dtype=bool)
+        self.by_bound = open_positions[np.argsort(f[open_positions], kind="stable")]
+        self.by_order = self.opened = None
+        if priority is not f:
+            self.by_order = open_positions[np.argsort(priority[open_positions], kind="stable")]
+            self.opened = np.zeros(len(items), dtype=bool)
 
     def next_by_bound(self) -> int:
-        """Index of the unopened child with the smallest bound, -1 if there is none."""
-        if self.opened is None:
-            index = self.first + self.at_bound
-            return index if index < len(self.items) else -1
-        while self.at_bound < len(self.by_bound) and self.opened[self.by_bound[self.at_bound]]:
-            self.at_bound += 1
+        """Position of the unopened child with the smallest bound, -1 if there is none."""
+        self.at_bound = self._skip(self.by_bound, self.at_bound)
         return int(self.by_bound[self.at_bound]) if self.at_bound < len(self.by_bound) else -1
 
     def next_by_order(self) -> int:
-        """Index of the unopened child with the smallest priority, -1 if there is none."""
-        while self.at_order < len(self.by_order) and self.opened[self.by_order[self.at_order]]:
-            self.at_order += 1
+        """Position of the unopened child with the smallest priority, -1 if there is none."""
+        self.at_order = self._skip(self.by_order, self.at_order)
         return int(self.by_order[self.at_order]) if self.at_order < len(self.by_order) else -1
+
+    def _skip(self, view, at: int) -> int:
+        if self.opened is not None:
+            while at < len(view) and self.opened[view[at]]:
+                at += 1
+        return at
 
     def open(self, index: int) -> Branch:
         """Take child ``index`` out."""
@@ -73,18 +76,30 @@ class _Family:
             self.at_bound += 1
         else:
             self.opened[index] = True
+        candidates = self.items[:index]
+        if self.allowed is not None:
+            row = np.unpackbits(self.allowed[index], count=len(self.items))
+            candidates = candidates[row[:index].astype(bool)]
         return Branch(
             np.append(self.chosen, self.items[index]),
-            self.items[:index],
+            candidates,
             float(self.f[index]),
             float(self.priority[index]),
         )
 
     @property
+    def unopened(self) -> int:
+        """How many children are still open."""
+        if self.opened is None:
+            return len(self.by_bound) - self.at_bound
+        return len(self.by_bound) - int(self.opened.sum())
+
+    @property
     def nbytes(self) -> int:
         own_priority = 0 if self.priority is self.f else self.priority.nbytes
-        views = 0 if self.opened is None else 17 * len(self.items)
-        return self.items.nbytes + self.f.nbytes + own_priority + views + _OVERHEAD
+        views = self.by_bound.nbytes * (1 if self.opened is None else 2) + len(self.items)
+        lists = 0 if self.allowed is None else self.allowed.nbytes
+        return self.items.nbytes + self.f.nbytes + own_priority + views + lists + _OVERHEAD
 
 
 class Frontier:
@@ -113,38 +128,39 @@ class Frontier:
         """Whether the memory budget is used up."""
         return self.nbytes >= self.max_memory
 
-    def push(self, chosen, items, f, figure, size: int) -> int:
-        """Add the children of a node, any order; returns how many branches that opens."""
+    def push(
+        self, chosen: np.ndarray, branches: Branches, size: int, floor: float = -np.inf
+    ) -> None:
+        """Add the children of a node whose own bound was ``floor``."""
+        items, f = branches.items, np.maximum(branches.f, floor)
+        priority = self.policy.priority(f, branches.weight)
+        if self.policy.follows_u or not branches.partitioned:
+            # Partition: the worst bound keeps the most candidates (cheap branches stay tiny);
+            # under u alone the best child must keep them all.
+            order = np.lexsort((items, -priority if self.policy.follows_u else f))
+            items, f, priority = items[order], f[order], priority[order]
         first = size - len(chosen) - 1  # a child needs that many candidates of its own
-        priority = self.policy.priority(f, figure)
-        # Partition: the worst bound keeps the most candidates (cheap branches stay tiny);
-        # under u alone the best child must keep them all.
-        key = -priority if self.policy.follows_u else f
-        order = np.lexsort((items, key))
-        if len(order) <= first:
-            return 0
-        f = f[order]
-        priority = f if self.policy.by_bound else priority[order]
-        family = _Family(chosen, items[order], f, priority, first)
-        if not self.policy.by_bound:
-            family.sort_views()
-        self._register(family)
-        return len(order) - first
+        open_positions = np.flatnonzero(np.isfinite(f[first:])).astype(np.int32) + first
+        if len(open_positions) == 0:
+            return
+        end = open_positions[-1] + 1
+        items, f, priority = items[:end], f[:end], priority[:end]
+        own = f if self.policy.by_bound else priority
+        allowed = None if branches.allowed is None else branches.allowed[:end, :end]
+        self._register(_Family(chosen, items, f, own, open_positions, allowed))
 
     def restore(self, branch: Branch) -> None:
         """Put back a branch that was taken out but not expanded."""
         items = np.append(branch.candidates, branch.chosen[-1]).astype(np.int32)
-        bound = np.full(len(items), branch.bound)
-        priority = bound if self.policy.by_bound else np.full(len(items), branch.priority)
-        family = _Family(branch.chosen[:-1], items, bound, priority, len(items) - 1)
-        if not self.policy.by_bound:
-            family.sort_views()
-        self._register(family)
+        f = np.full(len(items), branch.bound)
+        priority = f if self.policy.by_bound else np.full(len(items), branch.priority)
+        last = np.array([len(items) - 1], dtype=np.int32)
+        self._register(_Family(branch.chosen[:-1], items, f, priority, last))
 
     def _register(self, family: _Family) -> None:
         self.nbytes += family.nbytes
         self.peak = max(self.peak, self.nbytes)
-        self.n_open += len(family.items) - family.first
+        self.n_open += family.unopened
         if self.full:
             self._stack.append(family)
         else:
@@ -177,7 +193,7 @@ class Frontier:
             index = family.next_by_bound()
             if index < 0 or family.f[index] >= threshold:
                 self.nbytes -= family.nbytes
-                self.n_open -= _unopened(family)
+                self.n_open -= family.unopened
                 continue
             if self._bounds and family.f[index] > self._bounds[0][0]:
                 self._enter_bounds(family)  # its best child left through the other view
@@ -218,7 +234,7 @@ class Frontier:
             if index < 0 or family.f[index] >= threshold:
                 self._stack.pop()
                 self.nbytes -= family.nbytes
-                self.n_open -= _unopened(family)
+                self.n_open -= family.unopened
                 continue
             self.n_open -= 1
             return family.open(index)
@@ -239,9 +255,3 @@ class Frontier:
             if index >= 0:
                 smallest = min(smallest, family.f[index])
         return float(smallest)
-
-
-def _unopened(family: _Family) -> int:
-    if family.opened is None:
-        return max(len(family.items) - family.first - family.at_bound, 0)
-    return int((~family.opened[family.first :]).sum())

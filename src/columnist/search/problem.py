@@ -34,13 +34,16 @@ class Demand:
     n_best : int
         How many of the best complete sets of a node are wanted.
     shortcut : bool
-        Whether complete sets may be returned for nodes with two items to choose.
+        Whether children may be explored to their end at once, and complete sets returned.
+    effort : float
+        Operations worth spending on that.
     """
 
     threshold: float
     weight: str | None = None
     n_best: int = 1
     shortcut: bool = True
+    effort: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,14 @@ class Branches:
         Bound of each child; the figure asked for by ``Demand.weight`` (else empty).
     goals : list of (float, tuple of int)
         Complete sets below the threshold, with a lower bound of their error.
+    partitioned : bool
+        Whether ``items`` stand in the order of the partition already: child i may use
+        ``items[:i]``. An infinite f then marks a child explored to its end.
+    allowed : ndarray of bool of shape (n, n), optional
+        With ``partitioned``: child i may use ``items[j]`` only where ``allowed[i, j]``.
+    explored, resolved, unresolved : int
+        Nodes explored beside this one, and the children for which that did or did not reach
+        the end within the effort.
     """
 
     bound: float
@@ -64,6 +75,11 @@ class Branches:
     f: np.ndarray = field(default_factory=lambda: np.empty(0))
     weight: np.ndarray = field(default_factory=lambda: np.empty(0))
     goals: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
+    partitioned: bool = False
+    allowed: np.ndarray | None = None
+    explored: int = 0
+    resolved: int = 0
+    unresolved: int = 0
 
 
 @runtime_checkable

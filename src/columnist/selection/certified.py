@@ -115,6 +115,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         Zero unless ``centering="mean"``.
     column_r2_ : ndarray of shape (n_features,)
         Share of every column of X that the selection rebuilds.
+    representative_ : ndarray of int of shape (n_features,)
+        The selected column with the largest squared cosine to each column.
     components_ : ndarray of shape (n_components, n_features) or (n_components, n_targets)
         Extracted directions.
     certificate_ : Certificate
@@ -218,15 +220,17 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         started = time.perf_counter()
         options = self._options(started)
         matrices = self._matrices(X, y)
+        options = self._with_names(options)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
-        if self.n_features_to_select == "auto":
-            outcome = self._fewest(matrices, options, include, exclude)
-        else:
-            size = resolve_size(self.n_features_to_select, matrices.n_features)
-            _check_room(size, include, exclude, matrices.n_features)
-            reduced = self._reduce(matrices, size)
-            outcome = _select(matrices, reduced, size, options, include, exclude)
-        self._store(matrices, options, outcome)
+        with matrices.threads():
+            if self.n_features_to_select == "auto":
+                outcome = self._fewest(matrices, options, include, exclude)
+            else:
+                size = resolve_size(self.n_features_to_select, matrices.n_features)
+                _check_room(size, include, exclude, matrices.n_features)
+                reduced = self._reduce(matrices, size)
+                outcome = _select(matrices, reduced, size, options, include, exclude)
+            self._store(matrices, options, outcome)
         return self
 
     def _options(self, started: float) -> Options:
@@ -275,6 +279,10 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         if sp.issparse(X) and X.nnz == 0:
             X = X.toarray() if X.shape[0] * X.shape[1] < 10**7 else X
         return Matrices(X, Y, gram=gram, center=self.centering == "mean")
+
+    def _with_names(self, options: Options) -> Options:
+        names = getattr(self, "feature_names_in_", None)
+        return options if names is None else replace(options, names=tuple(map(str, names)))
 
     def _constraints(self, n_features: int, options: Options, matrices: Matrices):
         names = getattr(self, "feature_names_in_", None)
@@ -352,8 +360,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         """Certificate (error and selection only) of given columns, and the best found."""
         options = self._options(time.perf_counter())
         matrices = self._matrices(X, y)
-        names = getattr(self, "feature_names_in_", None)
-        given = resolve_columns("columns", columns, matrices.n_features, names)
+        options = self._with_names(options)
+        given = resolve_columns("columns", columns, matrices.n_features, options.names)
         if not given:
             raise ValueError("columns is empty: name at least one column to certify.")
         include, exclude = self._constraints(matrices.n_features, options, matrices)
@@ -370,12 +378,15 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         outcome = _select(
             matrices, reduced, len(given), options, include, exclude, quiet=True, start=[given]
         )
-        return Certificate("heuristic", error, 0.0, selection=tuple(sorted(given))), outcome
+        given = tuple(sorted(given))
+        names = options.names and tuple(options.names[i] for i in given)
+        return Certificate("heuristic", error, 0.0, selection=given, names=names), outcome
 
     def _path(self, X, y, max_features, deadline) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
         options = self._options(time.perf_counter())
         matrices = self._matrices(X, y)
+        options = self._with_names(options)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         check_count("max_features", max_features, low=1)
         _check_room(max_features, include, exclude, matrices.n_features)
@@ -384,12 +395,12 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         for size in range(max(1, len(include)), max_features + 1):
             now = time.perf_counter()
             share = now + (deadline - now) / (max_features + 1 - size)
+            known = [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
+            step = replace(options, deadline=share)
             outcomes.append(
-                _select(matrices, reduced, size, replace(options, deadline=share), include,
-                        exclude, quiet=True)
-            )  # fmt: skip
-        names = getattr(self, "feature_names_in_", None)
-        return outcomes, None if names is None else tuple(names)
+                _select(matrices, reduced, size, step, include, exclude, quiet=True, start=known)
+            )
+        return outcomes, options.names
 
     # -- use ----------------------------------------------------------------------
 

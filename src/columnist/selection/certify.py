@@ -56,7 +56,7 @@ def certify(
     >>> certificate.better
     (3, 6, 9)
     >>> round(certificate.gap, 4)
-    0.014
+    0.0817
     """
     selector = ColumnSelector(
         criterion=criterion, n_components=n_components, time_limit=time_limit, **options
@@ -69,5 +69,6 @@ def certify(
         return replace(certificate, error=given.error, lower_bound=bound, selection=given.selection)
     status = "bounded" if certificate.status == "optimal" else certificate.status
     return replace(
-        certificate, status=status, error=given.error, selection=given.selection, better=best
-    )
+        certificate, status=status, error=given.error, selection=given.selection,
+        names=given.names, better=best,
+    )  # fmt: skip

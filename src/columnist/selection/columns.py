@@ -17,19 +17,38 @@ Two classes share the interface of :mod:`columnist.search.problem`:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
-from columnist.criteria import Criterion, Frobenius
+from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten
 from columnist.linalg.branch import FrobeniusBrancher, Workspace
+from columnist.linalg.interlace import surviving_tuples
 from columnist.linalg.reduce import Reduced
 from columnist.linalg.residual import DEPENDENT, chosen_basis, residual_singular_values
+from columnist.linalg.ridge import own_noise, ridge_bounds
 from columnist.linalg.secular import downdated_eigenvalues
 from columnist.search.problem import Branches, Demand
 
 __all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem"]
 
 _EPS = np.finfo(np.float64).eps
+# Errors below this share of the total are recomputed without cancellation.
+_CANCELLATION = 1e-8
+# Candidate lists longer than this get the ridge bound (shorter ones are explored instead).
+_RIDGED = 128
+# Share of the gap at the root that the ridge bound must close to be used further on.
+_WORTHWHILE = 0.1
+_UNKNOWN = object()
+# Longest candidate list whose pairs are bounded all at once.
+_MOST_PAIRED = 200
+# Longest candidate list whose triples are.
+_MOST_TRIPLED = 120
+# Triples per candidate that are solved at once rather than branched on.
+_FEW_TUPLES = 4
+# Tuples bounded in one NumPy call.
+_CHUNK = 4096
 
 
 def column_problem(
@@ -136,30 +155,35 @@ class FrobeniusColumns(_Columns):
         super().__init__(reduced, size, criterion, n_components, include, candidates, evaluate)
         weights = reduced.weights
         self.unit = reduced.scale**2
-        # Only the first `rank` coordinates carry columns when the target lies outside.
         rounding = 8.0 * max(len(weights), 1) * _EPS * float(weights.sum())
         self._brancher = FrobeniusBrancher(reduced.columns, weights, 0.0, rounding)
         self._rounding = rounding
         self._spaces: dict[int, Workspace] = {}
+        self._noise: np.ndarray | object | None = _UNKNOWN
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""
         r, n = self.reduced.columns.shape[1], self.n_items
-        return (12.0 * r**3 + 6.0 * r * r * n) / 2e9
+        return (2e6 + 12.0 * r**3 + 6.0 * r * r * n) / 2e9
+
+    def value(self, subset: Sequence[int]) -> float:
+        """Error of a complete choice: the energy its columns leave."""
+        if self._evaluate is not None:
+            return self._evaluate(subset)
+        chosen = np.array(subset, dtype=np.int32)
+        error, _ = self._brancher.additions(chosen, chosen[:0], self._space(0))
+        if error > _CANCELLATION * self.reduced.weights.sum():
+            return self.unit * error
+        return super().value(subset)  # a small difference of large numbers: do it properly
 
     def completion_errors(self, chosen, candidates) -> np.ndarray:
         """e(S) minus the energy each candidate's residual direction catches."""
-        columns, weights = self.reduced.columns, self.reduced.weights
-        Q = chosen_basis(columns, chosen)
-        error = float(weights @ np.maximum(1.0 - np.einsum("ij,ij->i", Q, Q), 0.0))
-        residual = columns[candidates]
-        if Q.shape[1]:
-            residual = residual - (residual @ Q) @ Q.T
-        squares = residual * residual
-        norms = squares.sum(axis=1)
-        independent = norms > (DEPENDENT * self.lengths[candidates]) ** 2
-        caught = (squares @ weights) / np.where(independent, norms, np.inf)
-        return self.unit * np.maximum(error - caught, 0.0)
+        return self.unit * self._brancher.additions(chosen, candidates, self._space(0))[1]
+
+    def _space(self, worker: int) -> Workspace:
+        if worker not in self._spaces:
+            self._spaces[worker] = Workspace()
+        return self._spaces[worker]
 
     def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
         """Children of a node, or its best complete sets when few columns are left to choose."""
@@ -169,21 +193,59 @@ class FrobeniusColumns(_Columns):
             return _complete(self.value(chosen), chosen, demand)
         if demand.weight == "b":
             return self._expand_b(chosen, candidates, left, demand)
-        space = self._spaces.setdefault(worker, Workspace())
-        if left == 2 and demand.shortcut and len(candidates) <= 4096:
-            errors, first, second = self._brancher.pairs(
-                chosen, candidates, threshold, demand.n_best, space
+        space = self._space(worker)
+        if demand.shortcut and self._fits_shortcut(left, len(candidates)):
+            errors, items = self._brancher.completions(
+                chosen, candidates, left, threshold, demand.n_best, space
             )
-            goals = [
-                (self.unit * e, (*chosen.tolist(), int(a), int(b)))
-                for e, a, b in zip(errors.tolist(), first, second, strict=True)
-            ]
-            return Branches(np.inf, goals=goals)
-        bound, kept, f, u = self._brancher.children(chosen, candidates, left, threshold, space)
+            return Branches(np.inf, goals=self._named(chosen, errors, items))
+        budget = demand.effort if demand.shortcut and demand.weight is None else 0.0
+        bound, kept, f, u, errors, items, counts, order = self._brancher.children(
+            chosen, candidates, left, threshold, space, budget, demand.n_best
+        )
         if left == 1:
             return _goals(chosen, kept, self.unit * f, demand)
-        weight = self.unit * u if demand.weight == "u" else u[:0]
-        return Branches(self.unit * bound, kept, self.unit * f, weight)
+        if demand.shortcut and len(kept) > _RIDGED and left > 3:
+            bound, kept, f, u = self._ridge(space, order, left, threshold, bound, kept, f, u)
+        return Branches(
+            self.unit * bound,
+            kept,
+            self.unit * f,
+            self.unit * u if demand.weight == "u" else u[:0],
+            self._named(chosen, errors, items),
+            partitioned=True,
+            explored=counts[0],
+            resolved=counts[1],
+            unresolved=counts[2],
+        )
+
+    def _ridge(self, space, order, left, threshold, bound, kept, f, u):
+        """Raise the bounds of a node with many candidates; see :mod:`columnist.linalg.ridge`.
+
+        Where the root gains little from it, no further node is asked.
+        """
+        if self._noise is _UNKNOWN:
+            self._noise = own_noise(self.reduced.columns)
+        if self._noise is None:
+            return bound, kept, f, u
+        error, lam, coords = space.last_frame()
+        raised, through = ridge_bounds(error, lam, coords[order].T, self._noise[kept], left)
+        if len(kept) == len(self.candidates) and np.isfinite(threshold):
+            gain = (raised - bound) / (threshold - bound)
+            self._noise = self._noise if gain > _WORTHWHILE else None
+        f = np.maximum(f, through - self._rounding)
+        below = f < threshold
+        return max(bound, raised - self._rounding), kept[below], f[below], u[below]
+
+    def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
+        """Complete sets from the items added to ``chosen``."""
+        base = tuple(chosen.tolist())
+        pairs = zip(errors.tolist(), items.tolist(), strict=True)
+        return [(self.unit * error, (*base, *row)) for error, row in pairs]
+
+    def _fits_shortcut(self, left: int, n: int) -> bool:
+        """Whether all pairs or triples of candidates may be looked at in one go."""
+        return (left == 2 and n <= 4096) or (left == 3 and n <= 512)
 
     def _expand_b(self, chosen, candidates, left, demand: Demand) -> Branches:
         """Children with b = min over m of m (sum of all but the m - 1 largest eigenvalues)."""
@@ -224,24 +286,111 @@ class InvariantColumns(_Columns):
             return Branches(np.inf)
         lam, Z, coordinates = self._eigen_coordinates(chosen, candidates)
         allowance = self._lambda_allowance(np.sqrt(lam[:1]))
-        outside = self._outside(lam, coordinates, left)
+        outside = self._outside(lam, coordinates)
         bound = self._node_bound(lam, coordinates, outside, left, allowance)
         if bound >= demand.threshold:
             return Branches(np.inf)
+        paired = left >= 2 and demand.shortcut and len(candidates) <= _MOST_PAIRED
         first, last = self._range(left - 1, len(lam))
-        if demand.weight == "u" and left > 1:
-            roots = downdated_eigenvalues(lam, Z, self.n_components, len(lam))
-            weight = self._thetas(roots)
-            roots = roots[:, left - 1 : left - 1 + last - first]
+        if paired or (demand.weight == "u" and left > 1):
+            spectra = np.maximum(downdated_eigenvalues(lam, Z, 0, len(lam)), 0.0)
+            roots = spectra[:, first:last]
         else:
-            roots, weight = downdated_eigenvalues(lam, Z, first, last), np.empty(0)
+            spectra, roots = None, downdated_eigenvalues(lam, Z, first, last)
         kept, f = self._filter(roots - allowance, outside - allowance, lam, coordinates, left,
                                bound, demand.threshold)  # fmt: skip
         if len(kept) < left:
             return Branches(np.inf)
+        items = candidates[kept]
         if left == 1:
-            return _goals(chosen, candidates[kept], f, demand)
-        return Branches(bound, candidates[kept], f, weight[kept] if len(weight) else weight)
+            return _goals(chosen, items, f, demand)
+        if paired:
+            node = _PairNode(lam, Z[kept], coordinates[kept], spectra[kept], allowance)
+            if left == 2:
+                return self._best_tuples(chosen, items, node, 2, demand)
+            if demand.weight is None:
+                return self._compatible(chosen, items, f, node, left, bound, demand)
+        weight = np.empty(0)
+        if demand.weight == "u":
+            weight = self._thetas(spectra[kept, self.n_components :])
+        return Branches(bound, items, f, weight)
+
+    def _compatible(self, chosen, items, f, node: _PairNode, left, bound, demand) -> Branches:
+        """Children, each with the candidates it may still be combined with."""
+        n = len(items)
+        width = 3 if left == 3 and n <= _MOST_TRIPLED else 2
+        tuples, bounds = self._tuples(node, width, left - width, demand.threshold)
+        if width == 3 and len(tuples) <= _FEW_TUPLES * n:
+            return self._solve_tuples(chosen, items, node, tuples, bounds, demand)
+        together = np.full((n, n), np.inf)
+        for a, b in ((0, 1), (0, 2), (1, 2))[: 1 if tuples.shape[1] == 2 else 3]:
+            np.minimum.at(together, (tuples[:, a], tuples[:, b]), bounds)
+        together = np.minimum(together, together.T)
+        # A completion through i holds left - 1 others, so the last of its smallest bounds holds.
+        f = np.maximum(f, np.partition(together, left - 2, axis=1)[:, left - 2])
+        order = np.lexsort((items, f))
+        allowed = np.isfinite(together)[np.ix_(order, order)]
+        f = f[order]
+        f[np.tril(allowed).sum(axis=1) < left - 1] = np.inf
+        f[f >= demand.threshold] = np.inf
+        return Branches(bound, items[order], f, partitioned=True, allowed=allowed, explored=n)
+
+    def _best_tuples(self, chosen, items, node: _PairNode, width: int, demand) -> Branches:
+        """Complete sets of a node with ``width`` columns to choose."""
+        tuples, bounds = self._tuples(node, width, 0, demand.threshold)
+        return self._solve_tuples(chosen, items, node, tuples, bounds, demand)
+
+    def _solve_tuples(self, chosen, items, node, tuples, bounds, demand: Demand) -> Branches:
+        """Solve tuples from the most promising on, until their bounds reach what was found."""
+        order = np.argsort(bounds, kind="stable")
+        goals: list[tuple[float, tuple[int, ...]]] = []
+        limit, base = demand.threshold, tuple(chosen.tolist())
+        for at in order:
+            if bounds[at] >= limit:
+                break
+            moment = node.moment(tuples[at])
+            values = np.linalg.eigvalsh(moment)[::-1][self.n_components :]
+            value = float(self._thetas(values[None] - node.allowance)[0])
+            if value < limit:
+                goals.append((value, (*base, *items[tuples[at]].tolist())))
+                goals = sorted(goals)[: demand.n_best]
+                limit = goals[-1][0] if len(goals) == demand.n_best else limit
+        return Branches(np.inf, goals=goals, explored=len(items))
+
+    def _tuples(self, node: _PairNode, width: int, left: int, threshold: float):
+        """Pairs or triples of children below the threshold with ``left`` more to come.
+
+        Returns positions and error bounds; see :mod:`columnist.linalg.interlace`.
+        """
+        drop, scale = self.n_components + left, self.reduced.scale
+        power = _schatten_power(self.criterion)
+        if power is None:
+            return self._general_pairs(node, width, drop, threshold)
+        root = 1.0 if isinstance(self.criterion, Frobenius) else 1.0 / power
+        unit = scale**2 if isinstance(self.criterion, Frobenius) else scale
+        limit = (threshold / unit) ** (1.0 / root)
+        low = np.maximum(node.spectra - node.allowance, 0.0)
+        cosines, inner = node.products()
+        tuples, totals = surviving_tuples(
+            node.spectra, low, node.spectra ** (power / 2), low ** (power / 2), cosines, inner,
+            float(node.lam.sum()), width, drop, node.allowance, limit, power <= 2.0,
+        )  # fmt: skip
+        return tuples, unit * totals**root
+
+    def _general_pairs(self, node: _PairNode, width: int, drop: int, threshold: float):
+        """The same for any monotone criterion, from the lower ends of the boxes alone."""
+        n = len(node.spectra)
+        tuples = np.array(list(combinations(range(n), width)), dtype=np.int32)
+        tuples = tuples.reshape(-1, width)
+        shift = width - 1
+        shifted = np.pad(node.spectra[:, shift:], ((0, 0), (0, shift)))
+        bounds = np.empty(len(tuples))
+        for start in range(0, len(tuples), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            low = shifted[tuples[part]].max(axis=1)[:, drop:] - node.allowance
+            bounds[part] = self._thetas(low)
+        below = bounds < threshold
+        return tuples[below], bounds[below]
 
     def _filter(self, roots, outside, lam, coordinates, left, bound, threshold):
         """Children below the threshold; a shorter list tightens its own bounds."""
@@ -253,9 +402,9 @@ class InvariantColumns(_Columns):
             if below.all() or below.sum() < left or below.sum() >= len(lam):
                 return kept[below], f[below]
             kept = kept[below]
-            outside = self._outside(lam, coordinates[kept], left)
+            outside = self._outside(lam, coordinates[kept])
 
-    def _outside(self, lam, coordinates, left) -> np.ndarray:
+    def _outside(self, lam, coordinates) -> np.ndarray:
         """Eigenvalues of the residual that no candidate reaches, components dropped."""
         n, d = coordinates.shape
         if n >= d:
@@ -288,6 +437,36 @@ class InvariantColumns(_Columns):
     def _thetas(self, eigenvalues: np.ndarray) -> np.ndarray:
         sigma = np.sqrt(np.maximum(eigenvalues, 0.0))
         return self.criterion.values(self.reduced.scale * sigma)
+
+
+@dataclass(frozen=True)
+class _PairNode:
+    """A node with two columns to choose: spectrum, candidates, spectra after each of them."""
+
+    lam: np.ndarray
+    Z: np.ndarray
+    units: np.ndarray
+    spectra: np.ndarray
+    allowance: float
+
+    def products(self) -> tuple[np.ndarray, np.ndarray]:
+        """Inner products of unit residuals, and of their images z."""
+        return self.units @ self.units.T, self.Z @ self.Z.T
+
+    def moment(self, positions) -> np.ndarray:
+        """Residual second moment after these columns."""
+        Q = chosen_basis(self.units, positions)
+        Z = np.sqrt(self.lam)[:, None] * Q
+        return np.diag(self.lam) - Z @ Z.T
+
+
+def _schatten_power(criterion: Criterion) -> float | None:
+    """p of a Schatten criterion, None for others."""
+    if isinstance(criterion, Frobenius):
+        return 2.0
+    if isinstance(criterion, Nuclear):
+        return 1.0
+    return criterion.p if isinstance(criterion, Schatten) else None
 
 
 def _fit(values: np.ndarray, length: int) -> np.ndarray:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, check_consistent_length
 
 __all__ = ["resolve_target"]
+
+# More distinct integers than this, and than a tenth of the samples, hardly are classes.
+_MANY_CLASSES = 30
 
 
 def resolve_target(y, n_samples: int) -> np.ndarray:
@@ -44,4 +49,11 @@ def _indicator(y: np.ndarray) -> np.ndarray | None:
             return None
         y = y.astype(str)
     classes, codes = np.unique(y, return_inverse=True)
+    if y.dtype.kind in "iu" and len(classes) > max(_MANY_CLASSES, len(y) // 10):
+        warnings.warn(
+            f"y holds {len(classes)} distinct integers and is read as class labels. If they are "
+            "values, pass floating point numbers.",
+            UserWarning,
+            stacklevel=5,
+        )
     return (codes[:, None] == np.arange(len(classes))).astype(np.float64)

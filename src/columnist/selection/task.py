@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,8 @@ import scipy.sparse as sp
 from columnist._validation import available_memory
 from columnist.criteria import Criterion, Frobenius
 from columnist.linalg.reduce import Reduced, reduce_data, reduce_gram
-from columnist.linalg.residual import chosen_basis, residual_singular_values
+from columnist.linalg.residual import chosen_basis, residual_energy, residual_singular_values
+from columnist.linalg.threads import single_threaded_blas
 from columnist.search.certificate import Certificate
 from columnist.search.engine import Limits, SearchResult, search
 from columnist.search.incumbent import prefer_smaller
@@ -27,6 +29,8 @@ __all__ = ["Matrices", "Options", "Outcome", "solve", "total_error"]
 _AGREEMENT = 1e-9
 # Largest side for which a sparse residual's Gram matrix may be formed.
 _GRAM_SIDE = 5000
+# Operations below which more than one BLAS thread only costs.
+_SMALL = 1e8
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,11 @@ class Matrices:
         self._check_memory(rank)
         return reduce_data(self.X, self.Y, center=self.center, rank=rank, rng=rng)
 
+    def threads(self) -> AbstractContextManager:
+        """One BLAS thread for small matrices, as many as there are otherwise."""
+        m, n = self.X.shape
+        return single_threaded_blas() if m * n * min(m, n) < _SMALL else nullcontext()
+
     def _check_memory(self, rank: int | None) -> None:
         m, n = self.X.shape
         need = 8.0 * (min(m, n) if rank is None else rank) * n * 4
@@ -79,6 +88,8 @@ class Matrices:
             spectrum = self._sparse_spectrum(subset, criterion, n_components)
         else:
             X, target = self.centered()
+            if isinstance(criterion, Frobenius) and n_components == 0:
+                return residual_energy(X.T, target, subset)
             spectrum = residual_singular_values(X.T, target, subset)
         return float(criterion.value(spectrum[n_components:]))
 
@@ -139,6 +150,7 @@ class Options:
     n_jobs: int = 1
     callback: Callable | None = None
     verbose: bool = False
+    names: tuple[str, ...] | None = None
 
     def limits(self) -> Limits:
         """Limits of the engine; half of the free memory unless given."""
@@ -208,6 +220,7 @@ def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -
         a_priori_bound=result.a_priori, nodes_expanded=result.expanded,
         nodes_generated=result.generated, elapsed=elapsed, criterion=str(options.criterion),
         target="X" if matrices.Y is None else "y", selection=tuple(subset),
+        names=options.names and tuple(options.names[i] for i in subset),
         history=tuple(result.history),
     )  # fmt: skip
     return Outcome(solutions, certificate, total_error(matrices, reduced, options))

@@ -1,0 +1,85 @@
+"""Residuals after projecting on chosen columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from columnist.linalg.residual import chosen_basis, residual_singular_values
+from tests.oracles import brute_force
+from tests.strategies import matrices
+
+
+@settings(max_examples=150)
+@given(matrices(), st.data())
+def test_basis_spans_the_columns(X, data):
+    chosen = data.draw(st.lists(st.integers(0, X.shape[1] - 1), max_size=7))
+    Q = chosen_basis(X.T, chosen)
+    assert Q.shape == (X.shape[0], np.linalg.matrix_rank(X[:, chosen]) if chosen else 0)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-12)
+    kept = X[:, chosen]
+    np.testing.assert_allclose(Q @ (Q.T @ kept), kept, atol=1e-10 * max(np.abs(X).max(), 1e-30))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [[1.0, 0, 0], [2.0, 0, 0], [0, 1.0, 0]],  # the dependent one must not hide the third
+        [[0.0, 0, 0], [0, 1.0, 0], [1.0, 1.0, 0]],
+        [[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]],  # more columns than rows
+        [[0.0], [-1.0]],
+        [[1.0, 0, 0], [1.0, 1.0, 0], [0, 1.0, 0], [0, 0, 1.0]],
+    ],
+)
+def test_a_dependent_column_hides_no_other(columns):
+    columns = np.array(columns)
+    rank = np.linalg.matrix_rank(columns)
+    Q = chosen_basis(columns, range(len(columns)))
+    assert Q.shape[1] == rank
+    np.testing.assert_allclose(Q @ (Q.T @ columns.T), columns.T, atol=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-10, 1.0, 1e140])
+def test_scale_does_not_decide_dependence(scale):
+    rng = np.random.default_rng(0)
+    columns = rng.standard_normal((3, 6))
+    columns[1] = scale * rng.standard_normal(6)
+    columns[2] = 3.0 * columns[1] + 1e-14 * scale * rng.standard_normal(6)
+    assert chosen_basis(columns, [0, 1]).shape[1] == 2
+    assert chosen_basis(columns, [1, 2]).shape[1] == 1
+
+
+@settings(max_examples=150)
+@given(matrices(), st.booleans(), st.data())
+def test_equal_to_the_oracle(X, with_target, data):
+    chosen = data.draw(st.lists(st.integers(0, X.shape[1] - 1), max_size=4, unique=True))
+    Y = X[:, :1] + np.arange(X.shape[0])[:, None] if with_target else None
+    found = residual_singular_values(X.T, X if Y is None else Y, chosen)
+    expected = brute_force.residual_singular_values(X, chosen, Y)
+    assert (found >= 0).all() and (np.diff(found) <= 0).all()
+    width = max(len(found), len(expected))
+    np.testing.assert_allclose(
+        np.pad(found, (0, width - len(found))),
+        np.pad(expected, (0, width - len(expected))),
+        rtol=1e-10,
+        atol=1e-12 * np.abs(X if Y is None else Y).max(),
+    )
+
+
+def test_a_vanished_residual_is_exactly_zero():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 3)) @ rng.standard_normal((3, 6))
+    values = residual_singular_values(X.T, X, [0, 1, 2])
+    assert (values == 0.0).all()
+    one_left = residual_singular_values(X.T, X, [0, 1])
+    assert one_left[0] > 0.0 and (one_left[1:] == 0.0).all()
+
+
+def test_nothing_chosen():
+    X = np.random.default_rng(0).standard_normal((5, 4))
+    assert chosen_basis(X.T, []).shape == (5, 0)
+    np.testing.assert_allclose(
+        residual_singular_values(X.T, X, []), np.linalg.svd(X, compute_uv=False)
+    )

@@ -1,0 +1,195 @@
+"""The column problems: every number of a node against enumeration."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from columnist.criteria import Frobenius, Spectral
+from columnist.linalg.reduce import reduce_data
+from columnist.search.problem import Demand, SubsetProblem, check_problem
+from columnist.selection.columns import FrobeniusColumns, InvariantColumns, column_problem
+from tests.oracles.brute_force import subset_error
+from tests.strategies import CRITERIA, KINDS, random_matrix, tolerance
+
+
+class Case:
+    """A random problem and a node in it."""
+
+    def __init__(self, kind, n, size, n_chosen, criterion, n_components, with_target, seed):
+        rng = np.random.default_rng(seed)
+        self.X = random_matrix(kind, int(rng.integers(3, 9)), n, rng)
+        self.Y = rng.integers(-2, 3, (len(self.X), 2)).astype(float) if with_target else None
+        self.criterion, self.n_components = criterion, n_components
+        reduced = reduce_data(self.X, self.Y)
+        self.size = min(size, max(reduced.rank, 1))
+        self.problem = column_problem(
+            reduced, self.size, criterion=criterion, n_components=n_components
+        )
+        order = rng.permutation(n).astype(np.int32)
+        n_chosen = min(n_chosen, self.size - 1)
+        self.chosen, self.candidates = order[:n_chosen].copy(), order[n_chosen:].copy()
+        self.left = self.size - n_chosen
+        self.tol = tolerance(criterion, self.X if self.Y is None else self.Y)
+
+    def error(self, subset):
+        return subset_error(self.X, subset, self.criterion, self.n_components, self.Y)
+
+    def completions(self):
+        for rest in combinations(self.candidates.tolist(), self.left):
+            yield rest, self.error([*self.chosen, *rest])
+
+    def expand(self, **demand):
+        demand = Demand(**{"threshold": np.inf} | demand)
+        return self.problem.expand(self.chosen, self.candidates, demand, 0)
+
+
+cases = st.builds(
+    Case,
+    st.sampled_from(KINDS),
+    st.integers(2, 7),
+    st.integers(1, 4),
+    st.integers(0, 3),
+    st.sampled_from(CRITERIA),
+    st.integers(0, 2),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+
+
+@settings(max_examples=150)
+@given(cases)
+def test_values_and_completion_errors(case):
+    errors = case.problem.completion_errors(case.chosen, case.candidates)
+    for item, error in zip(case.candidates, errors, strict=True):
+        subset = [*case.chosen, item]
+        expected = case.error(subset)
+        # Eigenvalues lose half the digits of a small singular value.
+        loose = case.tol if isinstance(case.criterion, Frobenius) else 1e3 * case.tol
+        assert error == pytest.approx(expected, rel=1e-7, abs=loose)
+        assert case.problem.value(subset) == pytest.approx(expected, rel=1e-8, abs=case.tol)
+
+
+@settings(max_examples=100)
+@given(cases)
+def test_root_bounds_enclose_the_optimum(case):
+    case.chosen, case.candidates = case.problem.root()
+    case.left = case.size
+    f, u = case.problem.root_bounds()
+    optimum = min(error for _, error in case.completions())
+    assert f <= optimum + case.tol
+    assert optimum <= u + case.tol
+    assert u == pytest.approx(case.error([]), rel=1e-8, abs=case.tol)
+
+
+@settings(max_examples=250)
+@given(
+    cases,
+    st.one_of(st.just(np.inf), st.floats(0.0, 1.0)),
+    st.sampled_from([None, "u"]),
+    st.booleans(),
+    st.integers(1, 3),
+)
+def test_nothing_below_the_threshold_is_lost(case, share, weight, shortcut, n_best):
+    complete = dict(case.completions())
+    if not complete:
+        return
+    low, high = min(complete.values()), max(complete.values())
+    threshold = np.inf if share == np.inf else low + share * (high - low) + 10 * case.tol
+    branches = case.expand(threshold=threshold, weight=weight, shortcut=shortcut, n_best=n_best)
+    assert branches.bound == np.inf or branches.bound <= low + case.tol
+    found = {tuple(sorted(set(s) - set(case.chosen.tolist()))): lower for lower, s in
+             branches.goals}  # fmt: skip
+    complete = {tuple(sorted(rest)): error for rest, error in complete.items()}
+    for rest, lower in found.items():
+        assert lower <= complete[rest] + case.tol
+    worst = np.inf
+    if len(found) >= n_best:
+        worst = sorted(complete[rest] for rest in found)[n_best - 1]
+    items = branches.items.tolist()
+    if weight == "u" and items:
+        for item, u in zip(items, branches.weight, strict=True):
+            expected = case.error([*case.chosen, item])
+            loose = case.tol if isinstance(case.criterion, Frobenius) else 1e3 * case.tol
+            assert u == pytest.approx(expected, rel=1e-7, abs=loose)
+    for rest, error in complete.items():
+        if rest in found or error >= min(threshold, worst) - case.tol:
+            continue
+        assert set(rest) <= set(items)
+        if branches.partitioned:
+            at = max(items.index(item) for item in rest)
+            assert branches.f[at] <= error + case.tol
+            others = [items.index(item) for item in rest if items.index(item) != at]
+            assert branches.allowed is None or branches.allowed[at, others].all()
+        else:  # whatever the partition, the child of every item of the set bounds it
+            for item in rest:
+                assert branches.f[items.index(item)] <= error + case.tol
+
+
+@settings(max_examples=80)
+@given(
+    st.builds(
+        Case,
+        st.sampled_from(KINDS),
+        st.integers(3, 7),
+        st.integers(2, 4),
+        st.integers(0, 2),
+        st.just(Frobenius()),
+        st.just(0),
+        st.just(False),
+        st.integers(0, 2**32 - 1),
+    )
+)
+def test_weight_b_bounds_the_best_completion(case):
+    branches = case.expand(weight="b")
+    complete = list(case.completions())
+    for item, b in zip(branches.items.tolist(), branches.weight, strict=True):
+        best = min((error for rest, error in complete if item in rest), default=0.0)
+        assert b >= best - case.tol
+        assert b <= case.error([*case.chosen, item]) + case.tol
+
+
+def test_which_problem_serves_which_criterion():
+    reduced = reduce_data(np.random.default_rng(0).standard_normal((6, 5)))
+    plain = column_problem(reduced, 2, criterion=Frobenius())
+    hybrid = column_problem(reduced, 2, criterion=Frobenius(), n_components=1)
+    other = column_problem(reduced, 2, criterion=Spectral())
+    assert isinstance(plain, FrobeniusColumns)
+    assert isinstance(hybrid, InvariantColumns) and isinstance(other, InvariantColumns)
+    for problem in (plain, hybrid, other):
+        check_problem(problem)
+        assert isinstance(problem, SubsetProblem)
+        assert problem.cost() > 0.0
+
+
+def test_include_and_candidates_make_the_root():
+    reduced = reduce_data(np.random.default_rng(0).standard_normal((6, 5)))
+    problem = column_problem(
+        reduced, 3, criterion=Frobenius(), include=[4, 1], candidates=np.array([0, 1, 3])
+    )
+    chosen, candidates = problem.root()
+    np.testing.assert_array_equal(chosen, [1, 4])
+    np.testing.assert_array_equal(candidates, [0, 3])
+    assert chosen.dtype == candidates.dtype == np.int32
+
+
+@pytest.mark.parametrize("criterion", [Frobenius(), Spectral()], ids=str)
+def test_a_complete_root_is_its_own_goal(criterion):
+    X = np.random.default_rng(0).standard_normal((6, 5))
+    problem = column_problem(reduce_data(X), 2, criterion=criterion, include=[0, 3])
+    branches = problem.expand(*problem.root(), Demand(np.inf), 0)
+    ((lower, subset),) = branches.goals
+    assert subset == (0, 3)
+    assert lower == pytest.approx(subset_error(X, subset, criterion))
+    assert len(branches.items) == 0
+
+
+@pytest.mark.parametrize("criterion", [Frobenius(), Spectral()], ids=str)
+def test_true_errors_replace_reduced_ones(criterion):
+    reduced = reduce_data(np.random.default_rng(0).standard_normal((6, 5)))
+    problem = column_problem(reduced, 2, criterion=criterion, evaluate=lambda subset: 42.0)
+    assert problem.value([0, 1]) == 42.0

@@ -1,0 +1,59 @@
+"""Parallel and zero columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from columnist.selection.duplicates import distinct_columns
+
+
+def plain(columns, allowed):
+    """First of every group of parallel columns, by comparing all pairs."""
+    kept = []
+    for i in allowed:
+        length = np.linalg.norm(columns[i])
+        if length == 0.0:
+            continue
+        unit = columns[i] / length
+        cosines = [abs(unit @ columns[k]) / np.linalg.norm(columns[k]) for k in kept]
+        if not any(cosine > 1 - 1e-14 for cosine in cosines):
+            kept.append(int(i))
+    return kept
+
+
+@given(st.integers(1, 4), st.integers(1, 12), st.integers(0, 2**32 - 1), st.data())
+def test_first_of_every_group(r, n, seed, data):
+    columns = np.random.default_rng(seed).integers(-2, 3, (n, r)).astype(float)
+    allowed = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1))))
+    expected = plain(columns, allowed)
+    np.testing.assert_array_equal(distinct_columns(columns, allowed, 0), expected)
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
+def test_scales_and_signs(scale):
+    a, b = np.random.default_rng(0).standard_normal((2, 5))
+    columns = np.array([scale * a, -3.0 * a, b, 1e-30 * b, np.zeros(5), a + 1e-6 * b])
+    np.testing.assert_array_equal(distinct_columns(columns, np.arange(6), 1), [0, 2, 5])
+
+
+def test_too_few_left_means_all():
+    columns = np.ones((4, 2))
+    allowed = np.array([0, 2, 3])
+    np.testing.assert_array_equal(distinct_columns(columns, allowed, 1), [0])
+    np.testing.assert_array_equal(distinct_columns(columns, allowed, 2), allowed)
+
+
+def test_many_columns_at_once():
+    rng = np.random.default_rng(0)
+    base = rng.standard_normal((300, 20))
+    source = np.concatenate([np.arange(300), rng.integers(0, 300, 700)])
+    columns = base[source] * rng.choice([-1.0, 2.0, 0.5], 1000)[:, None]
+    np.testing.assert_array_equal(distinct_columns(columns, np.arange(1000), 1), np.arange(300))
+
+
+def test_nothing():
+    np.testing.assert_array_equal(distinct_columns(np.zeros((3, 2)), np.arange(3), 0), [])
+    np.testing.assert_array_equal(distinct_columns(np.zeros((3, 0)), np.arange(3), 1), [0, 1, 2])
