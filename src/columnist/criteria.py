@@ -265,7 +265,7 @@ def check_criterion(
     """
     rng = np.random.default_rng(random_state)
     for _ in range(n_trials):
-        low = np.sort(rng.exponential(size=rng.integers(1, 8)))[::-1]
+        low = np.sort(rng.exponential(size=rng.integers(0, 8)))[::-1]
         high = np.sort(low + rng.exponential(size=low.size) * (rng.random(low.size) < 0.5))[::-1]
         value, grown = float(criterion.value(low)), float(criterion.value(high))
         padded = float(criterion.value(np.append(low, np.zeros(3))))

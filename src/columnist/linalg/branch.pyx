@@ -24,7 +24,7 @@ from libc.string cimport memcpy
 
 from scipy.linalg.cython_blas cimport dgemm, dsyrk, dnrm2
 from scipy.linalg.cython_lapack cimport (
-    dgeqrf, dorgqr, dormqr, dormtr, dstedc, dsterf, dsytrd,
+    dgeqp3, dgeqrf, dorgqr, dormqr, dormtr, dstedc, dsterf, dsytrd,
 )
 
 from columnist.linalg.secular cimport downdate_roots, downdate_work_size
@@ -33,6 +33,8 @@ import numpy as np
 
 # A residual shorter than this share of its column counts as dependent.
 cdef double DEPENDENT = 1e-9
+# Heights in a QR of unit columns above this leave no doubt that they are independent.
+cdef double INDEPENDENT = 1e-6
 # Squared lengths below this are rounding.
 cdef double PARALLEL = 1e-14
 # Rounding of the sums behind a pair's energy, relative to them.
@@ -56,6 +58,7 @@ cdef class Workspace:
     cdef double last_error
     cdef double* last_lam
     cdef double* last_coords
+    cdef double* last_norms
 
     def __cinit__(self):
         self.memory = NULL
@@ -87,6 +90,9 @@ cdef class Workspace:
             memcpy(&lam_view[0], self.last_lam, self.last_d * sizeof(double))
             memcpy(&coords_view[0, 0], self.last_coords,
                    <size_t> self.last_n * self.last_d * sizeof(double))
+        cdef int i
+        for i in range(self.last_n):
+            coords[i] *= self.last_norms[i]
         return self.last_error, lam, coords
 
     cdef int reserve(self, size_t doubles, size_t integers) except -1:
@@ -179,21 +185,41 @@ cdef int _factor_chosen(const double* columns, const int* chosen, Node* node, do
     while j > 0:
         _gather(columns, node.iwork, r, j, q)
         dgeqrf(&r, &j, q, &r, tau, node.work, &node.lwork, &info)
+        # Only the first dependent column is known for sure: heights behind it may be borrowed.
         kept = 0
-        for i in range(j):
-            length = dnrm2(&r, columns + <size_t> node.iwork[i] * r, &one)
-            if q[i + <size_t> i * r] ** 2 > (DEPENDENT * length) ** 2:
-                node.iwork[kept] = node.iwork[i]
-                kept += 1
+        while kept < j and kept < r:
+            length = dnrm2(&r, columns + <size_t> node.iwork[kept] * r, &one)
+            if not q[kept + <size_t> kept * r] ** 2 > (DEPENDENT * length) ** 2:
+                break
+            kept += 1
         if kept == j:
             break
-        j = kept
+        for i in range(kept, j - 1):
+            node.iwork[i] = node.iwork[i + 1]
+        j -= 1
     return j
 
 
-cdef int _span_basis(const double* columns, const int* chosen, const int* candidates,
-                     Node* node, double* q, double* tau) noexcept nogil:
-    """Basis of the candidates' residuals and their coordinates; sets d.
+cdef void _normalise(const double* lengths, const int* candidates, Node* node,
+                     int rows) noexcept nogil:
+    """Unit residuals and their norms; dependent ones become zero."""
+    cdef int c, i, one = 1
+    cdef double norm
+    cdef double* column
+    for c in range(node.n):
+        column = node.coords + <size_t> c * rows
+        norm = dnrm2(&rows, column, &one)
+        if not norm > DEPENDENT * lengths[candidates[c]]:
+            norm = 0.0
+        node.norms[c] = norm
+        norm = 1.0 / norm if norm > 0.0 else 0.0
+        for i in range(rows):
+            column[i] *= norm
+
+
+cdef void _span_basis(const double* columns, const double* lengths, const int* chosen,
+                      const int* candidates, Node* node, double* q, double* tau) noexcept nogil:
+    """Basis of the candidates' residuals and their unit coordinates; sets d.
 
     With at least r - j candidates the whole complement of S serves; otherwise
     the residuals are orthonormalised. ``q`` (r x r) and ``tau`` (r) are scratch;
@@ -222,29 +248,46 @@ cdef int _span_basis(const double* columns, const int* chosen, const int* candid
             for i in range(rest):
                 resid[i + <size_t> c * rest] = resid[j + i + <size_t> c * r]
         node.d = rest
-        return 0
+        _normalise(lengths, candidates, node, rest)
+        return
     if j > 0:
         dorgqr(&r, &j, &j, q, &r, tau, node.work, &node.lwork, &info)
         for i in range(2):  # the second pass restores orthogonality
             dgemm(trans, no, &j, &n, &r, &one, q, &r, resid, &r, &zero, node.work, &j)
             dgemm(no, no, &r, &n, &j, &minus, q, &r, node.work, &j, &one, resid, &r)
-    memcpy(node.basis, resid, <size_t> n * r * sizeof(double))
+    _normalise(lengths, candidates, node, r)
+    _orthonormalise(node, tau)
+
+
+cdef void _orthonormalise(Node* node, double* tau) noexcept nogil:
+    """Basis of the unit residuals in ``coords`` (r x n), which become coordinates in it.
+
+    Dependent residuals would give directions of rounding, which may point back into the chosen
+    columns; if there are any, pivoting moves them to the end, where they are cut off.
+    """
+    cdef int r = node.r, n = node.n, d = node.n, info = 0, i, c
+    cdef bint dependent = False
+    cdef int* pivots = node.iwork
+    memcpy(node.basis, node.coords, <size_t> n * r * sizeof(double))
     dgeqrf(&r, &n, node.basis, &r, tau, node.work, &node.lwork, &info)
-    for c in range(n):
+    for i in range(n):
+        pivots[i] = i + 1
+        if node.basis[i + <size_t> i * r] ** 2 <= INDEPENDENT ** 2:
+            dependent = True
+    if dependent:
+        memcpy(node.basis, node.coords, <size_t> n * r * sizeof(double))
         for i in range(n):
-            resid[i + <size_t> c * n] = node.basis[i + <size_t> c * r] if i <= c else 0.0
-    dorgqr(&r, &n, &n, node.basis, &r, tau, node.work, &node.lwork, &info)
-    node.d = n
-    return 0
-
-
-cdef void _measure(const double* lengths, const int* candidates, Node* node) noexcept nogil:
-    """Norms of the residuals; dependent columns get norm 0."""
-    cdef int c, one = 1, d = node.d
-    cdef double norm
-    for c in range(node.n):
-        norm = dnrm2(&d, node.coords + <size_t> c * d, &one)
-        node.norms[c] = norm if norm > DEPENDENT * lengths[candidates[c]] else 0.0
+            pivots[i] = 0
+        dgeqp3(&r, &n, node.basis, &r, pivots, tau, node.work, &node.lwork, &info)
+        d = 0
+        while d < n and node.basis[d + <size_t> d * r] ** 2 > DEPENDENT ** 2:
+            d += 1
+    for c in range(n):
+        for i in range(d):
+            node.coords[i + <size_t> (pivots[c] - 1) * d] = (
+                node.basis[i + <size_t> c * r] if i <= c else 0.0)
+    dorgqr(&r, &d, &d, node.basis, &r, tau, node.work, &node.lwork, &info)
+    node.d = d
 
 
 cdef void _tridiagonal(const double* weights, Node* node, double* scaled, double* diag,
@@ -272,9 +315,9 @@ cdef void _tridiagonal(const double* weights, Node* node, double* scaled, double
 
 
 cdef void _eigen_coordinates(Node* node) noexcept nogil:
-    """Candidates in the eigenbasis of H, and z = lambda^(1/2) coords / norm of each."""
+    """Candidates in the eigenbasis of H, and z = lambda^(1/2) coords of each."""
     cdef int d = node.d, n = node.n, info = 0, i, c
-    cdef double one = 1.0, zero = 0.0, scale
+    cdef double one = 1.0, zero = 0.0
     cdef char* compute = b"I"
     cdef char* side = b"L"
     cdef char* lower = b"L"
@@ -288,13 +331,12 @@ cdef void _eigen_coordinates(Node* node) noexcept nogil:
            node.work, &node.lwork, &info)
     dgemm(trans, no, &d, &n, &d, &one, node.vectors, &d, node.coords, &d, &zero, node.z, &d)
     for c in range(n):
-        scale = 1.0 / node.norms[c] if node.norms[c] > 0.0 else 0.0
         source = node.z + <size_t> c * d
         target = node.coords + <size_t> c * d
         for i in range(d):  # eigenvalues came in ascending order
             target[i] = source[d - 1 - i]
         for i in range(d):
-            source[i] = target[i] * scale * sqrt(node.lam[i])
+            source[i] = target[i] * sqrt(node.lam[i])
 
 
 cdef double _child_bound(const double* lam, const double* z, int d, int t, double u,
@@ -410,11 +452,10 @@ cdef double _prepare(const Frame* frame, const int* chosen, const int* kept, int
                      double allowance, Node* node) noexcept nogil:
     """Basis, coordinates and spectrum of the node; returns its bound."""
     node.n = n
-    _span_basis(frame.columns, chosen, kept, node, node.q, node.tau)
+    _span_basis(frame.columns, frame.lengths, chosen, kept, node, node.q, node.tau)
     node.error = _residual_error(frame.weights, node.q, node.r, node.j, frame.constant)
     if node.d == 0:
         return node.error - allowance
-    _measure(frame.lengths, kept, node)
     _tridiagonal(frame.weights, node, node.z, node.diag, node.off, node.tau)
     return node.error - _sum_top(node.lam, node.d, node.t) - allowance
 
@@ -463,16 +504,6 @@ cdef int _filtered(const Frame* frame, const int* chosen, int* kept, int n, doub
         if n == previous or n >= d:
             node.n = n
             return n
-
-
-cdef void _normalise(Node* node) noexcept nogil:
-    """Unit residuals; dependent ones become zero."""
-    cdef int i, p
-    cdef double scale
-    for i in range(node.n):
-        scale = 1.0 / node.norms[i] if node.norms[i] > 0.0 else 0.0
-        for p in range(node.d):
-            node.coords[p + <size_t> i * node.d] *= scale
 
 
 cdef void _inner_products(Node* node, const double* images, int rows,
@@ -570,7 +601,7 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
                 m = M[l + <size_t> j * stride]
             m = m - cj * given.inner[y] - given.cosine[y] * mj + cj * given.cosine[y] * own
             a = a - cj * given.cosine[y]
-            det = gj * given.gap[y] - a * a
+            det = max(gj * given.gap[y] - a * a, 0.0)
             caught = ej * given.gap[y] + given.energy[y] * gj - 2.0 * a * m
             slack = SLACK * (ej + given.energy[y] + own) + rounding
             if caught + slack < need * det:
@@ -651,7 +682,6 @@ cdef void _scan_triples(Search* search, const Frame* frame, Node* node, const in
     cdef double* A = scratch
     cdef double* M = A + <size_t> n * n
     cdef Given given
-    _normalise(node)
     _inner_products(node, node.z, node.d, A)
     _sort_by(f, order, n)
     given.index = order + n
@@ -695,8 +725,7 @@ cdef void _scan_node_pairs(Search* search, const Frame* frame, const int* chosen
                 last[1] = frame.names[kept[c]]
                 _offer(search, node.error, last, 2)
             return
-        _normalise(node)
-        # _prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
+            # _prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
         dgemm(no, no, &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
         previous = n
         m = 0
@@ -1001,7 +1030,6 @@ cdef void _enter(Node* node, const Frame* frame, const int* kept, Frame* inner, 
                  double* lengths) noexcept nogil:
     """The smaller frame of a node: its unit residuals with lambda as weights."""
     cdef int i
-    _normalise(node)
     for i in range(node.n):
         names[i] = frame.names[kept[i]]
         lengths[i] = frame.lengths[kept[i]] / node.norms[i] if node.norms[i] > 0.0 else 1.0
@@ -1248,6 +1276,7 @@ cdef class FrobeniusBrancher:
             space.last_error = node.error
             space.last_lam = node.lam
             space.last_coords = node.coords
+            space.last_norms = node.norms
             return n
         _enter(&node, &self.frame, kept, &inner, names, lengths)
         _explore_children(search, &inner, &node, f, u, tops, order, t, rest, below, &total)

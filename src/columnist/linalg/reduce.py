@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from columnist.linalg.sketch import randomized_range
 
-__all__ = ["Reduced", "reduce_data", "reduce_gram"]
+__all__ = ["Reduced", "power_of_two", "reduce_data", "reduce_gram"]
 
 _EPS = np.finfo(np.float64).eps
 
@@ -101,8 +101,8 @@ def reduce_data(
     >>> reduced.rank, reduced.exact
     (2, True)
     """
-    x_scale = _power_of_two(_max_abs(X))
-    y_scale = x_scale if Y is None else _power_of_two(_max_abs(Y))
+    x_scale = power_of_two(X)
+    y_scale = x_scale if Y is None else power_of_two(Y)
     X = X * (1.0 / x_scale)
     Y = None if Y is None else Y * (1.0 / y_scale)
     if Y is not None and center:
@@ -127,7 +127,7 @@ def reduce_gram(G: np.ndarray) -> Reduced:
     ValueError
         If the matrix has clearly negative eigenvalues.
     """
-    scale = _power_of_two(np.sqrt(_max_abs(G)))
+    scale = power_of_two(np.sqrt(np.abs(G)))
     values, vectors = np.linalg.eigh(0.5 * (G + G.T) / scale**2)
     floor = len(G) * _EPS * max(values[-1], 0.0)
     if values[0] < -1e3 * max(floor, _EPS):
@@ -138,11 +138,13 @@ def reduce_gram(G: np.ndarray) -> Reduced:
         )
     keep = np.flatnonzero(values > floor)[::-1]
     factor = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+    factor[:, np.diag(G) == 0.0] = 0.0
     return _rotate(factor, None, scale, exact=True, lost=0.0)
 
 
-def _power_of_two(largest: float) -> float:
-    """Power of two near ``largest``, so that dividing by it rounds nothing."""
+def power_of_two(X) -> float:
+    """Power of two near the largest entry of X: dividing by it rounds nothing."""
+    largest = _max_abs(X)
     return 1.0 if largest == 0.0 else float(2.0 ** np.round(np.log2(largest)))
 
 
@@ -201,6 +203,7 @@ def _factor_of_gram(gram: np.ndarray, n: int, has_target: bool):
     values, vectors = np.linalg.eigh(gram)
     keep = values > len(gram) * _EPS * max(values[-1], 0.0)
     joint = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
+    joint[:, np.diag(gram) == 0.0] = 0.0
     return _split(joint, n, has_target)
 
 
@@ -242,9 +245,10 @@ class _Centered:
 
 def _rotate(small, target, scale, *, exact, lost) -> Reduced:
     """Coordinates in which the target's second moment is diagonal."""
-    U, s, Vt = scipy.linalg.svd(small, full_matrices=False, check_finite=False)
+    U, s, _ = scipy.linalg.svd(small, full_matrices=False, check_finite=False)
     rank = int((s > max(small.shape) * _EPS * s.max(initial=0.0)).sum())
-    columns = (s[:rank, None] * Vt[:rank]).T
+    # U'C and not diag(s)V': columns that are zero stay zero, small ones stay accurate.
+    columns = (U[:, :rank].T @ small).T
     if target is None:
         return Reduced(np.ascontiguousarray(columns), s[:rank] ** 2, scale, exact, rank, lost)
     inside = U[:, :rank].T @ target

@@ -22,17 +22,27 @@ def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
     chosen : sequence of int
         Which of them.
     """
-    chosen = np.asarray(chosen, dtype=np.intp)
-    lengths = np.linalg.norm(columns[chosen], axis=1)
-    while chosen.size:
-        Q, R = np.linalg.qr(columns[chosen].T)
-        heights = np.zeros(chosen.size)
-        heights[: len(R)] = np.abs(np.diag(R))
-        independent = heights > DEPENDENT * lengths
-        if independent.all():
-            return Q
-        chosen, lengths = chosen[independent], lengths[independent]
-    return np.zeros((columns.shape[1], 0))
+    vectors = columns[np.asarray(chosen, dtype=np.intp)]
+    if len(vectors) == 0:
+        return np.zeros((columns.shape[1], 0))
+    lengths = np.linalg.norm(vectors, axis=1)
+    Q, R = np.linalg.qr(vectors.T)
+    heights = np.abs(np.diag(R))
+    if len(heights) == len(vectors) and (heights > DEPENDENT * lengths).all():
+        return Q
+    return _independent_basis(vectors, lengths)
+
+
+def _independent_basis(vectors: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The same one by one: behind a dependent column the heights of a QR may be borrowed."""
+    Q = np.zeros((vectors.shape[1], 0))
+    for vector, length in zip(vectors, lengths, strict=True):
+        residual = vector - Q @ (Q.T @ vector)
+        residual -= Q @ (Q.T @ residual)
+        height = np.linalg.norm(residual)
+        if height > DEPENDENT * length:
+            Q = np.column_stack([Q, residual / height])
+    return Q
 
 
 def residual_singular_values(columns: np.ndarray, target: np.ndarray, chosen) -> np.ndarray:

@@ -91,10 +91,10 @@ class _Pool:
     def offer(self, lower: float, subset: Sequence[int]) -> bool:
         """Evaluate a complete set; True if it is the best so far."""
         subset = tuple(sorted(int(i) for i in subset))
-        if subset in self._seen:
-            return False
         if not self.problem.exact:
             self.floor = min(self.floor, lower)
+        if subset in self._seen:
+            return False
         error, best = self.problem.value(subset), self.best
         if error >= self.threshold:
             return False
@@ -163,6 +163,7 @@ class _Run:
         self.effort = _EFFORT[0]
         self.proven = -np.inf
         self.stop: str | None = None
+        self.in_flight: list[Branch] = []  # taken out, but not yet replaced by their children
         self.root_open = True  # until the root is expanded its bound is the proof
         self.root_bound, self.root_error = problem.root_bounds()
         self.history: list[dict[str, float]] = []
@@ -189,6 +190,8 @@ class _Run:
             self._offer_known(subset, chosen, candidates)
         if self.policy.starts_strong:
             self._strong_start(chosen, candidates)
+        elif self.policy.name == "optimistic":
+            self.pool.offer(np.inf, greedy(self.problem, chosen, candidates))
         if self.pool.entries:
             self._report(new=True)
         self._check_limits()
@@ -214,27 +217,26 @@ class _Run:
         self.pool.offer(np.inf, subset)
 
     def _step(self, workers) -> None:
-        batch = self._take()
-        if not batch:
+        self._take()
+        if not self.in_flight:
             self._exhausted()
             return
-        results = self._expand_all(batch, workers)
-        for branch, result in zip(batch, results, strict=True):
+        for result in self._expand_all(list(self.in_flight), workers):
+            branch = self.in_flight[0]
             if result is None:
                 self.frontier.restore(branch)
             else:
                 self._merge(branch.chosen, result, branch.bound)
+            del self.in_flight[0]
         self._conclude()
 
-    def _take(self) -> list[Branch]:
+    def _take(self) -> None:
         room = min(self.batch, self.limits.max_nodes - self.expanded)
-        batch: list[Branch] = []
-        while len(batch) < room:
+        while len(self.in_flight) < room:
             branch = self._next()
             if branch is None:
                 break
-            batch.append(branch)
-        return batch
+            self.in_flight.append(branch)
 
     def _next(self) -> Branch | None:
         threshold = self._threshold()
@@ -311,6 +313,7 @@ class _Run:
         """Proven lower bound; never falls."""
         open_bound = self.root_bound if self.root_open else self.frontier.bound()
         candidates = [open_bound, self.pool.floor, self.pool.best]
+        candidates += [branch.bound for branch in self.in_flight]
         if self.limits.max_gap > 0.0:
             candidates.append(self._threshold())
         smallest = min(candidates)
@@ -339,7 +342,8 @@ class _Run:
             self.stop = "memory_limit"
 
     def _finished(self) -> bool:
-        return not self.root_open and self.frontier.bound() >= self._threshold()
+        settled = not self.root_open and not self.in_flight
+        return settled and self.frontier.bound() >= self._threshold()
 
     def _gap(self) -> float:
         best = self.pool.best

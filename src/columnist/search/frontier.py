@@ -51,7 +51,9 @@ class _Family:
         self.by_bound = open_positions[np.argsort(f[open_positions], kind="stable")]
         self.by_order = self.opened = None
         if priority is not f:
-            self.by_order = open_positions[np.argsort(priority[open_positions], kind="stable")]
+            # Ties go to the child with the most candidates.
+            order = np.lexsort((-open_positions, priority[open_positions]))
+            self.by_order = open_positions[order]
             self.opened = np.zeros(len(items), dtype=bool)
 
     def next_by_bound(self) -> int:
@@ -137,7 +139,8 @@ class Frontier:
         if self.policy.follows_u or not branches.partitioned:
             # Partition: the worst bound keeps the most candidates (cheap branches stay tiny);
             # under u alone the best child must keep them all.
-            order = np.lexsort((items, -priority if self.policy.follows_u else f))
+            follows_u = self.policy.follows_u
+            order = np.lexsort((-items, -priority) if follows_u else (items, f))
             items, f, priority = items[order], f[order], priority[order]
         first = size - len(chosen) - 1  # a child needs that many candidates of its own
         open_positions = np.flatnonzero(np.isfinite(f[first:])).astype(np.int32) + first

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import combinations, islice
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +26,7 @@ from columnist._validation import (
     resolve_size,
 )
 from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.linalg.residual import chosen_basis
 from columnist.search.certificate import Certificate
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
@@ -34,6 +36,9 @@ from columnist.selection.target import resolve_target
 from columnist.selection.task import Matrices, Options, Outcome, solve, total_error
 
 __all__ = ["ColumnSelector"]
+
+# Sets tried to complete a pool of selections that explain everything.
+_MOST_FILLED = 5000
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):
@@ -242,7 +247,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         check_choice("weight", self.weight, WEIGHTS)
         check_choice("input", self.input, ("data", "gram"))
         check_choice("reduction", self.reduction, ("exact", "randomized"))
-        check_real("epsilon", self.epsilon, low=0.0)
+        check_real("epsilon", self.epsilon, low=0.0, high=1e100)
         check_real("max_gap", self.max_gap, low=0.0, high=1.0)
         check_count("n_solutions", self.n_solutions, low=1)
         if self.time_limit is not None:
@@ -495,10 +500,14 @@ def _select(
             f"{enough} columns explain everything that {size} could: the others are filled up "
             "with the first columns left.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-    outcome = solve(matrices, reduced, enough, options, include=include, exclude=exclude)
-    return _fill_up(outcome, size, allowed)
+    single = replace(options, n_solutions=1)
+    outcome = solve(matrices, reduced, enough, single, include=include, exclude=exclude)
+    problem = column_problem(
+        reduced, enough, criterion=options.criterion, n_components=options.n_components
+    )
+    return _fill_up(outcome, size, include, allowed, options.n_solutions, problem.value)
 
 
 def _useful_size(reduced, size, include, allowed) -> int:
@@ -506,17 +515,27 @@ def _useful_size(reduced, size, include, allowed) -> int:
     if len(usable) == reduced.n_items:
         rank = reduced.rank
     else:
-        rank = int(np.linalg.matrix_rank(reduced.columns[usable]))
-    return max(min(size, rank), len(include), 1)
+        rank = chosen_basis(reduced.columns, usable).shape[1]
+    useless = len(include) - chosen_basis(reduced.columns, include).shape[1]
+    return max(min(size, rank + useless), len(include), 1)
 
 
-def _fill_up(outcome: Outcome, size: int, allowed: np.ndarray) -> Outcome:
-    def filled(subset):
-        spare = [int(i) for i in allowed if i not in set(subset)]
-        return tuple(sorted([*subset, *spare[: size - len(subset)]]))
+def _fill_up(outcome: Outcome, size, include, allowed, n_solutions: int, error_of) -> Outcome:
+    """The best set filled up to ``size``; for a pool, every way to be as good.
 
-    solutions = [(error, filled(subset)) for error, subset in outcome.solutions]
-    certificate = replace(outcome.certificate, selection=solutions[0][1])
+    The filled set leaves nothing that any columns could explain, so all sets of its error
+    are equally good, and there is none better.
+    """
+    error, subset = outcome.solutions[0]
+    spare = [int(i) for i in allowed if i not in set(subset)]
+    filled = tuple(sorted([*subset, *spare[: size - len(subset)]]))
+    solutions = [(error, filled)]
+    if n_solutions > 1:
+        rows = combinations([int(i) for i in allowed], size - len(include))
+        sets = (tuple(sorted([*include, *row])) for row in islice(rows, _MOST_FILLED))
+        others = sorted((error_of(s), s) for s in sets if s != filled)
+        solutions += others[: n_solutions - 1]
+    certificate = replace(outcome.certificate, selection=filled, names=None)
     return replace(outcome, solutions=solutions, certificate=certificate)
 
 

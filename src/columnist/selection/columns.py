@@ -34,6 +34,8 @@ from columnist.search.problem import Branches, Demand
 __all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem"]
 
 _EPS = np.finfo(np.float64).eps
+# Data smaller than this, or larger than its inverse, cannot be squared.
+_LEAST_SCALE = 1e-152
 # Errors below this share of the total are recomputed without cancellation.
 _CANCELLATION = 1e-8
 # Candidate lists longer than this get the ridge bound (shorter ones are explored instead).
@@ -80,6 +82,11 @@ def column_problem(
     evaluate : callable, optional
         True error of a complete choice, where the reduced data only bound it from below.
     """
+    if isinstance(criterion, Frobenius) and not _LEAST_SCALE < reduced.scale < 1 / _LEAST_SCALE:
+        raise ValueError(
+            f"The squared Frobenius norm of values near {reduced.scale:.0e} leaves the range of "
+            "floating point numbers: rescale the data, or use another criterion."
+        )
     compiled = isinstance(criterion, Frobenius) and n_components == 0
     cls = FrobeniusColumns if compiled else InvariantColumns
     return cls(reduced, size, criterion, n_components, include, candidates, evaluate)
@@ -107,7 +114,7 @@ class _Columns:
         """f and u of the included columns."""
         spectrum = self._spectrum(self.include)
         left = self.size - len(self.include)
-        squares = np.sqrt(np.maximum(spectrum**2 - self._lambda_allowance(spectrum), 0.0))
+        squares = np.sqrt(np.maximum(spectrum**2 - self._allowance, 0.0))
         return (
             self._theta(squares[left + self.n_components :]),
             self._theta(spectrum[self.n_components :]),
@@ -123,12 +130,13 @@ class _Columns:
         return residual_singular_values(self.reduced.columns, np.diag(self.target), subset)
 
     def _theta(self, singular_values: np.ndarray) -> float:
-        return float(self.criterion.value(self.reduced.scale * singular_values))
+        values = singular_values if len(singular_values) else np.zeros(1)
+        return float(self.criterion.value(self.reduced.scale * values))
 
-    def _lambda_allowance(self, singular_values: np.ndarray) -> float:
-        """Rounding of an eigenvalue, from the largest one."""
-        top = singular_values.max(initial=0.0) ** 2
-        return 8.0 * len(self.target) * _EPS * top
+    @property
+    def _allowance(self) -> float:
+        """Rounding of an eigenvalue of any residual: that of the whole target."""
+        return 8.0 * len(self.target) * _EPS * float(self.reduced.weights.max(initial=0.0))
 
     def _eigen_coordinates(self, chosen, candidates):
         """Residual spectrum and z of every candidate: lam (d,), Z (n, d), coordinates (n, d)."""
@@ -285,7 +293,7 @@ class InvariantColumns(_Columns):
         if len(candidates) < left:
             return Branches(np.inf)
         lam, Z, coordinates = self._eigen_coordinates(chosen, candidates)
-        allowance = self._lambda_allowance(np.sqrt(lam[:1]))
+        allowance = self._allowance
         outside = self._outside(lam, coordinates)
         bound = self._node_bound(lam, coordinates, outside, left, allowance)
         if bound >= demand.threshold:
@@ -297,7 +305,7 @@ class InvariantColumns(_Columns):
             roots = spectra[:, first:last]
         else:
             spectra, roots = None, downdated_eigenvalues(lam, Z, first, last)
-        kept, f = self._filter(roots - allowance, outside - allowance, lam, coordinates, left,
+        kept, f = self._filter(roots - allowance, outside, lam, coordinates, left,
                                bound, demand.threshold)  # fmt: skip
         if len(kept) < left:
             return Branches(np.inf)
@@ -396,7 +404,7 @@ class InvariantColumns(_Columns):
         """Children below the threshold; a shorter list tightens its own bounds."""
         kept = np.arange(len(roots))
         while True:
-            floor = _fit(outside, roots.shape[1])
+            floor = _fit(outside - self._allowance, roots.shape[1])
             f = np.maximum(self._thetas(np.maximum(roots[kept], floor)), bound)
             below = f < threshold
             if below.all() or below.sum() < left or below.sum() >= len(lam):
@@ -436,6 +444,8 @@ class InvariantColumns(_Columns):
 
     def _thetas(self, eigenvalues: np.ndarray) -> np.ndarray:
         sigma = np.sqrt(np.maximum(eigenvalues, 0.0))
+        if sigma.shape[-1] == 0:
+            sigma = np.zeros((len(sigma), 1))
         return self.criterion.values(self.reduced.scale * sigma)
 
 

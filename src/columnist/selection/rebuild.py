@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -41,7 +41,14 @@ class Rebuild:
 
 def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Rebuild:
     """Everything a fitted selector tells beside its proof. No input validation."""
-    subset = np.asarray(subset, dtype=np.intp)
+    balanced, x_scale, y_scale = matrices.balanced()
+    result = _rebuild(balanced, np.asarray(subset, dtype=np.intp), n_components)
+    return replace(
+        result, coef=result.coef * (y_scale / x_scale), intercept=result.intercept * y_scale
+    )
+
+
+def _rebuild(matrices: Matrices, subset: np.ndarray, n_components: int) -> Rebuild:
     kept, cross, norms, means = _inner_products(matrices, subset)
     gram = cross[:, subset]
     to_x = _least_squares(kept, gram, cross)
@@ -97,8 +104,8 @@ def _shares(explained, norms, subset) -> np.ndarray:
 
 
 def _cosines(cross, squares) -> np.ndarray:
-    """Squared cosine times the column's squared norm: enough to compare kept columns."""
-    return cross**2 / np.where(squares > 0.0, squares, np.inf)[:, None]
+    """Cosine times the column's length: enough to compare kept columns."""
+    return np.abs(cross) / np.sqrt(np.where(squares > 0.0, squares, np.inf))[:, None]
 
 
 def _residual(matrices: Matrices, kept, cross, coef) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 
 import numpy as np
@@ -28,7 +29,10 @@ def resolve_target(y, n_samples: int) -> np.ndarray:
            [0., 1.],
            [1., 0.]])
     """
-    y = y.toarray() if sp.issparse(y) else np.asarray(y)
+    y = y.toarray() if sp.issparse(y) else y
+    # A list is read as objects first: NumPy would turn a missing label into the string "nan".
+    y = y if hasattr(y, "dtype") else np.asarray(y, dtype=object)
+    y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim == 1 and y.dtype.kind in "OUSbiu":
@@ -45,8 +49,12 @@ def resolve_target(y, n_samples: int) -> np.ndarray:
 def _indicator(y: np.ndarray) -> np.ndarray | None:
     """One column per class; None for objects that are really floating point numbers."""
     if y.dtype.kind == "O":
-        if any(isinstance(value, float) for value in y):
-            return None
+        missing = np.array([value is None or value != value for value in y], dtype=bool)
+        if all(isinstance(value, numbers.Number) for value in y[~missing]):
+            integral = all(isinstance(value, numbers.Integral) for value in y)
+            return _indicator(y.astype(np.int64)) if integral else None
+        if missing.any():
+            raise ValueError("y has missing labels: remove those rows, or name them as a class.")
         y = y.astype(str)
     classes, codes = np.unique(y, return_inverse=True)
     if y.dtype.kind in "iu" and len(classes) > max(_MANY_CLASSES, len(y) // 10):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from columnist._validation import available_memory
 from columnist.criteria import Criterion, Frobenius
-from columnist.linalg.reduce import Reduced, reduce_data, reduce_gram
+from columnist.linalg.reduce import Reduced, power_of_two, reduce_data, reduce_gram
 from columnist.linalg.residual import chosen_basis, residual_energy, residual_singular_values
 from columnist.linalg.threads import single_threaded_blas
 from columnist.search.certificate import Certificate
@@ -29,6 +29,8 @@ __all__ = ["Matrices", "Options", "Outcome", "solve", "total_error"]
 _AGREEMENT = 1e-9
 # Largest side for which a sparse residual's Gram matrix may be formed.
 _GRAM_SIDE = 5000
+# Entries within this and its inverse can be squared and summed without a thought.
+_TINY = 1e-70
 # Operations below which more than one BLAS thread only costs.
 _SMALL = 1e8
 
@@ -82,16 +84,30 @@ class Matrices:
             return X, X
         return X, (self.Y - self.Y.mean(axis=0) if self.center else self.Y)
 
+    def balanced(self) -> tuple[Matrices, float, float]:
+        """The same with entries that can be squared safely, and what X and Y were divided by."""
+        x_scale = power_of_two(np.sqrt(np.abs(self.X)) if self.gram else self.X)
+        y_scale = x_scale if self.Y is None else power_of_two(self.Y)
+        if all(_TINY < scale < 1 / _TINY for scale in (x_scale, y_scale)):
+            return self, 1.0, 1.0
+        X = self.X / x_scale / x_scale if self.gram else self.X / x_scale
+        return replace(self, X=X, Y=None if self.Y is None else self.Y / y_scale), x_scale, y_scale
+
     def error(self, subset: Sequence[int], criterion: Criterion, n_components: int) -> float:
         """Error of a choice, recomputed from the data themselves."""
+        balanced, _, scale = self.balanced()
+        return balanced._error(subset, criterion, n_components, scale)
+
+    def _error(self, subset, criterion, n_components, scale) -> float:
         if sp.issparse(self.X):
             spectrum = self._sparse_spectrum(subset, criterion, n_components)
         else:
             X, target = self.centered()
             if isinstance(criterion, Frobenius) and n_components == 0:
-                return residual_energy(X.T, target, subset)
+                return scale**2 * residual_energy(X.T, target, subset)
             spectrum = residual_singular_values(X.T, target, subset)
-        return float(criterion.value(spectrum[n_components:]))
+        counted = spectrum[n_components:]
+        return float(criterion.value(scale * counted if len(counted) else np.zeros(1)))
 
     def _sparse_spectrum(self, subset, criterion, n_components) -> np.ndarray:
         """Singular values of the residual, from inner products only."""
@@ -194,7 +210,8 @@ def solve(
         problem, policy, options.limits(), n_solutions=options.n_solutions,
         n_jobs=options.n_jobs, log=log, callback=options.callback, start=start,
     )  # fmt: skip
-    if options.n_solutions == 1 and result.status == "optimal":
+    exhaustive = options.search in ("auto", "optimal")
+    if options.n_solutions == 1 and exhaustive and result.status == "optimal":
         error, subset = result.solutions[0]
         result.solutions[0] = (error, prefer_smaller(problem, subset, include, allowed))
     outcome = _certify(matrices, reduced, options, result, time.perf_counter() - started)
@@ -212,11 +229,12 @@ def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -
         exact = _true_error(matrices, options)
         solutions = sorted((exact(subset), subset) for _, subset in solutions)
     error, subset = solutions[0]
+    lowest = min(float(options.criterion.value(np.zeros(1))), error)
     bound = min(result.bound, error)
     if result.status == "optimal" and error - bound <= _AGREEMENT * error:
         bound = error
     certificate = Certificate(
-        status=result.status, error=error, lower_bound=max(bound, 0.0),
+        status=result.status, error=error, lower_bound=max(bound, lowest),
         a_priori_bound=result.a_priori, nodes_expanded=result.expanded,
         nodes_generated=result.generated, elapsed=elapsed, criterion=str(options.criterion),
         target="X" if matrices.Y is None else "y", selection=tuple(subset),
