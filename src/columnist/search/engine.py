@@ -28,7 +28,7 @@ __all__ = ["Limits", "SearchResult", "search"]
 _BATCH_SECONDS = 2e-3
 _HISTORY_SECONDS = 0.05
 # Least and largest number of operations spent on exploring ahead of one node.
-_EFFORT = (1e6, 3e7)
+_EFFORT = (2e5, 4e6)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class _Run:
         self.frontier = Frontier(policy, limits.max_memory)
         self.started = time.perf_counter()
         self.expanded = self.generated = 0
-        self.effort = _EFFORT[0]
+        self.effort = _EFFORT[1]  # the root deserves a long look
         self.proven = -np.inf
         self.stop: str | None = None
         self.in_flight: list[Branch] = []  # taken out, but not yet replaced by their children

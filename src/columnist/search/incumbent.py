@@ -21,6 +21,15 @@ def _first_best(errors: np.ndarray) -> int:
     return int(np.flatnonzero(errors <= best + TIE * abs(best))[0])
 
 
+def _without(items: np.ndarray, taken: Sequence[int]) -> np.ndarray:
+    """Ascending items that are not taken."""
+    keep = np.ones(len(items), dtype=bool)
+    if len(items):
+        places = np.minimum(np.searchsorted(items, taken), len(items) - 1)
+        keep[places[items[places] == taken]] = False
+    return items[keep]
+
+
 def greedy(problem: SubsetProblem, chosen: Sequence[int], candidates: np.ndarray) -> list[int]:
     """Add the item that lowers the error most, until ``problem.size`` are chosen."""
     chosen = [int(i) for i in chosen]
@@ -56,7 +65,7 @@ def exchange(
         if time.perf_counter() > deadline:
             break
         rest = np.array(subset[:position] + subset[position + 1 :], dtype=np.int32)
-        others = allowed[~np.isin(allowed, rest)]
+        others = _without(allowed, rest)
         errors = problem.completion_errors(rest, others)
         at = _first_best(errors)
         stale += 1
@@ -79,7 +88,7 @@ def prefer_smaller(
         if item in set(fixed):
             continue
         rest = [i for i in subset if i != item]
-        smaller = allowed[(allowed < item) & ~np.isin(allowed, rest)]
+        smaller = _without(allowed[allowed < item], rest)
         if smaller.size == 0:
             continue
         errors = problem.completion_errors(np.array(rest, dtype=np.int32), smaller)

@@ -317,7 +317,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         limit = self.tol * total_error(matrices, reduced, options)
         proven = True
         for size in range(low, available + 1):
-            outcome = _select(matrices, reduced, size, options, include, exclude, quiet=True)
+            step = _until_impossible(options, limit, last=size == available)
+            outcome = _select(matrices, reduced, size, step, include, exclude, quiet=True)
             certificate = outcome.certificate
             if certificate.error <= limit or size == available:
                 break
@@ -483,6 +484,22 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = self.input != "gram"
         tags.input_tags.pairwise = self.input == "gram"
         return tags
+
+
+def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
+    """Options that stop a size once no selection of it can reach the limit.
+
+    A size also leaves half of the time to the larger ones.
+    """
+    user = options.callback
+
+    def callback(progress: Progress) -> bool:
+        stop = user is not None and bool(user(progress))
+        return stop or progress.bound > limit
+
+    now = time.perf_counter()
+    deadline = options.deadline if last else now + (options.deadline - now) / 2
+    return replace(options, callback=callback, deadline=deadline)
 
 
 def _select(

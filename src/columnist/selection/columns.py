@@ -282,6 +282,10 @@ class InvariantColumns(_Columns):
     def completion_errors(self, chosen, candidates) -> np.ndarray:
         """Error of ``chosen`` plus each candidate."""
         lam, Z, _ = self._eigen_coordinates(chosen, candidates)
+        if isinstance(self.criterion, Frobenius):
+            top = downdated_eigenvalues(lam, Z, 0, min(self.n_components, len(lam)))
+            left = lam.sum() - np.einsum("ij,ij->i", Z, Z) - top.sum(axis=1)
+            return self.reduced.scale**2 * np.maximum(left, 0.0)
         first, last = self._range(0, len(lam))
         return self._thetas(downdated_eigenvalues(lam, Z, first, last))
 
@@ -298,6 +302,8 @@ class InvariantColumns(_Columns):
         bound = self._node_bound(lam, coordinates, outside, left, allowance)
         if bound >= demand.threshold:
             return Branches(np.inf)
+        if isinstance(self.criterion, Frobenius) and len(candidates) > _MOST_PAIRED:
+            return self._expand_by_leading(chosen, candidates, lam, Z, left, bound, demand)
         paired = left >= 2 and demand.shortcut and len(candidates) <= _MOST_PAIRED
         first, last = self._range(left - 1, len(lam))
         if paired or (demand.weight == "u" and left > 1):
@@ -322,6 +328,22 @@ class InvariantColumns(_Columns):
         if demand.weight == "u":
             weight = self._thetas(spectra[kept, self.n_components :])
         return Branches(bound, items, f, weight)
+
+    def _expand_by_leading(self, chosen, candidates, lam, Z, left, bound, demand) -> Branches:
+        """Children under Frobenius: the sum of a tail is the trace minus the leading roots."""
+        r2, unit = self.n_components, self.reduced.scale**2
+        top = downdated_eigenvalues(lam, Z, 0, min(left - 1 + r2, len(lam)))
+        trace = lam.sum() - np.einsum("ij,ij->i", Z, Z)
+        f = trace - top.sum(axis=1) - len(lam) * self._allowance
+        f = np.maximum(unit * f, bound)
+        u = unit * np.maximum(trace - top[:, :r2].sum(axis=1), 0.0)
+        keep = f < demand.threshold
+        if keep.sum() < left:
+            return Branches(np.inf)
+        if left == 1:
+            return _goals(chosen, candidates[keep], f[keep], demand)
+        weight = u[keep] if demand.weight == "u" else u[:0]
+        return Branches(bound, candidates[keep], f[keep], weight)
 
     def _compatible(self, chosen, items, f, node: _PairNode, left, bound, demand) -> Branches:
         """Children, each with the candidates it may still be combined with."""

@@ -1,0 +1,1 @@
+"""Benchmarks: one module per question, run by ``python benchmarks/run.py``."""
