@@ -13,7 +13,7 @@ __all__ = ["fixed_width", "markdown", "merge", "read", "write"]
 
 
 def cell(value: Any) -> str:
-    """A number with three digits, anything else as it is."""
+    """A number with four digits, anything else as it is."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -38,7 +38,7 @@ def fixed_width(rows: Sequence[Row]) -> str:
     if not rows:
         return "(nothing measured)"
     lines = ["  ".join(line).rstrip() for line in grid(rows)]
-    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+    return "\n".join([lines[0], "-" * min(max(map(len, lines)), 120), *lines[1:]])
 
 
 def markdown(title: str, note: str, tables: Mapping[str, Sequence[Row]]) -> str:
@@ -52,8 +52,9 @@ def markdown(title: str, note: str, tables: Mapping[str, Sequence[Row]]) -> str:
 
 def markdown_table(rows: Sequence[Row]) -> str:
     """The table as Markdown."""
-    lines = ["| " + " | ".join(line) + " |" for line in grid(rows)]
-    rule = "|" + "|".join("-" * (len(text) + 2) for text in grid(rows)[0]) + "|"
+    cells = [[*line[:-1], line[-1].strip()] for line in grid(rows)]  # the last may be long
+    lines = ["| " + " | ".join(line) + " |" for line in cells]
+    rule = "|" + "|".join("-" * (len(text) + 2) for text in cells[0]) + "|"
     return "\n".join([lines[0], rule, *lines[1:]])
 
 

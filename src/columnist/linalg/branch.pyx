@@ -52,6 +52,8 @@ cdef class Workspace:
 
     cdef double* memory
     cdef int* integers
+    cdef double* free_memory     # behind what evaluating complete sets needs
+    cdef int* free_integers
     cdef size_t n_doubles
     cdef size_t n_integers
     cdef int last_n, last_d
@@ -77,7 +79,7 @@ cdef class Workspace:
         return 8 * self.n_doubles + 4 * self.n_integers
 
     def last_frame(self):
-        """Error, spectrum and residuals (n x d, in its basis) of a node too long to explore.
+        """Error, spectrum and residuals (n x d, in its basis) of the node expanded last.
 
         Rows stand in the order of the candidates kept, before they were sorted by bound.
         Valid right after :meth:`FrobeniusBrancher.children`.
@@ -537,12 +539,40 @@ cdef struct Search:
     Best* best
     int depth           # columns on the path
     int path[MAX_DEPTH]
+    const Frame* top    # the problem itself, and the columns of the node in it
+    const int* base
+    int n_base
+    Node exact          # scratch to evaluate complete sets
+    int* full
 
 
-cdef void _offer(Search* search, double error, const int* last, int count) noexcept nogil:
+cdef double _exact_error(Search* search, const int* last, int count) noexcept nogil:
+    """Error of the path followed by ``last``, by QR of the columns themselves.
+
+    Inner products lead here; rounding in them must not decide between complete sets.
+    """
+    cdef Node* node = &search.exact
+    cdef int r = node.r, i, j, info = 0
+    for i in range(search.n_base):
+        search.full[i] = search.base[i]
+    for i in range(search.depth):
+        search.full[search.n_base + i] = search.path[i]
+    for i in range(count):
+        search.full[search.n_base + search.depth + i] = last[i]
+    node.n_chosen = search.n_base + search.depth + count
+    j = _factor_chosen(search.top.columns, search.full, node, node.q, node.tau)
+    if j > 0:
+        dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
+    return _residual_error(search.top.weights, node.q, r, j, search.top.constant)
+
+
+cdef void _offer(Search* search, const int* last, int count) noexcept nogil:
     """Offer the path followed by ``last``; tightens the limit."""
     cdef Best* best = search.best
     cdef int at, i, w = best.width
+    cdef double error = _exact_error(search, last, count)
+    if error >= search.limit:
+        return
     if best.count < best.capacity:
         best.count += 1
     elif error >= best.error[best.count - 1]:
@@ -617,7 +647,7 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
             if error - gain - search.allowance < search.limit + slack / max(det, PARALLEL):
                 last[0] = names[j]
                 last[1] = names[l]
-                _offer(search, error - gain, last, 2)
+                _offer(search, last, 2)
                 need = error - search.limit - search.allowance
 
 
@@ -723,7 +753,7 @@ cdef void _scan_node_pairs(Search* search, const Frame* frame, const int* chosen
             for c in range(1, n):
                 last[0] = frame.names[kept[0]]
                 last[1] = frame.names[kept[c]]
-                _offer(search, node.error, last, 2)
+                _offer(search, last, 2)
             return
             # _prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
         dgemm(no, no, &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
@@ -789,7 +819,7 @@ cdef void _enumerate(Search* search, const double* A, const double* M, int m, in
     cdef double* A_next = memory
     cdef double* M_next = A_next + <size_t> m * m
     cdef double* rest = M_next + <size_t> m * m
-    cdef double length, left, head = 0.0
+    cdef double length, left, slack, head = 0.0
     cdef Given given
     if t == 2:
         given.energy = rest
@@ -801,14 +831,16 @@ cdef void _enumerate(Search* search, const double* A, const double* M, int m, in
     for x in range(t - 1, m):
         length = A[x + <size_t> x * m]
         left = error
+        slack = 0.0
         if length > PARALLEL:
-            left -= (M[x + <size_t> x * m] + rounding) / length
-        if left - head - search.allowance >= search.limit:
+            left -= M[x + <size_t> x * m] / length
+            slack = rounding / length
+        if left - slack - head - search.allowance >= search.limit:
             continue
         _condition(A, M, m, m, x, A_next, M_next)
         search.path[search.depth] = names[x]
         search.depth += 1
-        _enumerate(search, A_next, M_next, x, t - 1, left, rounding / max(length, PARALLEL),
+        _enumerate(search, A_next, M_next, x, t - 1, left, rounding + slack,
                    tops, names, rest, integers + m)
         search.depth -= 1
 
@@ -916,7 +948,7 @@ cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_c
     if node.d == 0:
         for i in range(t):
             order[i] = frame.names[kept[i]]
-        _offer(search, node.error, order, t)
+        _offer(search, order, t)
         return RESOLVED
     if t == 3:
         _scan_triples(search, frame, &node, kept, f, u, tops, order, rest)
@@ -1144,6 +1176,7 @@ cdef class FrobeniusBrancher:
         if n < t or n == 0:
             return INFINITY, kept[:0], f[:0], u[:0], errors[:0], items[:0], (0, 0, 0), order[:0]
         self._reserve(space, n, j, t)
+        self._evaluates(&search, space, chosen_at, j, t)
         with nogil:
             n = self._children(chosen_at, j, &kept_view[0], n, t, space, &f_view[0],
                                &u_view[0], &order_view[0], &search, &bound)
@@ -1231,26 +1264,42 @@ cdef class FrobeniusBrancher:
         if n < t:
             return errors[:0], items[:0]
         self._reserve(space, n, j, t)
+        self._evaluates(&search, space, chosen_at, j, t)
         with nogil:
             if t == 2:
-                memcpy(space.integers, &candidates[0], n * sizeof(int))
-                scratch = _lay_out(&node, space.memory, space.integers + 3 * n, self.frame.r, n,
-                                   j, 2)
-                _scan_node_pairs(&search, &self.frame, chosen_at, space.integers, n, &node,
-                                 space.integers + n, scratch)
+                memcpy(space.free_integers, &candidates[0], n * sizeof(int))
+                scratch = _lay_out(&node, space.free_memory, space.free_integers + 3 * n,
+                                   self.frame.r, n, j, 2)
+                _scan_node_pairs(&search, &self.frame, chosen_at, space.free_integers, n, &node,
+                                 space.free_integers + n, scratch)
             else:
-                _explore(&search, &self.frame, chosen_at, j, &candidates[0], n, 3, space.memory,
-                         space.integers, &bound)
+                _explore(&search, &self.frame, chosen_at, j, &candidates[0], n, 3,
+                         space.free_memory, space.free_integers, &bound)
         return errors[:best.count], items[:best.count]
+
+    cdef void _evaluates(self, Search* search, Workspace space, const int* chosen, int j,
+                         int t) noexcept nogil:
+        """Set aside, at the start of the workspace, what evaluating complete sets needs."""
+        cdef int size = j + t
+        search.top = &self.frame
+        search.base = chosen
+        search.n_base = j
+        search.full = space.integers
+        space.free_memory = _lay_out(&search.exact, space.memory, space.integers + size,
+                                     self.frame.r, 1, size, 1)
+        space.free_integers = space.integers + 2 * size + 3 + 5 * self.frame.r
 
     cdef int _reserve(self, Workspace space, int n, int j, int t) except -1:
         cdef size_t r = self.frame.r, levels = t + 1
+        cdef size_t exact = _node_size(r, 1, j + t), listed = 2 * (j + t) + 3 + 5 * r
         if n <= EXPLORED:
-            return space.reserve(_node_size(r, n, j) + (t + 4) * n + _explore_doubles(n, n, 1, t),
-                                 (levels + 1) * (20 * n + 8 * r + 32 + j))
-        return space.reserve(_node_size(r, n, j) + (t + 8) * <size_t> n
-                             + (2 * <size_t> n * n if t < 4 else 0),
-                             16 * n + 8 * r + 16 + j)
+            return space.reserve(
+                exact + _node_size(r, n, j) + (t + 4) * n + _explore_doubles(n, n, 1, t),
+                listed + (levels + 1) * (20 * n + 8 * r + 32 + j))
+        return space.reserve(
+            exact + _node_size(r, n, j) + (t + 8) * <size_t> n
+            + (2 * <size_t> n * n if t < 4 else 0),
+            listed + 16 * n + 8 * r + 16 + j)
 
     cdef int _children(self, const int* chosen, int j, int* kept, int n, int t, Workspace space,
                        double* f, double* u, int* order, Search* search,
@@ -1261,22 +1310,22 @@ cdef class FrobeniusBrancher:
         cdef double* tops
         cdef double* lengths
         cdef double total = search.budget
-        cdef int* names = space.integers
+        cdef int* names = space.free_integers
         cdef int* below = names + n + 3 + 5 * self.frame.r + j
-        rest = _lay_out(&node, space.memory, names + n, self.frame.r, n, j, t)
+        rest = _lay_out(&node, space.free_memory, names + n, self.frame.r, n, j, t)
         lengths = rest
         tops = lengths + n
         rest = tops + <size_t> n * max(t - 1, 1)
         n = _filtered(&self.frame, chosen, kept, n, search.limit, self.allowance, &node, f, u,
                       tops, bound)
+        space.last_n = n
+        space.last_d = node.d
+        space.last_error = node.error
+        space.last_lam = node.lam
+        space.last_coords = node.coords
+        space.last_norms = node.norms
         if n == 0 or t < 4 or t > MAX_DEPTH or n > EXPLORED or node.d == 0 or total <= 0.0:
             _sort_by(f, order, n)
-            space.last_n = n
-            space.last_d = node.d
-            space.last_error = node.error
-            space.last_lam = node.lam
-            space.last_coords = node.coords
-            space.last_norms = node.norms
             return n
         _enter(&node, &self.frame, kept, &inner, names, lengths)
         _explore_children(search, &inner, &node, f, u, tops, order, t, rest, below, &total)

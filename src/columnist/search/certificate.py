@@ -19,7 +19,7 @@ STATUSES: Mapping[str, str] = {
     "time_limit": "stopped by the time limit",
     "node_limit": "stopped by the node limit",
     "memory_limit": "stopped by the memory limit",
-    "interrupted": "interrupted",
+    "interrupted": "interrupted by the user",
 }
 
 
@@ -122,10 +122,15 @@ class Certificate:
         return f"<table><caption>Certificate</caption>{rows}</table>"
 
 
-def _listed(items: Sequence[object], most: int = 12) -> str:
-    """Items separated by commas, the rest counted."""
-    shown = ", ".join(map(str, items[:most]))
-    return shown if len(items) <= most else f"{shown}, and {len(items) - most} more"
+def _listed(items: Sequence[object], width: int = 72) -> str:
+    """Items separated by commas, as many as fit; the rest counted."""
+    shown = ""
+    for count, item in enumerate(items):
+        longer = f"{shown}, {item}" if shown else str(item)
+        if shown and len(longer) > width:
+            return f"{shown}, and {len(items) - count} more"
+        shown = longer
+    return shown
 
 
 def _plain(value: Any) -> Any:

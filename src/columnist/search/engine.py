@@ -338,7 +338,7 @@ class _Run:
             self.stop = None if self._finished() else "node_limit"
         if self.stop is None and time.perf_counter() > limits.deadline:
             self.stop = None if self._finished() else "time_limit"
-        if self.stop is None and limits.max_memory < self.frontier.peak // 64:
+        if self.stop is None and self.frontier.exhausted:
             self.stop = "memory_limit"
 
     def _finished(self) -> bool:

@@ -22,6 +22,7 @@ from columnist.search.problem import Branches
 
 __all__ = ["Branch", "Frontier"]
 
+_LEAST_MEMORY = 2**18  # bytes that are used whatever the budget
 _OVERHEAD = 400  # bytes of Python objects per family, measured generously
 
 
@@ -112,7 +113,8 @@ class Frontier:
     policy : Policy
         Order of the search.
     max_memory : float
-        Bytes after which the search goes depth first.
+        Bytes for open branches. Best-first search uses three quarters of them; then
+        the search goes depth first in what is left.
     """
 
     def __init__(self, policy: Policy, max_memory: float):
@@ -127,8 +129,13 @@ class Frontier:
 
     @property
     def full(self) -> bool:
-        """Whether the memory budget is used up."""
-        return self.nbytes >= self.max_memory
+        """Whether the search has to go depth first."""
+        return self.nbytes >= 0.75 * self.max_memory
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether not even depth-first search fits (a few families always do)."""
+        return self.nbytes > max(self.max_memory, _LEAST_MEMORY)
 
     def push(
         self, chosen: np.ndarray, branches: Branches, size: int, floor: float = -np.inf

@@ -241,9 +241,10 @@ class FrobeniusColumns(_Columns):
         if len(kept) == len(self.candidates) and np.isfinite(threshold):
             gain = (raised - bound) / (threshold - bound)
             self._noise = self._noise if gain > _WORTHWHILE else None
-        f = np.maximum(f, through - self._rounding)
-        below = f < threshold
-        return max(bound, raised - self._rounding), kept[below], f[below], u[below]
+        raised_f = np.maximum(f, through - self._rounding)
+        # Children explored to their end (infinite f) remain candidates of those behind them.
+        stay = (raised_f < threshold) | np.isinf(f)
+        return max(bound, raised - self._rounding), kept[stay], raised_f[stay], u[stay]
 
     def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
         """Complete sets from the items added to ``chosen``."""
@@ -373,18 +374,20 @@ class InvariantColumns(_Columns):
     def _solve_tuples(self, chosen, items, node, tuples, bounds, demand: Demand) -> Branches:
         """Solve tuples from the most promising on, until their bounds reach what was found."""
         order = np.argsort(bounds, kind="stable")
-        goals: list[tuple[float, tuple[int, ...]]] = []
+        found: list[tuple[float, float, tuple[int, ...]]] = []
         limit, base = demand.threshold, tuple(chosen.tolist())
         for at in order:
             if bounds[at] >= limit:
                 break
             moment = node.moment(tuples[at])
             values = np.linalg.eigvalsh(moment)[::-1][self.n_components :]
-            value = float(self._thetas(values[None] - node.allowance)[0])
-            if value < limit:
-                goals.append((value, (*base, *items[tuples[at]].tolist())))
-                goals = sorted(goals)[: demand.n_best]
-                limit = goals[-1][0] if len(goals) == demand.n_best else limit
+            low, high = self._thetas(values + np.array([[-1.0], [1.0]]) * node.allowance)
+            if low < limit:
+                found.append((float(low), float(high), (*base, *items[tuples[at]].tolist())))
+                found = sorted(found)[: demand.n_best]
+                # The limit is an error that was reached, rounding included.
+                limit = min(limit, found[-1][1]) if len(found) == demand.n_best else limit
+        goals = [(low, subset) for low, _, subset in found]
         return Branches(np.inf, goals=goals, explored=len(items))
 
     def _tuples(self, node: _PairNode, width: int, left: int, threshold: float):
