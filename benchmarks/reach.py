@@ -1,7 +1,8 @@
 """Up to which k is the optimum proven within 10 s and within 60 s?
 
 For every set and criterion k rises until the first proof that takes too long; then k
-falls from n, with the short limit, because many columns are easy again.
+falls from n, with the short limit, because many columns are easy again. "Cores had" tells how
+much of the machine the runs really got: below 2, something else ran beside them.
 """
 
 from __future__ import annotations
@@ -110,7 +111,14 @@ def summary(group: list[Row]) -> Row:
         "60 s: every k up to": unbroken(reached[60.0]),
         "also in 10 s": ranges(k for k in reached[10.0] if k > unbroken(reached[10.0])),
         "also in 60 s": ranges(k for k in reached[60.0] if k > unbroken(reached[60.0])),
+        "cores had": cores_had(group),
     }
+
+
+def cores_had(group: list[Row]) -> float:
+    """Cores that the machine left to the runs of this group, on average over their time."""
+    total = sum(row["seconds"] for row in group)
+    return round(sum(row["cores"] * row["seconds"] for row in group) / total, 1)
 
 
 def proven_within(group: list[Row], limit: float) -> list[int]:

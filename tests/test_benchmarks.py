@@ -49,7 +49,7 @@ def test_unknown_benchmark_is_refused(capsys):
 
 
 def test_reach_summary():
-    row = {"set": "s", "columns": 7, "criterion": "frobenius", "nodes": 1, "gap": 0.0}
+    row = {"set": "s", "columns": 7, "criterion": "frobenius", "nodes": 1, "cores": 2.0}
     times = {1: 1.0, 2: 20.0, 3: 61.0, 6: 5.0, 7: 0.1}
     group = [row | {"k": k, "seconds": s, "proven": s <= 60} for k, s in times.items()]
     (line,) = reach.tables(group)[""]

@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations, islice
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,19 +25,16 @@ from columnist._validation import (
     resolve_size,
 )
 from columnist.criteria import Criterion, Frobenius, get_criterion
-from columnist.linalg.residual import chosen_basis
 from columnist.search.certificate import Certificate
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
+from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem
 from columnist.selection.rebuild import Rebuild, rebuild
 from columnist.selection.target import resolve_target
-from columnist.selection.task import Matrices, Options, Outcome, solve, total_error
+from columnist.selection.task import Matrices, Options, Outcome, total_error
 
 __all__ = ["ColumnSelector"]
-
-# Sets tried to complete a pool of selections that explain everything.
-_MOST_FILLED = 5000
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):
@@ -234,7 +230,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
                 size = resolve_size(self.n_features_to_select, matrices.n_features)
                 _check_room(size, include, exclude, matrices.n_features)
                 reduced = self._reduce(matrices, size)
-                outcome = _select(matrices, reduced, size, options, include, exclude)
+                outcome = choose(matrices, reduced, size, options, include, exclude)
             self._store(matrices, options, outcome)
         return self
 
@@ -318,7 +314,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         proven = True
         for size in range(low, available + 1):
             step = _until_impossible(options, limit, last=size == available)
-            outcome = _select(matrices, reduced, size, step, include, exclude, quiet=True)
+            outcome = choose(matrices, reduced, size, step, include, exclude, quiet=True)
             certificate = outcome.certificate
             if certificate.error <= limit or size == available:
                 break
@@ -381,7 +377,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
             error = problem.value(given)
         else:
             error = matrices.error(given, options.criterion, options.n_components)
-        outcome = _select(
+        outcome = choose(
             matrices, reduced, len(given), options, include, exclude, quiet=True, start=[given]
         )
         given = tuple(sorted(given))
@@ -404,7 +400,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
             known = [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
             step = replace(options, deadline=share)
             outcomes.append(
-                _select(matrices, reduced, size, step, include, exclude, quiet=True, start=known)
+                choose(matrices, reduced, size, step, include, exclude, quiet=True, start=known)
             )
         return outcomes, options.names
 
@@ -500,60 +496,6 @@ def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
     now = time.perf_counter()
     deadline = options.deadline if last else now + (options.deadline - now) / 2
     return replace(options, callback=callback, deadline=deadline)
-
-
-def _select(
-    matrices, reduced, size, options, include, exclude, *, quiet=False, start=()
-) -> Outcome:
-    """Solve for one size; where the columns run out of rank, fill up with the first ones."""
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
-    enough = _useful_size(reduced, size, include, allowed)
-    if enough == size:
-        return solve(
-            matrices, reduced, size, options, include=include, exclude=exclude, start=start
-        )
-    if not quiet:
-        warnings.warn(
-            f"{enough} columns explain everything that {size} could: the others are filled up "
-            "with the first columns left.",
-            UserWarning,
-            stacklevel=3,
-        )
-    single = replace(options, n_solutions=1)
-    outcome = solve(matrices, reduced, enough, single, include=include, exclude=exclude)
-    problem = column_problem(
-        reduced, enough, criterion=options.criterion, n_components=options.n_components
-    )
-    return _fill_up(outcome, size, include, allowed, options.n_solutions, problem.value)
-
-
-def _useful_size(reduced, size, include, allowed) -> int:
-    usable = np.concatenate([np.asarray(include, dtype=np.intp), allowed])
-    if len(usable) == reduced.n_items:
-        rank = reduced.rank
-    else:
-        rank = chosen_basis(reduced.columns, usable).shape[1]
-    useless = len(include) - chosen_basis(reduced.columns, include).shape[1]
-    return max(min(size, rank + useless), len(include), 1)
-
-
-def _fill_up(outcome: Outcome, size, include, allowed, n_solutions: int, error_of) -> Outcome:
-    """The best set filled up to ``size``; for a pool, every way to be as good.
-
-    The filled set leaves nothing that any columns could explain, so all sets of its error
-    are equally good, and there is none better.
-    """
-    error, subset = outcome.solutions[0]
-    spare = [int(i) for i in allowed if i not in set(subset)]
-    filled = tuple(sorted([*subset, *spare[: size - len(subset)]]))
-    solutions = [(error, filled)]
-    if n_solutions > 1:
-        rows = combinations([int(i) for i in allowed], size - len(include))
-        sets = (tuple(sorted([*include, *row])) for row in islice(rows, _MOST_FILLED))
-        others = sorted((error_of(s), s) for s in sets if s != filled)
-        solutions += others[: n_solutions - 1]
-    certificate = replace(outcome.certificate, selection=filled, names=None)
-    return replace(outcome, solutions=solutions, certificate=certificate)
 
 
 def _check_room(size: int, include, exclude, n_features: int) -> None:

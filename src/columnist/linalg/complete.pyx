@@ -1,0 +1,370 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+r"""Completing a choice by its last columns, in closed form.
+
+What a set of residuals catches depends only on their inner products a_i'a_j and those of
+their images z_i'z_j. So pairs, triples and all subsets of a short list are compared without any
+further decomposition; a set that seems good enough is evaluated by a QR of its columns.
+
+No input validation.
+"""
+
+from scipy.linalg.cython_blas cimport dgemm
+from scipy.linalg.cython_lapack cimport dorgqr
+
+from libc.string cimport memcpy
+
+from columnist.linalg.frame cimport (
+    Frame, Node, factor_chosen, inner_products, prepare, residual_error, sort_by, square,
+)
+
+# Squared lengths below this are rounding.
+cdef double PARALLEL = 1e-14
+# Rounding of the sums behind a pair's energy, relative to them.
+cdef double SLACK = 64 * 2.220446049250313e-16
+
+
+cdef double _exact_error(Search* search, const int* last, int count) noexcept nogil:
+    """Error of the path followed by ``last``, by QR of the columns themselves.
+
+    Inner products lead here; rounding in them must not decide between complete sets.
+    """
+    cdef Node* node = &search.exact
+    cdef int r = node.r, i, j, info = 0
+    for i in range(search.n_base):
+        search.full[i] = search.base[i]
+    for i in range(search.depth):
+        search.full[search.n_base + i] = search.path[i]
+    for i in range(count):
+        search.full[search.n_base + search.depth + i] = last[i]
+    node.n_chosen = search.n_base + search.depth + count
+    j = factor_chosen(search.top.columns, search.full, node, node.q, node.tau)
+    if j > 0:
+        dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
+    return residual_error(search.top.weights, node.q, r, j, search.top.constant)
+
+
+cdef void offer(Search* search, const int* last, int count) noexcept nogil:
+    """Offer the path followed by ``last``; tightens the limit."""
+    cdef Best* best = search.best
+    cdef int at, i, w = best.width
+    cdef double error = _exact_error(search, last, count)
+    if error >= search.limit:
+        return
+    if best.count < best.capacity:
+        best.count += 1
+    elif error >= best.error[best.count - 1]:
+        return
+    at = best.count - 1
+    while at > 0 and best.error[at - 1] > error:
+        best.error[at] = best.error[at - 1]
+        for i in range(w):
+            best.items[at * w + i] = best.items[(at - 1) * w + i]
+        at -= 1
+    best.error[at] = error
+    for i in range(search.depth):
+        best.items[at * w + i] = search.path[i]
+    for i in range(count):
+        best.items[at * w + search.depth + i] = last[i]
+    if best.count == best.capacity and best.error[best.count - 1] < search.limit:
+        search.limit = best.error[best.count - 1]
+
+
+cdef struct Given:
+    # Candidates once column i is taken: everything needed for their pairs.
+    int count
+    int* index       # positions
+    double* cosine   # c_j = a_i'a_j
+    double* inner    # m_j = z_i'z_j
+    double* gap      # squared length of a_j without its part along a_i
+    double* energy   # z_j likewise: |z_j - c_j z_i|^2
+
+
+cdef void _scan_pairs(const double* A, const double* M, int stride, const Given* given,
+                      double own, double error, double rounding, Search* search,
+                      const int* names) noexcept nogil:
+    """Offer all pairs of candidates, given column i (energy ``own``), below the limit.
+
+    With conditional lengths g, energies e and inner products a, m, a pair catches
+    (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute
+    terms; ``names`` are the public numbers of the positions.
+    """
+    cdef int x, y, j, l
+    cdef int last[2]
+    cdef double cj, mj, gj, ej, a, m, det, caught, need, slack, gain
+    need = error - search.limit - search.allowance
+    for x in range(given.count):
+        j = given.index[x]
+        cj = given.cosine[x]
+        mj = given.inner[x]
+        gj = given.gap[x]
+        ej = given.energy[x]
+        for y in range(x):
+            l = given.index[y]
+            if j > l:  # only the lower triangle is stored
+                a = A[j + <size_t> l * stride]
+                m = M[j + <size_t> l * stride]
+            else:
+                a = A[l + <size_t> j * stride]
+                m = M[l + <size_t> j * stride]
+            m = m - cj * given.inner[y] - given.cosine[y] * mj + cj * given.cosine[y] * own
+            a = a - cj * given.cosine[y]
+            det = max(gj * given.gap[y] - a * a, 0.0)
+            caught = ej * given.gap[y] + given.energy[y] * gj - 2.0 * a * m
+            slack = SLACK * (ej + given.energy[y] + own) + rounding
+            if caught + slack < need * det:
+                continue
+            if det <= PARALLEL:
+                gain = 0.0
+                if gj > PARALLEL:
+                    gain = ej / gj
+                if given.gap[y] > PARALLEL:
+                    gain = max(gain, given.energy[y] / given.gap[y])
+            else:
+                gain = caught / det
+            if error - gain - search.allowance < search.limit + slack / max(det, PARALLEL):
+                last[0] = names[j]
+                last[1] = names[l]
+                offer(search, last, 2)
+                need = error - search.limit - search.allowance
+
+
+cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept nogil:
+    """What is left of candidate j once i is taken."""
+    cdef Left left
+    cdef size_t own = i + <size_t> i * n, other = j + <size_t> j * n
+    cdef size_t both = max(i, j) + <size_t> min(i, j) * n  # lower triangles
+    left.cosine = A[both]
+    left.inner = M[both]
+    left.gap = max(A[other] - left.cosine * left.cosine, 0.0)
+    left.energy = max(M[other] - 2.0 * left.cosine * left.inner
+                      + left.cosine * left.cosine * M[own], 0.0)
+    return left
+
+
+cdef void _given_child(Given* given, const double* A, const double* M, int n, int i,
+                       const int* order, int count, double u, double top,
+                       double limit) noexcept nogil:
+    """Candidates order[:count] once i is taken; those that cannot help are left out.
+
+    A pair (j, l) behind i catches at most the energy of j alone plus ``top``, the
+    largest eigenvalue left behind i.
+    """
+    cdef int q, j, m = 0
+    cdef Left left
+    for q in range(count):
+        j = order[q]
+        left = behind(A, M, n, i, j)
+        if left.gap > 1e-8 and left.energy < (u - top - limit) * left.gap:
+            continue
+        given.index[m] = j
+        given.cosine[m] = left.cosine
+        given.inner[m] = left.inner
+        given.gap[m] = left.gap
+        given.energy[m] = left.energy
+        m += 1
+    given.count = m
+
+
+cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int* kept,
+                        const double* f, const double* u, const double* tops, int* order,
+                        double* scratch) noexcept nogil:
+    """For every child that may lead below the limit, the best pairs behind it.
+
+    Children are numbered by their bounds and see only those before them, as in
+    the partition of the search. ``scratch`` holds 2 n^2 + 4 n doubles, ``order`` 3 n integers.
+    """
+    cdef int i, p, n = node.n
+    cdef int* names = order + 2 * n
+    cdef double* A = scratch
+    cdef double* M = A + <size_t> n * n
+    cdef Given given
+    inner_products(node, node.z, node.d, A)
+    sort_by(f, order, n)
+    given.index = order + n
+    given.cosine = M + <size_t> n * n
+    given.inner = given.cosine + n
+    given.gap = given.inner + n
+    given.energy = given.gap + n
+    for i in range(n):
+        names[i] = frame.names[kept[i]]
+    for p in range(2, n):
+        i = order[p]
+        if f[i] >= search.limit:
+            return
+        _given_child(&given, A, M, n, i, order, p, u[i] - search.allowance,
+                     tops[2 * i], search.limit)
+        search.path[search.depth] = names[i]
+        search.depth += 1
+        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], u[i], 0.0, search, names)
+        search.depth -= 1
+
+
+cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen, int* kept,
+                           int n, Node* node, int* order, double* scratch) noexcept nogil:
+    """The best pairs of a node with two columns to choose, without eigenvectors.
+
+    ``scratch`` holds 2 n^2 + 4 n doubles.
+    """
+    cdef int r = node.r, d, c, m, previous
+    cdef double one = 1.0, zero = 0.0
+    cdef char* no = b"N"
+    cdef double* energy = scratch + 2 * <size_t> n * n
+    cdef int last[2]
+    cdef Given given
+    while True:
+        if prepare(frame, chosen, kept, n, search.allowance, node) >= search.limit:
+            return
+        d = node.d
+        if d == 0:  # nothing left to explain: the first pairs are as good as any
+            for c in range(1, n):
+                last[0] = frame.names[kept[0]]
+                last[1] = frame.names[kept[c]]
+                offer(search, last, 2)
+            return
+            # _prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
+        dgemm(no, no, &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
+        previous = n
+        m = 0
+        for c in range(n):
+            energy[m] = square(node.basis + <size_t> c * r, r)
+            if node.error - energy[m] - node.lam[0] - search.allowance < search.limit:
+                kept[m] = kept[c]
+                if m < c:
+                    memcpy(node.basis + <size_t> m * r, node.basis + <size_t> c * r,
+                           r * sizeof(double))
+                    memcpy(node.coords + <size_t> m * d, node.coords + <size_t> c * d,
+                           d * sizeof(double))
+                m += 1
+        n = m
+        if n < 2:
+            return
+        if n == previous or n >= d:
+            break
+    node.n = n
+    inner_products(node, node.basis, r, scratch)
+    _given_all(&given, scratch, scratch + <size_t> n * n, n, order, energy)
+    _public(frame, kept, n)
+    _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0, node.error, 0.0, search, kept)
+
+
+cdef void _public(const Frame* frame, int* kept, int n) noexcept nogil:
+    """Replace positions by public numbers."""
+    cdef int i
+    for i in range(n):
+        kept[i] = frame.names[kept[i]]
+
+
+cdef void _condition(const double* A, const double* M, int m, int stride, int x, double* A_out,
+                     double* M_out) noexcept nogil:
+    """Inner products of the first x residuals once residual x is projected out.
+
+    a_ij - a_ix a_jx / a_xx, and likewise for z: lower triangles, stride x.
+    """
+    cdef int i, j
+    cdef double ax = A[x + <size_t> x * stride], mx = M[x + <size_t> x * stride], ci, cj
+    cdef double scale = 1.0 / ax if ax > PARALLEL else 0.0
+    cdef size_t at
+    for i in range(x):
+        ci = A[x + <size_t> i * stride] * scale
+        for j in range(i, x):
+            at = j + <size_t> i * stride
+            cj = A[x + <size_t> j * stride] * scale
+            A_out[j + <size_t> i * x] = A[at] - ci * A[x + <size_t> j * stride]
+            M_out[j + <size_t> i * x] = (M[at] - ci * M[x + <size_t> j * stride]
+                                         - cj * M[x + <size_t> i * stride] + ci * cj * mx)
+
+
+cdef void _enumerate(Search* search, const double* A, const double* M, int m, int t,
+                     double error, double rounding, const double* tops, const int* names,
+                     double* memory, int* integers) noexcept nogil:
+    """All t-subsets of m candidates from their inner products; for short lists.
+
+    ``tops`` are the t largest eigenvalues left: what any columns can still catch.
+    """
+    cdef int x, i
+    cdef double* A_next = memory
+    cdef double* M_next = A_next + <size_t> m * m
+    cdef double* rest = M_next + <size_t> m * m
+    cdef double length, left, slack, head = 0.0
+    cdef Given given
+    if t == 2:
+        given.energy = rest
+        _given_all(&given, A, M, m, integers, rest)
+        _scan_pairs(A, M, m, &given, 0.0, error, rounding, search, names)
+        return
+    for i in range(t - 1):
+        head += tops[i]
+    for x in range(t - 1, m):
+        length = A[x + <size_t> x * m]
+        left = error
+        slack = 0.0
+        if length > PARALLEL:
+            left -= M[x + <size_t> x * m] / length
+            slack = rounding / length
+        if left - slack - head - search.allowance >= search.limit:
+            continue
+        _condition(A, M, m, m, x, A_next, M_next)
+        search.path[search.depth] = names[x]
+        search.depth += 1
+        _enumerate(search, A_next, M_next, x, t - 1, left, rounding + slack,
+                   tops, names, rest, integers + m)
+        search.depth -= 1
+
+
+cdef void _given_all(Given* given, const double* A, const double* M, int m, int* index,
+                     double* scratch) noexcept nogil:
+    """All candidates, nothing taken, lengths and energies from the diagonals."""
+    cdef int i
+    given.count = m
+    given.index = index
+    given.energy = scratch
+    given.gap = scratch + m
+    given.cosine = scratch + 2 * m
+    given.inner = scratch + 3 * m
+    for i in range(m):
+        index[i] = i
+        given.energy[i] = max(M[i + <size_t> i * m], 0.0)
+        given.gap[i] = max(A[i + <size_t> i * m], 0.0)
+        given.cosine[i] = 0.0
+        given.inner[i] = 0.0
+
+
+cdef double _binomial(int n, int k) noexcept nogil:
+    cdef double result = 1.0
+    cdef int i
+    for i in range(k):
+        result *= <double> (n - i) / (i + 1)
+    return result
+
+
+cdef double enumeration(int n, int t) noexcept nogil:
+    """Operations of an enumeration, roughly: the more columns, the more a bound would spare."""
+    return _binomial(n, t) * (1 << min(t - 1, 20))
+
+
+cdef void enumerate_child(Search* search, const double* A, const double* M, int n, int i,
+                           const int* allowed, int count, int t, double u, const double* tops,
+                           const Frame* frame, double* memory, int* integers) noexcept nogil:
+    """Enumerate the t-subsets of ``allowed`` behind child i."""
+    cdef int x, y, a, b, low, high
+    cdef double* A_own = memory
+    cdef double* M_own = A_own + <size_t> (count + 1) * (count + 1)
+    cdef double* rest = M_own + <size_t> (count + 1) * (count + 1)
+    cdef int stride = count + 1
+    # The list with i behind it; projecting out the last one leaves the conditional products.
+    for x in range(stride):
+        a = allowed[x] if x < count else i
+        integers[x] = frame.names[a]
+        for y in range(x, stride):
+            b = allowed[y] if y < count else i
+            low, high = min(a, b), max(a, b)
+            A_own[y + <size_t> x * stride] = A[high + <size_t> low * n]
+            M_own[y + <size_t> x * stride] = M[high + <size_t> low * n]
+    _condition(A_own, M_own, stride, stride, count, rest, rest + <size_t> count * count)
+    search.path[search.depth] = frame.names[i]
+    search.depth += 1
+    _enumerate(search, rest, rest + <size_t> count * count, count, t, u,
+               SLACK * M[i + <size_t> i * n], tops, integers, rest + 2 * <size_t> count * count,
+               integers + stride)
+    search.depth -= 1
