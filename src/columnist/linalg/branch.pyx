@@ -149,7 +149,9 @@ cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_c
     n = filtered(frame, chosen, kept, n, search.limit, search.allowance, &node, f, u, tops, bound)
     if n == 0:
         return RESOLVED
-    if node.d == 0:
+    if node.d == 0:  # nothing left to explain: all completions are equally good
+        if search.best.capacity > 1:
+            return _offer_all(search, frame, kept, n, t)
         for i in range(t):
             order[i] = frame.names[kept[i]]
         offer(search, order, t)
@@ -159,6 +161,25 @@ cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_c
         return RESOLVED
     _enter(&node, frame, kept, &inner, names, lengths)
     return _explore_children(search, &inner, &node, f, u, tops, order, t, rest, integers, NULL)
+
+
+cdef int _offer_all(Search* search, const Frame* frame, const int* kept, int n,
+                    int t) noexcept nogil:
+    """Offer triples until the pool is full; larger sets are left to the search."""
+    cdef int i, j, k
+    cdef int last[3]
+    if t != 3:
+        return UNRESOLVED
+    for i in range(2, n):
+        for j in range(1, i):
+            for k in range(j):
+                if search.best.count == search.best.capacity:
+                    return RESOLVED
+                last[0] = frame.names[kept[k]]
+                last[1] = frame.names[kept[j]]
+                last[2] = frame.names[kept[i]]
+                offer(search, last, 3)
+    return RESOLVED
 
 
 cdef int _explore_children(Search* search, const Frame* inner, Node* node, double* f,
@@ -240,7 +261,7 @@ cdef int _compatible(const double* A, const double* M, int n, int i, const int* 
         bound = -INFINITY
         if left.gap > 1e-8:
             energy = left.energy + SLACK * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
-            bound = u[i] - energy / left.gap - search.allowance
+            bound = u[i] - energy / (left.gap - SLACK) - search.allowance
             other = tops + <size_t> j * (t - 1)
             for l in range(t - 2):
                 bound -= min(mine[l], other[l])

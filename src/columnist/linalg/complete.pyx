@@ -9,10 +9,11 @@ further decomposition; a set that seems good enough is evaluated by a QR of its 
 No input validation.
 """
 
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
+
 from scipy.linalg.cython_blas cimport dgemm
 from scipy.linalg.cython_lapack cimport dorgqr
-
-from libc.string cimport memcpy
 
 from columnist.linalg.frame cimport (
     Frame, Node, factor_chosen, inner_products, prepare, residual_error, sort_by, square,
@@ -42,6 +43,21 @@ cdef double _exact_error(Search* search, const int* last, int count) noexcept no
     if j > 0:
         dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
     return residual_error(search.top.weights, node.q, r, j, search.top.constant)
+
+
+cdef bint _dependent(Search* search, const int* last) noexcept nogil:
+    """Whether the column ``last`` depends on the path, by QR of the columns themselves."""
+    cdef Node* node = &search.exact
+    cdef int i
+    for i in range(search.n_base):
+        search.full[i] = search.base[i]
+    for i in range(search.depth):
+        search.full[search.n_base + i] = search.path[i]
+    node.n_chosen = search.n_base + search.depth
+    i = factor_chosen(search.top.columns, search.full, node, node.q, node.tau)
+    search.full[search.n_base + search.depth] = last[0]
+    node.n_chosen = search.n_base + search.depth + 1
+    return factor_chosen(search.top.columns, search.full, node, node.q, node.tau) == i
 
 
 cdef void offer(Search* search, const int* last, int count) noexcept nogil:
@@ -81,17 +97,18 @@ cdef struct Given:
 
 
 cdef void _scan_pairs(const double* A, const double* M, int stride, const Given* given,
-                      double own, double error, double rounding, Search* search,
+                      double own, double error, double rounding, double doubt, Search* search,
                       const int* names) noexcept nogil:
     """Offer all pairs of candidates, given column i (energy ``own``), below the limit.
 
     With conditional lengths g, energies e and inner products a, m, a pair catches
     (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute
-    terms; ``names`` are the public numbers of the positions.
+    terms, ``doubt`` that of squared lengths; ``names`` are the public numbers of the positions.
+    Pairs that cannot be told from the limit are offered, and evaluated there.
     """
     cdef int x, y, j, l
     cdef int last[2]
-    cdef double cj, mj, gj, ej, a, m, det, caught, need, slack, gain
+    cdef double cj, mj, gj, ej, a, m, det, caught, need, slack
     need = error - search.limit - search.allowance
     for x in range(given.count):
         j = given.index[x]
@@ -112,21 +129,13 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
             det = max(gj * given.gap[y] - a * a, 0.0)
             caught = ej * given.gap[y] + given.energy[y] * gj - 2.0 * a * m
             slack = SLACK * (ej + given.energy[y] + own) + rounding
-            if caught + slack < need * det:
+            # The squared sine itself is known up to ``doubt``: sets that small are evaluated.
+            if det > doubt and caught + slack < need * (det - doubt):
                 continue
-            if det <= PARALLEL:
-                gain = 0.0
-                if gj > PARALLEL:
-                    gain = ej / gj
-                if given.gap[y] > PARALLEL:
-                    gain = max(gain, given.energy[y] / given.gap[y])
-            else:
-                gain = caught / det
-            if error - gain - search.allowance < search.limit + slack / max(det, PARALLEL):
-                last[0] = names[j]
-                last[1] = names[l]
-                offer(search, last, 2)
-                need = error - search.limit - search.allowance
+            last[0] = names[j]
+            last[1] = names[l]
+            offer(search, last, 2)
+            need = error - search.limit - search.allowance
 
 
 cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept nogil:
@@ -151,11 +160,13 @@ cdef void _given_child(Given* given, const double* A, const double* M, int n, in
     largest eigenvalue left behind i.
     """
     cdef int q, j, m = 0
+    cdef double slack
     cdef Left left
     for q in range(count):
         j = order[q]
         left = behind(A, M, n, i, j)
-        if left.gap > 1e-8 and left.energy < (u - top - limit) * left.gap:
+        slack = SLACK * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
+        if left.gap > 1e-8 and left.energy + slack < (u - top - limit) * (left.gap - SLACK):
             continue
         given.index[m] = j
         given.cosine[m] = left.cosine
@@ -196,7 +207,7 @@ cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int
                      tops[2 * i], search.limit)
         search.path[search.depth] = names[i]
         search.depth += 1
-        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], u[i], 0.0, search, names)
+        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], u[i], 0.0, SLACK, search, names)
         search.depth -= 1
 
 
@@ -218,11 +229,13 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
         d = node.d
         if d == 0:  # nothing left to explain: the first pairs are as good as any
             for c in range(1, n):
-                last[0] = frame.names[kept[0]]
-                last[1] = frame.names[kept[c]]
-                offer(search, last, 2)
+                for m in range(c):
+                    if search.best.count < search.best.capacity:
+                        last[0] = frame.names[kept[m]]
+                        last[1] = frame.names[kept[c]]
+                        offer(search, last, 2)
             return
-            # _prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
+        # prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
         dgemm(no, no, &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
         previous = n
         m = 0
@@ -245,7 +258,8 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
     inner_products(node, node.basis, r, scratch)
     _given_all(&given, scratch, scratch + <size_t> n * n, n, order, energy)
     _public(frame, kept, n)
-    _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0, node.error, 0.0, search, kept)
+    _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0, node.error, 0.0, SLACK,
+                search, kept)
 
 
 cdef void _public(const Frame* frame, int* kept, int n) noexcept nogil:
@@ -276,38 +290,43 @@ cdef void _condition(const double* A, const double* M, int m, int stride, int x,
 
 
 cdef void _enumerate(Search* search, const double* A, const double* M, int m, int t,
-                     double error, double rounding, const double* tops, const int* names,
-                     double* memory, int* integers) noexcept nogil:
+                     double error, double rounding, double doubt, const double* tops,
+                     const int* names, double* memory, int* integers) noexcept nogil:
     """All t-subsets of m candidates from their inner products; for short lists.
 
     ``tops`` are the t largest eigenvalues left: what any columns can still catch.
+    ``rounding`` is that of energies, ``doubt`` that of squared lengths, both absolute: behind
+    a short residual both grow, and where nothing is left of its digits nothing is ruled out.
     """
     cdef int x, i
     cdef double* A_next = memory
     cdef double* M_next = A_next + <size_t> m * m
     cdef double* rest = M_next + <size_t> m * m
-    cdef double length, left, slack, head = 0.0
+    cdef double length, left, slack, worse, head = 0.0
     cdef Given given
     if t == 2:
         given.energy = rest
         _given_all(&given, A, M, m, integers, rest)
-        _scan_pairs(A, M, m, &given, 0.0, error, rounding, search, names)
+        _scan_pairs(A, M, m, &given, 0.0, error, rounding, doubt, search, names)
         return
     for i in range(t - 1):
         head += tops[i]
     for x in range(t - 1, m):
         length = A[x + <size_t> x * m]
         left = error
-        slack = 0.0
-        if length > PARALLEL:
+        slack = worse = 0.0
+        if length > max(PARALLEL, 2.0 * doubt):
             left -= M[x + <size_t> x * m] / length
-            slack = rounding / length
+            worse = doubt / length
+            slack = rounding / length + 2.0 * worse * (error - left)
+        elif not _dependent(search, names + x):
+            slack = worse = INFINITY
         if left - slack - head - search.allowance >= search.limit:
             continue
         _condition(A, M, m, m, x, A_next, M_next)
         search.path[search.depth] = names[x]
         search.depth += 1
-        _enumerate(search, A_next, M_next, x, t - 1, left, rounding + slack,
+        _enumerate(search, A_next, M_next, x, t - 1, left, rounding + slack, doubt + worse,
                    tops, names, rest, integers + m)
         search.depth -= 1
 
@@ -365,6 +384,6 @@ cdef void enumerate_child(Search* search, const double* A, const double* M, int 
     search.path[search.depth] = frame.names[i]
     search.depth += 1
     _enumerate(search, rest, rest + <size_t> count * count, count, t, u,
-               SLACK * M[i + <size_t> i * n], tops, integers, rest + 2 * <size_t> count * count,
-               integers + stride)
+               SLACK * M[i + <size_t> i * n], SLACK, tops, integers,
+               rest + 2 * <size_t> count * count, integers + stride)
     search.depth -= 1

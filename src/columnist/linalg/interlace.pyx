@@ -15,6 +15,7 @@ overlap, so their secants get steeper from the largest eigenvalue to the smalles
 No input validation.
 """
 
+from libc.math cimport INFINITY
 from libc.stdlib cimport malloc, realloc, free
 from libc.string cimport memcpy
 
@@ -108,12 +109,19 @@ cdef double _caught(double a, double m, double gap_i, double gap_j, double e_i, 
                     double rounding) noexcept nogil:
     """Energy of two residuals with squared lengths, energies and inner products, at most."""
     cdef double det = gap_i * gap_j - a * a, first = 0.0
-    if det > PARALLEL:
-        return (e_i * gap_j + e_j * gap_i - 2.0 * a * m + rounding) / det
-    if gap_i > PARALLEL:
-        first = (e_i + rounding) / gap_i
-    if gap_j > PARALLEL:
-        first = max(first, (e_j + rounding) / gap_j)
+    # The squared sine itself is known up to SLACK; below that anything may be caught.
+    if gap_i > 0.0 and gap_j > 0.0:
+        if det > 2.0 * SLACK:
+            return (e_i * gap_j + e_j * gap_i - 2.0 * a * m + rounding) / (det - SLACK)
+        return INFINITY
+    if gap_i > 2.0 * SLACK:
+        first = (e_i + rounding) / (gap_i - SLACK)
+    elif gap_i > 0.0:
+        return INFINITY
+    if gap_j > 2.0 * SLACK:
+        first = max(first, (e_j + rounding) / (gap_j - SLACK))
+    elif gap_j > 0.0:
+        return INFINITY
     return first
 
 
@@ -144,13 +152,13 @@ cdef void _scan(const Spectra* s, const double* A, const double* M, int n, doubl
                 gap_j, e_j = A[j * n + j], M[j * n + j]
             else:
                 first = M[i * n + i]
-                gap_j = A[j * n + j] - a * a
+                gap_j = max(A[j * n + j] - a * a, 1e-300) if A[j * n + j] > 0.0 else 0.0
                 e_j = M[j * n + j] - 2.0 * a * m + a * a * first
             for k in range(j):
                 tuple_at[2] = k
                 ak = A[i * n + k]
                 mk = M[i * n + k]
-                gap_k = A[k * n + k] - ak * ak
+                gap_k = max(A[k * n + k] - ak * ak, 1e-300) if A[k * n + k] > 0.0 else 0.0
                 e_k = M[k * n + k] - 2.0 * ak * mk + ak * ak * first
                 total = energy - first - _caught(
                     A[j * n + k] - a * ak,

@@ -384,9 +384,11 @@ class InvariantColumns(_Columns):
             low, high = self._thetas(values + np.array([[-1.0], [1.0]]) * node.allowance)
             if low < limit:
                 found.append((float(low), float(high), (*base, *items[tuples[at]].tolist())))
-                found = sorted(found)[: demand.n_best]
+                highs = sorted(high for _, high, _ in found)
                 # The limit is an error that was reached, rounding included.
-                limit = min(limit, found[-1][1]) if len(found) == demand.n_best else limit
+                if len(found) >= demand.n_best:
+                    limit = min(limit, highs[demand.n_best - 1])
+                found = [entry for entry in found if entry[0] <= limit]
         goals = [(low, subset) for low, _, subset in found]
         return Branches(np.inf, goals=goals, explored=len(items))
 
