@@ -91,13 +91,14 @@ def compare(greedy: ColumnSelector, best: ColumnSelector) -> None:
 def runners_up(best: ColumnSelector) -> None:
     headline("3. The runners-up, proven as well")
     names, winner = best.feature_names_in_, set(best.selected_)
-    for place, (error, columns) in enumerate(best.solutions_, start=1):
+    for place, columns in enumerate(best.solutions_, start=1):
         if place == 1:
             print("  1.            the choice above")
             continue
         gone = ", ".join(names[i] for i in sorted(winner - set(columns)))
         new = ", ".join(names[i] for i in sorted(set(columns) - winner))
-        line = f"{place}.  +{100 * (error / best.error_ - 1):.2f} %   {new}  instead of  {gone}"
+        worse = 100 * (columns.error / best.error_ - 1)
+        line = f"{place}.  +{worse:.2f} %   {new}  instead of  {gone}"
         print(textwrap.fill(line, 79, initial_indent="  ", subsequent_indent=" " * 16))
     print()
     if best.certificate_.is_optimal:

@@ -55,8 +55,8 @@ from columnist import ColumnSelector
 
 selector = ColumnSelector(8, n_solutions=5).fit(X)
 best = set(selector.selected_)
-for error, columns in selector.solutions_[1:]:
-    print(f"{100 * (error / selector.error_ - 1):.2f} % worse")
+for columns in selector.solutions_[1:]:
+    print(f"{100 * (columns.error / selector.error_ - 1):.2f} % worse")
     print("   with", *X.columns[sorted(set(columns) - best)], sep="  ")
     print("   without", *X.columns[sorted(best - set(columns))], sep="  ")
 

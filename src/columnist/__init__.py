@@ -1,4 +1,4 @@
-"""Choose columns and rows of a data matrix, and prove how good the choice is.
+"""Choose columns of a data matrix, and prove how good the choice is.
 
 Names load on first use, so that ``import columnist`` costs next to nothing.
 """

@@ -41,10 +41,10 @@ def assert_optimal(selector, best, tol):
 
 def assert_own_error(selector, X, criterion, n_components, Y=None, *, tol):
     """The stated error is that of the stated selection."""
-    for error, subset in selector.solutions_:
-        assert len(set(subset.tolist())) == len(subset)
-        expected = subset_error(X, subset, criterion, n_components, Y)
-        assert error == pytest.approx(expected, rel=1e-8, abs=tol)
+    for solution in selector.solutions_:
+        assert len(set(solution)) == len(solution)
+        expected = subset_error(X, solution, criterion, n_components, Y)
+        assert solution.error == pytest.approx(expected, rel=1e-8, abs=tol)
 
 
 # --- optimal, against brute force ---------------------------------------------------------
@@ -111,9 +111,9 @@ def test_pools_hold_the_best_sets(X, criterion, n_components, n_solutions, data)
     ).fit(X)
     best = best_subsets(X, k, criterion, n_components, n_solutions=n_solutions)
     tol = tolerance(criterion, X)
-    sets = [tuple(subset) for _, subset in selector.solutions_]
+    sets = list(selector.solutions_)
     assert len(sets) == len(set(sets)) == len(best)
-    errors = [error for error, _ in selector.solutions_]
+    errors = [solution.error for solution in selector.solutions_]
     assert errors == sorted(errors)
     np.testing.assert_allclose(errors, [error for error, _ in best], rtol=1e-8, atol=tol)
     assert_optimal(selector, best, tol)
@@ -130,7 +130,7 @@ def test_pools_hold_sets_of_dependent_columns(seed):
         selector = ColumnSelector(k, n_solutions=15).fit(X)
         best = best_subsets(X, k, Frobenius(), n_solutions=15)
         np.testing.assert_allclose(
-            [error for error, _ in selector.solutions_],
+            [solution.error for solution in selector.solutions_],
             [error for error, _ in best],
             atol=tolerance(Frobenius(), X),
         )
@@ -520,8 +520,8 @@ def test_workers_change_nothing():
                     "epsilon": 0.3}, {"n_solutions": 4}):  # fmt: skip
         alone = ColumnSelector(5, n_jobs=1, **options).fit(X)
         both = ColumnSelector(5, n_jobs=2, **options).fit(X)
-        assert [tuple(s) for _, s in alone.solutions_] == [tuple(s) for _, s in both.solutions_]
-        assert [e for e, _ in alone.solutions_] == [e for e, _ in both.solutions_]
+        assert alone.solutions_ == both.solutions_
+        assert [s.error for s in alone.solutions_] == [s.error for s in both.solutions_]
         for name in ("status", "error", "lower_bound", "nodes_expanded", "nodes_generated"):
             assert getattr(alone.certificate_, name) == getattr(both.certificate_, name)
 

@@ -62,10 +62,10 @@ def test_the_best_set_and_its_runners_up(kind, seed):
         selector = ColumnSelector(k, n_solutions=n_solutions, time_limit=None).fit(X)
         assert selector.certificate_.status == "optimal"
         assert selector.certificate_.lower_bound <= best[0] + tolerance
-        found = [error for error, _ in selector.solutions_]
+        found = [solution.error for solution in selector.solutions_]
         np.testing.assert_allclose(found, best[:n_solutions], atol=tolerance)
-        for error, subset in selector.solutions_:
-            assert error == pytest.approx(every[tuple(subset.tolist())], abs=tolerance)
+        for solution in selector.solutions_:
+            assert solution.error == pytest.approx(every[tuple(solution)], abs=tolerance)
 
 
 @pytest.mark.parametrize("criterion", ["nuclear", "schatten:0.5", "spectral", "kyfan:2"])

@@ -3,5 +3,13 @@
 from columnist.selection.certified import ColumnSelector
 from columnist.selection.certify import certify
 from columnist.selection.path import PathStep, SelectionPath, selection_path
+from columnist.selection.solution import Solution
 
-__all__ = ["ColumnSelector", "PathStep", "SelectionPath", "certify", "selection_path"]
+__all__ = [
+    "ColumnSelector",
+    "PathStep",
+    "SelectionPath",
+    "Solution",
+    "certify",
+    "selection_path",
+]

@@ -31,6 +31,7 @@ from columnist.search.policies import SEARCHES, WEIGHTS
 from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem
 from columnist.selection.rebuild import Rebuild, rebuild
+from columnist.selection.solution import Solution
 from columnist.selection.target import resolve_target
 from columnist.selection.task import Matrices, Options, Outcome, total_error
 
@@ -104,8 +105,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
     ----------
     selected_ : ndarray of int
         Selected columns, ascending.
-    solutions_ : list of (float, ndarray)
-        The ``n_solutions`` best sets with their errors, best first.
+    solutions_ : list of Solution
+        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
     error_ : float
         Error of the selection, recomputed from the data.
     relative_error_ : float
@@ -337,7 +338,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
     def _store(self, matrices: Matrices, options: Options, outcome: Outcome) -> None:
         error, subset = outcome.solutions[0]
         self.selected_ = np.array(subset, dtype=np.intp)
-        self.solutions_ = [(e, np.array(s, dtype=np.intp)) for e, s in outcome.solutions]
+        self.solutions_ = [Solution(columns, error) for error, columns in outcome.solutions]
         self.error_ = error
         self.relative_error_ = error / outcome.total if outcome.total > 0.0 else 0.0
         self.certificate_ = outcome.certificate
