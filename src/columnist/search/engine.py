@@ -351,12 +351,21 @@ class _Run:
 
     def _exhausted(self) -> None:
         """No branch is left to open under this order."""
-        if self.policy.name == "weighted" and not self._finished():
-            self.stop = "bounded"
-        elif self.pool.entries and self._gap() > 0.0:
-            self.stop = "gap_reached" if self.limits.max_gap > 0.0 else "bounded"
-        else:
+        if self._proven():
             self.stop = "optimal"
+        elif self.limits.max_gap > 0.0 and self.policy.name != "weighted":
+            self.stop = "gap_reached"
+        else:
+            self.stop = "bounded"
+
+    def _proven(self) -> bool:
+        """Whether the best set, and every other one of the pool, is proven."""
+        if self.pool.capacity == 1:
+            return self.bound() >= self.pool.best
+        settled = not self.root_open and not self.in_flight and self.problem.exact
+        return (
+            settled and self.limits.max_gap == 0.0 and self.frontier.bound() >= self.pool.threshold
+        )
 
     # -- reporting ----------------------------------------------------------------
 
@@ -389,7 +398,7 @@ class _Run:
             chosen, candidates = self.problem.root()
             self.pool.offer(np.inf, greedy(self.problem, chosen, candidates))
         bound = self.bound()
-        if self.stop in ("bounded", "heuristic", "gap_reached") and bound >= self.pool.best:
+        if self.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
             self.stop = "optimal"
         elapsed = time.perf_counter() - self.started
         last = Progress(self.expanded, self.frontier.n_open, bound, self.pool.best, elapsed)
