@@ -145,9 +145,10 @@ def test_completions_are_the_best(node, t, n_best, share):
         return
     low, high = complete[0][0], complete[-1][0]
     threshold = np.inf if share == np.inf else low + share * (high - low)
-    errors, items = node.brancher.completions(
-        node.chosen, node.candidates, t, threshold, n_best, Workspace()
+    errors, items, finished = node.brancher.completions(
+        node.chosen, node.candidates, t, threshold, n_best, Workspace(), 1e9
     )
+    assert finished
     expected = [e for e, _ in complete if e < threshold - node.tol][:n_best]
     # Sets at the threshold may be reported or not.
     assert len(expected) <= len(errors) <= n_best
@@ -172,7 +173,7 @@ def test_additions_are_errors(node):
 def test_too_few_candidates():
     node = Node("gaussian", 3, 0, 0, rows=6)
     few = node.candidates[:1].copy()
-    errors, items = node.brancher.completions(node.chosen, few, 2, np.inf, 1, Workspace())
+    errors, items, _ = node.brancher.completions(node.chosen, few, 2, np.inf, 1, Workspace(), 1e9)
     assert len(errors) == len(items) == 0
     bound, kept, *_ = node.brancher.children(node.chosen, few, 2, np.inf, Workspace())
     assert bound == np.inf and len(kept) == 0
@@ -184,8 +185,8 @@ def test_threshold_below_the_node_keeps_nothing():
     bound, kept, *_ = node.children(3, low - 1e-6)
     assert len(kept) == 0
     assert bound >= low - 1e-6
-    errors, _ = node.brancher.completions(
-        node.chosen, node.candidates, 3, low - 1e-6, 2, Workspace()
+    errors, _, _ = node.brancher.completions(
+        node.chosen, node.candidates, 3, low - 1e-6, 2, Workspace(), 1e9
     )
     assert len(errors) == 0
 
@@ -223,3 +224,15 @@ def test_a_workspace_is_reused_and_changes_nothing():
     assert held > 0
     small.brancher.children(small.chosen, small.candidates, 2, np.inf, space)
     assert space.nbytes == held
+
+
+def test_a_spent_budget_is_told():
+    # Columns so alike that inner products cannot tell their sets apart: each needs a QR.
+    rng = np.random.default_rng(0)
+    columns = rng.standard_normal((1, 30)) + 1e-7 * rng.standard_normal((40, 30))
+    weights = np.zeros(30)
+    weights[0] = 1.0
+    brancher = FrobeniusBrancher(columns, weights, 0.0, 1e-13)
+    everything = np.arange(40, dtype=np.int32)
+    *_, finished = brancher.completions(everything[:0], everything, 3, np.inf, 1, Workspace(), 1e6)
+    assert not finished

@@ -39,4 +39,5 @@ class FrobeniusBrancher:
         threshold: float,
         n_best: int,
         space: Workspace,
-    ) -> tuple[np.ndarray, np.ndarray]: ...
+        budget: float,
+    ) -> tuple[np.ndarray, np.ndarray, bool]: ...

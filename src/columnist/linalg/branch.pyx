@@ -158,14 +158,14 @@ cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_c
         return RESOLVED
     if t == 3:
         scan_triples(search, frame, &node, kept, f, u, tops, order, rest)
-        return RESOLVED
+        return RESOLVED if search.budget >= 0.0 else UNRESOLVED
     _enter(&node, frame, kept, &inner, names, lengths)
     return _explore_children(search, &inner, &node, f, u, tops, order, t, rest, integers, NULL)
 
 
 cdef int _offer_all(Search* search, const Frame* frame, const int* kept, int n,
                     int t) noexcept nogil:
-    """Offer triples until the pool is full; larger sets are left to the search."""
+    """Offer triples until one is refused: all have the same error. Larger sets stay open."""
     cdef int i, j, k
     cdef int last[3]
     if t != 3:
@@ -173,12 +173,11 @@ cdef int _offer_all(Search* search, const Frame* frame, const int* kept, int n,
     for i in range(2, n):
         for j in range(1, i):
             for k in range(j):
-                if search.best.count == search.best.capacity:
-                    return RESOLVED
                 last[0] = frame.names[kept[k]]
                 last[1] = frame.names[kept[j]]
                 last[2] = frame.names[kept[i]]
-                offer(search, last, 3)
+                if not offer(search, last, 3):
+                    return RESOLVED
     return RESOLVED
 
 
@@ -215,8 +214,11 @@ cdef int _explore_children(Search* search, const Frame* inner, Node* node, doubl
         if count < t - 1 or f[i] >= search.limit:
             pass
         elif enumeration(count, t - 1) <= _operations(inner.r, count, t - 1):
+            search.budget -= enumeration(count, t - 1)
             enumerate_child(search, A, M, n, i, allowed, count, t - 1, u[i],
-                             tops + <size_t> i * (t - 1), inner, rest, integers + n)
+                            tops + <size_t> i * (t - 1), inner, rest, integers + n)
+            if search.budget < 0.0:
+                outcome = UNRESOLVED
         else:
             search.path[search.depth] = inner.names[i]
             search.depth += 1
@@ -456,7 +458,7 @@ cdef class FrobeniusBrancher:
         return error
 
     def completions(self, int[::1] chosen, int[::1] candidates, int t, double threshold,
-                    int n_best, Workspace space):
+                    int n_best, Workspace space, double budget):
         """The best completions of a node by two or three columns, in closed form.
 
         Returns
@@ -466,6 +468,9 @@ cdef class FrobeniusBrancher:
             ``threshold``, ascending.
         items : ndarray of int32 of shape (n_found, t)
             Their columns.
+        finished : bool
+            False if ``budget`` operations beyond those of the node did not suffice: then
+            there may be others.
         """
         cdef int n = candidates.shape[0], j = chosen.shape[0]
         errors = np.empty(n_best)
@@ -479,9 +484,9 @@ cdef class FrobeniusBrancher:
         cdef Best best
         cdef Search search
         _begin(&best, &search, &errors_view[0], &items_view[0, 0], n_best, t, threshold,
-               self.allowance, INFINITY)
+               self.allowance, budget + _operations(self.frame.r, n, t))
         if n < t:
-            return errors[:0], items[:0]
+            return errors[:0], items[:0], True
         self._reserve(space, n, j, t)
         self._evaluates(&search, space, chosen_at, j, t)
         with nogil:
@@ -494,7 +499,7 @@ cdef class FrobeniusBrancher:
             else:
                 _explore(&search, &self.frame, chosen_at, j, &candidates[0], n, 3,
                          space.free_memory, space.free_integers, &bound)
-        return errors[:best.count], items[:best.count]
+        return errors[:best.count], items[:best.count], search.budget >= 0.0
 
     cdef void _evaluates(self, Search* search, Workspace space, const int* chosen, int j,
                          int t) noexcept nogil:

@@ -41,7 +41,7 @@ cdef struct Search:
     int* full
 
 
-cdef void offer(Search* search, const int* last, int count) noexcept nogil
+cdef bint offer(Search* search, const int* last, int count) noexcept nogil
 
 cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept nogil
 

@@ -39,6 +39,7 @@ cdef double _exact_error(Search* search, const int* last, int count) noexcept no
     for i in range(count):
         search.full[search.n_base + search.depth + i] = last[i]
     node.n_chosen = search.n_base + search.depth + count
+    search.budget -= 2e4 + 4.0 * r * node.n_chosen * node.n_chosen
     j = factor_chosen(search.top.columns, search.full, node, node.q, node.tau)
     if j > 0:
         dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
@@ -60,17 +61,17 @@ cdef bint _dependent(Search* search, const int* last) noexcept nogil:
     return factor_chosen(search.top.columns, search.full, node, node.q, node.tau) == i
 
 
-cdef void offer(Search* search, const int* last, int count) noexcept nogil:
-    """Offer the path followed by ``last``; tightens the limit."""
+cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
+    """Offer the path followed by ``last``; tightens the limit. Whether it was good enough."""
     cdef Best* best = search.best
     cdef int at, i, w = best.width
     cdef double error = _exact_error(search, last, count)
     if error >= search.limit:
-        return
+        return False
     if best.count < best.capacity:
         best.count += 1
     elif error >= best.error[best.count - 1]:
-        return
+        return False
     at = best.count - 1
     while at > 0 and best.error[at - 1] > error:
         best.error[at] = best.error[at - 1]
@@ -84,6 +85,7 @@ cdef void offer(Search* search, const int* last, int count) noexcept nogil:
         best.items[at * w + search.depth + i] = last[i]
     if best.count == best.capacity and best.error[best.count - 1] < search.limit:
         search.limit = best.error[best.count - 1]
+    return True
 
 
 cdef struct Given:
@@ -104,7 +106,8 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
     With conditional lengths g, energies e and inner products a, m, a pair catches
     (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute
     terms, ``doubt`` that of squared lengths; ``names`` are the public numbers of the positions.
-    Pairs that cannot be told from the limit are offered, and evaluated there.
+    Pairs that cannot be told from the limit are offered, and evaluated there, as long as
+    the budget lasts.
     """
     cdef int x, y, j, l
     cdef int last[2]
@@ -132,6 +135,8 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
             # The squared sine itself is known up to ``doubt``: sets that small are evaluated.
             if det > doubt and caught + slack < need * (det - doubt):
                 continue
+            if search.budget < 0.0:
+                return
             last[0] = names[j]
             last[1] = names[l]
             offer(search, last, 2)
@@ -201,7 +206,7 @@ cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int
         names[i] = frame.names[kept[i]]
     for p in range(2, n):
         i = order[p]
-        if f[i] >= search.limit:
+        if f[i] >= search.limit or search.budget < 0.0:
             return
         _given_child(&given, A, M, n, i, order, p, u[i] - search.allowance,
                      tops[2 * i], search.limit)
@@ -230,10 +235,10 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
         if d == 0:  # nothing left to explain: the first pairs are as good as any
             for c in range(1, n):
                 for m in range(c):
-                    if search.best.count < search.best.capacity:
-                        last[0] = frame.names[kept[m]]
-                        last[1] = frame.names[kept[c]]
-                        offer(search, last, 2)
+                    last[0] = frame.names[kept[m]]
+                    last[1] = frame.names[kept[c]]
+                    if not offer(search, last, 2):
+                        return
             return
         # prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
         dgemm(no, no, &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
@@ -312,6 +317,8 @@ cdef void _enumerate(Search* search, const double* A, const double* M, int m, in
     for i in range(t - 1):
         head += tops[i]
     for x in range(t - 1, m):
+        if search.budget < 0.0:
+            return
         length = A[x + <size_t> x * m]
         left = error
         slack = worse = 0.0

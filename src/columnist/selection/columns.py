@@ -36,6 +36,8 @@ __all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem"]
 _EPS = np.finfo(np.float64).eps
 # Data smaller than this, or larger than its inverse, cannot be squared.
 _LEAST_SCALE = 1e-152
+# Operations after which the closed forms for the last columns give way to branching.
+_CLOSED_FORM = 4e8
 # Errors below this share of the total are recomputed without cancellation.
 _CANCELLATION = 1e-8
 # Candidate lists longer than this get the ridge bound (shorter ones are explored instead).
@@ -202,11 +204,14 @@ class FrobeniusColumns(_Columns):
         if demand.weight == "b":
             return self._expand_b(chosen, candidates, left, demand)
         space = self._space(worker)
+        known: list[tuple[float, tuple[int, ...]]] = []
         if demand.shortcut and self._fits_shortcut(left, len(candidates)):
-            errors, items = self._brancher.completions(
-                chosen, candidates, left, threshold, demand.n_best, space
+            errors, items, finished = self._brancher.completions(
+                chosen, candidates, left, threshold, demand.n_best, space, _CLOSED_FORM
             )
-            return Branches(np.inf, goals=self._named(chosen, errors, items))
+            known = self._named(chosen, errors, items)
+            if finished:
+                return Branches(np.inf, goals=known)
         budget = demand.effort if demand.shortcut and demand.weight is None else 0.0
         bound, kept, f, u, errors, items, counts, order = self._brancher.children(
             chosen, candidates, left, threshold, space, budget, demand.n_best
@@ -220,7 +225,7 @@ class FrobeniusColumns(_Columns):
             kept,
             self.unit * f,
             self.unit * u if demand.weight == "u" else u[:0],
-            self._named(chosen, errors, items),
+            known + self._named(chosen, errors, items),
             partitioned=True,
             explored=counts[0],
             resolved=counts[1],
