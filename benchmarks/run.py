@@ -81,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = table.read(options.out) if options.out else {}
     results["machine"] = machine()
     print(", ".join(f"{key} {value}" for key, value in results["machine"].items()))
+    if options.quick:
+        print("Quick: smaller sizes, and limits of seconds for minutes. No figures to quote.")
     sets = Sets(options.data, options.sets)
     for name in options.names or BENCHMARKS:
         print(f"\n== {name}: {BENCHMARKS[name].TITLE}", flush=True)
