@@ -46,13 +46,18 @@ def climb(name: str, X: np.ndarray, criterion: str, limits, every: bool) -> Iter
     while k < n and (every or not failed):
         k += 1
         row = prove(name, X, criterion, k, long)
-        failed = not row["proven"]
+        failed = not in_time(row)
         yield row
     for above in range(n, k, -1):
         row = prove(name, X, criterion, above, short)
         yield row
-        if not row["proven"]:
+        if not in_time(row):
             break
+
+
+def in_time(row: Row) -> bool:
+    """Whether the proof was complete, and within the limit (the last node may overrun it)."""
+    return row["proven"] and row["seconds"] <= row["limit [s]"]
 
 
 def prove(name: str, X: np.ndarray, criterion: str, k: int, limit: float) -> Row:
@@ -61,9 +66,8 @@ def prove(name: str, X: np.ndarray, criterion: str, k: int, limit: float) -> Row
         lambda: fit(X, k, criterion=criterion, n_jobs=2, time_limit=limit)
     )
     certificate = selector.certificate_
-    proven = certificate.is_optimal and seconds <= limit
     print(
-        f"  {name} {criterion} k={k}: {'proven' if proven else certificate.status} "
+        f"  {name} {criterion} k={k}: {certificate.status} "
         f"{seconds:.2f} s, {cores:.2f} cores, {certificate.nodes_expanded} nodes, "
         f"gap {certificate.gap:.2g}",
         file=sys.stderr,
@@ -75,7 +79,7 @@ def prove(name: str, X: np.ndarray, criterion: str, k: int, limit: float) -> Row
         "criterion": criterion,
         "k": k,
         "limit [s]": limit,
-        "proven": proven,
+        "proven": certificate.is_optimal,
         "seconds": seconds,
         "cores": cores,
         "nodes": certificate.nodes_expanded,

@@ -23,7 +23,7 @@ from columnist.search.problem import Branches
 __all__ = ["Branch", "Frontier"]
 
 _LEAST_MEMORY = 2**18  # bytes that are used whatever the budget
-_OVERHEAD = 400  # bytes of Python objects per family, measured generously
+_OVERHEAD = 1000  # bytes of Python objects per family, as measured by tracemalloc
 
 
 @dataclass(frozen=True)
