@@ -183,8 +183,8 @@ def test_enough_memory_for_depth_first_still_proves():
         assert tight.solutions[0][0] == free.solutions[0][0]
         peaks.append((tight.peak_memory, free.peak_memory))
     tight, free = np.array(peaks).T
-    assert free.max() > 8000  # more than what fits, and one family for each level
-    assert tight.max() < 8000
+    assert free.max() > 16000  # more than what fits, and a few families for each level
+    assert tight.max() < 16000
 
 
 @settings(max_examples=60)

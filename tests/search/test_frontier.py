@@ -223,7 +223,7 @@ def test_full_frontier_goes_depth_first():
     # Depth first: a deeper node follows its parent at once.
     assert depths[:4] == [1, 2, 3, 4]
     # One family per level, and no more than the children of one node in each.
-    assert walk.frontier.peak < 4 * (400 + 12 * 40)
+    assert walk.frontier.peak < 4 * (1000 + 12 * 40)
 
 
 def test_children_without_enough_candidates_do_not_exist():
