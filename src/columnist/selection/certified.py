@@ -298,8 +298,11 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         return include, exclude
 
     def _reduce(self, matrices: Matrices, size: int):
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return matrices.reduce(self.reduction, size, np.random.default_rng(seed))
+        rng = None
+        if self.reduction == "randomized":
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            rng = np.random.default_rng(seed)
+        return matrices.reduce(self.reduction, size, rng)
 
     def _fewest(self, matrices: Matrices, options: Options, include, exclude) -> Outcome:
         """The smallest size whose relative error is at most ``tol``."""
