@@ -21,7 +21,7 @@ help:
 	@echo "make dist    source archive and wheel in dist"
 	@echo "make clean   remove everything that was generated"
 
-demo: $(VENV)/.columnist-plot
+demo: $(VENV)/.columnist-plot $(VENV)/.pandas
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.columnist-test
@@ -58,6 +58,11 @@ $(VENV)/.created:
 
 $(VENV)/.lint: $(VENV)/.created
 	$(PIP) install "ruff>=0.6" "codespell>=2.3"
+	@touch $@
+
+# Column names in the demo come from data frames.
+$(VENV)/.pandas: $(VENV)/.created
+	$(PIP) install "pandas>=2.2"
 	@touch $@
 
 # What pyproject.toml asks of a build, kept in the environment so that rebuilds are incremental.
