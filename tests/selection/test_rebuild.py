@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from columnist.selection.matrices import Matrices
 from columnist.selection.rebuild import rebuild
-from columnist.selection.task import Matrices
 from tests.strategies import matrices
 
 FORMS = ("dense", "sparse", "gram")

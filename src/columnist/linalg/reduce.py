@@ -150,7 +150,7 @@ def power_of_two(X) -> float:
 
 def _max_abs(X) -> float:
     values = X.data if sp.issparse(X) else X
-    return float(np.abs(values).max(initial=0.0))
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def _column_means(X) -> np.ndarray:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-__all__ = ["DEPENDENT", "chosen_basis", "residual_energy", "residual_singular_values"]
+from columnist.linalg.passes import column_blocks
+
+__all__ = [
+    "DEPENDENT",
+    "blocked_energy",
+    "chosen_basis",
+    "residual_singular_values",
+]
 
 # A residual shorter than this share of its column counts as dependent; the
 # compiled kernels use the same figure.
@@ -67,11 +74,21 @@ def residual_singular_values(columns: np.ndarray, target: np.ndarray, chosen) ->
     return np.where(values > _floor(target), values, 0.0)
 
 
-def residual_energy(columns: np.ndarray, target: np.ndarray, chosen) -> float:
-    """Sum of squares of ``target`` after projecting out ``columns[chosen]``; no SVD needed."""
-    residual, _ = _residual(columns, target, chosen)
-    energy = float(np.vdot(residual, residual))
-    return energy if energy > _floor(target) ** 2 else 0.0
+def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -> float:
+    """Sum of squares of ``target`` (m x q) after projecting out the orthonormal Q (m x j).
+
+    Works on a block of columns at a time, in float64; with ``center`` their means go first.
+    """
+    energy = total = 0.0
+    for columns in column_blocks(target.shape[1], len(Q)):
+        part = target[:, columns].astype(np.float64)
+        part -= part.mean(axis=0) if center else 0.0
+        total += float(np.vdot(part, part))
+        for _ in range(2 if Q.shape[1] else 0):  # the second pass restores orthogonality
+            part -= Q @ (Q.T @ part)
+        energy += float(np.vdot(part, part))
+    floor = max(target.shape) * np.finfo(np.float64).eps
+    return energy if energy > floor**2 * total else 0.0
 
 
 def _residual(columns, target, chosen) -> tuple[np.ndarray, int]:

@@ -10,9 +10,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -28,17 +26,19 @@ from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.search.certificate import Certificate
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
+from columnist.selection.base import BaseSelector
 from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem
+from columnist.selection.matrices import Matrices
 from columnist.selection.rebuild import Rebuild, rebuild
 from columnist.selection.solution import Solution
 from columnist.selection.target import resolve_target
-from columnist.selection.task import Matrices, Options, Outcome, total_error
+from columnist.selection.task import Options, Outcome, total_error
 
 __all__ = ["ColumnSelector"]
 
 
-class ColumnSelector(SelectorMixin, BaseEstimator):
+class ColumnSelector(BaseSelector):
     r"""Select the columns that rebuild a matrix best, with a proof.
 
     Chooses a set S of k columns of X (and, with ``n_components``, that many free
@@ -409,12 +409,6 @@ class ColumnSelector(SelectorMixin, BaseEstimator):
         return outcomes, options.names
 
     # -- use ----------------------------------------------------------------------
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
 
     def _extracts(self) -> bool:
         return self._rebuilds_x and len(self.components_) > 0

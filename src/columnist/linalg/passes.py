@@ -1,0 +1,108 @@
+"""Passes over a data matrix, dense or sparse, in float64 and little memory.
+
+Every function reads X block by block where a product would be larger than X itself, so that
+float32 data are never copied whole and wide sparse data never become dense. No input
+validation; column means are not removed (deflate by the constant vector for that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = [
+    "by_columns",
+    "captured_energy",
+    "column_blocks",
+    "columns_of",
+    "cross",
+    "gram",
+    "kernel_product",
+    "row_blocks",
+    "squared_norms",
+]
+
+# Entries of a dense work block: 32 MB.
+_BLOCK = 2**22
+
+
+def by_columns(X):
+    """X itself, or its CSC form if it is sparse: cheap to cut into columns."""
+    return X.tocsc() if sp.issparse(X) else X
+
+
+def column_blocks(n: int, height: int) -> Iterator[slice]:
+    """Slices of n columns, such that ``height`` numbers for each fit into a work block."""
+    width = max(1, _BLOCK // max(height, 1))
+    return (slice(start, min(start + width, n)) for start in range(0, n, width))
+
+
+# The same for rows: the name tells the reader which side is cut.
+row_blocks = column_blocks
+
+
+def columns_of(X, which) -> np.ndarray:
+    """Some columns as a dense float64 array."""
+    part = X[:, which]
+    part = part.toarray() if sp.issparse(part) else part
+    return np.asarray(part, dtype=np.float64)
+
+
+def squared_norms(X) -> np.ndarray:
+    """Squared lengths of the columns."""
+    total = np.zeros(X.shape[1])
+    if sp.issparse(X):
+        X = X.tocsc()
+        filled = np.flatnonzero(np.diff(X.indptr))
+        if len(filled):
+            squares = np.square(X.data, dtype=np.float64)
+            total[filled] = np.add.reduceat(squares, X.indptr[filled])
+        return total
+    for rows in row_blocks(*X.shape):
+        part = X[rows].astype(np.float64, copy=False)
+        total += np.einsum("ij,ij->j", part, part)
+    return total
+
+
+def cross(X, Q: np.ndarray) -> np.ndarray:
+    """X'Q, one row per column of X."""
+    if sp.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X.T @ Q, dtype=np.float64)
+    total = np.zeros((X.shape[1], *Q.shape[1:]))
+    for rows in row_blocks(*X.shape):
+        total += X[rows].astype(np.float64).T @ Q[rows]
+    return total
+
+
+def gram(X) -> np.ndarray:
+    """X'X as a dense array."""
+    if sp.issparse(X):
+        return (X.T @ X).toarray().astype(np.float64, copy=False)
+    if X.dtype == np.float64:
+        return X.T @ X
+    return sum(_square(X[rows].astype(np.float64)) for rows in row_blocks(*X.shape))
+
+
+def _square(part: np.ndarray) -> np.ndarray:
+    return part.T @ part
+
+
+def kernel_product(X, Q: np.ndarray) -> np.ndarray:
+    """XX'Q without ever holding X'Q whole."""
+    total = np.zeros(Q.shape)
+    for columns in column_blocks(X.shape[1], max(1, *Q.shape[1:]) if sp.issparse(X) else len(Q)):
+        part = X[:, columns]
+        part = part if sp.issparse(part) else part.astype(np.float64, copy=False)
+        total += part @ (part.T @ Q)
+    return total
+
+
+def captured_energy(X, Q: np.ndarray) -> float:
+    """Sum of squares of X'Q: what an orthonormal basis Q explains of X."""
+    total = 0.0
+    for columns in column_blocks(X.shape[1], Q.shape[1] if sp.issparse(X) else len(Q)):
+        caught = cross(X[:, columns], Q)
+        total += float(np.vdot(caught, caught))
+    return total

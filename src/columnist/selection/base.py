@@ -1,0 +1,116 @@
+"""What the selectors have in common."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from columnist._validation import check_choice, resolve_size
+from columnist.criteria import Criterion, Frobenius
+from columnist.selection.matrices import Matrices
+from columnist.selection.target import resolve_target
+
+__all__ = ["BaseSelector", "FastSelector"]
+
+
+class BaseSelector(SelectorMixin, BaseEstimator):
+    """Anything with ``selected_``: mask and tags of a scikit-learn selector."""
+
+    @abstractmethod
+    def fit(self, X, y=None):
+        """Select columns of X."""
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class FastSelector(BaseSelector):
+    """A selector that fits by one call: validate, select, recompute the error, store.
+
+    A subclass defines :meth:`_select`; one that can approximate y also has a parameter
+    ``target`` ("auto", "X" or "y").
+    """
+
+    def fit(self, X, y=None):
+        """Select columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Target, where the selector uses one; class labels become an indicator matrix.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        matrices = self._matrices(X, y)
+        size = self._size(matrices.n_features)
+        with matrices.threads():
+            selected = np.asarray(self._select(matrices.balanced()[0], size), dtype=np.intp)
+            self._store(matrices, selected)
+        self._warn_if_short(len(selected), size)
+        return self
+
+    @abstractmethod
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        """Columns in order of selection, at least one and at most ``size``.
+
+        The entries of ``matrices`` can be squared and summed safely.
+        """
+
+    def _check_parameters(self) -> None:
+        """Check the parameters that do not depend on the data."""
+
+    def _size(self, n_features: int) -> int:
+        return resolve_size(self.n_features_to_select, n_features)
+
+    def _uses_target(self, y) -> bool:
+        """Whether ``fit(X, y)`` approximates y and not X."""
+        target = getattr(self, "target", "X")
+        check_choice("target", target, ("auto", "X", "y"))
+        if target == "y" and y is None:
+            raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
+        return y is not None and target != "X"
+
+    def _matrices(self, X, y) -> Matrices:
+        """Check the data and settle the target."""
+        uses_y = self._uses_target(y)
+        X = validate_data(self, X, accept_sparse="csc", dtype=[np.float64, np.float32])
+        Y = resolve_target(y, X.shape[0]) if uses_y else None
+        return Matrices(X, Y, center=getattr(self, "centering", "none") == "mean")
+
+    def _criterion(self) -> Criterion:
+        return Frobenius()
+
+    def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
+        """Keep the selection, and its error recomputed from the data."""
+        criterion = self._criterion()
+        self.selected_ = selected
+        self.error_ = matrices.error(selected, criterion)
+        total = matrices.error([], criterion)
+        self.relative_error_ = self.error_ / total if total > 0.0 else 0.0
+
+    def _warn_if_short(self, found: int, size: int) -> None:
+        if found < size:
+            warnings.warn(
+                f"{type(self).__name__} selected {found} of {size} columns: the others add "
+                "nothing to what these explain (X or the target has no more rank).",
+                UserWarning,
+                stacklevel=3,
+            )
