@@ -14,8 +14,10 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_real",
+    "check_room",
     "feature_names",
     "resolve_columns",
+    "resolve_constraints",
     "resolve_size",
 ]
 
@@ -93,6 +95,32 @@ def _column_index(name: str, column, n_features: int, names: np.ndarray | None) 
             )
         return int(column) % n_features
     raise ValueError(f"{name} must hold column indices or names; got {column!r}.")
+
+
+def resolve_constraints(
+    include, exclude, n_features: int, names: np.ndarray | None
+) -> tuple[list[int], list[int]]:
+    """Indices of the columns that must, and that must not, be selected."""
+    include = resolve_columns("include", include, n_features, names)
+    exclude = resolve_columns("exclude", exclude, n_features, names)
+    both = sorted(set(include) & set(exclude))
+    if both:
+        raise ValueError(f"include and exclude share the columns {both}: remove them from one.")
+    return include, exclude
+
+
+def check_room(size: int, include, exclude, n_features: int) -> None:
+    """Raise unless ``size`` columns can hold the included and avoid the excluded ones."""
+    if len(include) > size:
+        raise ValueError(
+            f"include names {len(include)} columns, but only {size} are to be selected: "
+            "raise n_features_to_select or include fewer."
+        )
+    if n_features - len(exclude) < size:
+        raise ValueError(
+            f"exclude leaves {n_features - len(exclude)} columns, but {size} are to be selected: "
+            "lower n_features_to_select or exclude fewer."
+        )
 
 
 def feature_names(estimator, input_features=None) -> np.ndarray:

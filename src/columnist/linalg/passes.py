@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 __all__ = [
+    "apply",
     "by_columns",
     "captured_energy",
     "column_blocks",
@@ -76,17 +77,28 @@ def cross(X, Q: np.ndarray) -> np.ndarray:
     return total
 
 
-def gram(X) -> np.ndarray:
-    """X'X as a dense array."""
+def apply(X, weights: np.ndarray) -> np.ndarray:
+    """X times a vector (or a few)."""
+    if sp.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X @ weights, dtype=np.float64)
+    parts = [X[rows].astype(np.float64) @ weights for rows in row_blocks(*X.shape)]
+    return np.concatenate(parts)
+
+
+def gram(X, *, center: bool = False) -> np.ndarray:
+    """X'X as a dense array; with ``center`` of the columns without their means."""
+    m, n = X.shape
+    means = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel() if center else np.zeros(n)
     if sp.issparse(X):
-        return (X.T @ X).toarray().astype(np.float64, copy=False)
-    if X.dtype == np.float64:
+        G = (X.T @ X).toarray().astype(np.float64, copy=False)
+        return G - m * np.outer(means, means) if center else G
+    if X.dtype == np.float64 and not center:
         return X.T @ X
-    return sum(_square(X[rows].astype(np.float64)) for rows in row_blocks(*X.shape))
-
-
-def _square(part: np.ndarray) -> np.ndarray:
-    return part.T @ part
+    total = np.zeros((n, n))
+    for rows in row_blocks(m, n):
+        part = X[rows].astype(np.float64) - means
+        total += part.T @ part
+    return total
 
 
 def kernel_product(X, Q: np.ndarray) -> np.ndarray:

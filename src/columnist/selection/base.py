@@ -102,9 +102,11 @@ class FastSelector(BaseSelector):
         """Keep the selection, and its error recomputed from the data."""
         criterion = self._criterion()
         self.selected_ = selected
-        self.error_ = matrices.error(selected, criterion)
-        total = matrices.error([], criterion)
-        self.relative_error_ = self.error_ / total if total > 0.0 else 0.0
+        self._keep_error(matrices.error(selected, criterion), matrices.error([], criterion))
+
+    def _keep_error(self, error: float, total: float) -> None:
+        self.error_ = error
+        self.relative_error_ = error / total if total > 0.0 else 0.0
 
     def _warn_if_short(self, found: int, size: int) -> None:
         if found < size:

@@ -18,8 +18,10 @@ from columnist._validation import (
     check_choice,
     check_count,
     check_real,
+    check_room,
     feature_names,
     resolve_columns,
+    resolve_constraints,
     resolve_size,
 )
 from columnist.criteria import Criterion, Frobenius, get_criterion
@@ -229,7 +231,7 @@ class ColumnSelector(BaseSelector):
                 outcome = self._fewest(matrices, options, include, exclude)
             else:
                 size = resolve_size(self.n_features_to_select, matrices.n_features)
-                _check_room(size, include, exclude, matrices.n_features)
+                check_room(size, include, exclude, matrices.n_features)
                 reduced = self._reduce(matrices, size)
                 outcome = choose(matrices, reduced, size, options, include, exclude)
             self._store(matrices, options, outcome)
@@ -288,11 +290,7 @@ class ColumnSelector(BaseSelector):
 
     def _constraints(self, n_features: int, options: Options, matrices: Matrices):
         names = getattr(self, "feature_names_in_", None)
-        include = resolve_columns("include", self.include, n_features, names)
-        exclude = resolve_columns("exclude", self.exclude, n_features, names)
-        both = sorted(set(include) & set(exclude))
-        if both:
-            raise ValueError(f"include and exclude share the columns {both}: remove them from one.")
+        include, exclude = resolve_constraints(self.include, self.exclude, n_features, names)
         if self.weight == "b" and self.search in ("weighted", "optimistic"):
             _check_weight_b(options, matrices, exclude)
         return include, exclude
@@ -395,7 +393,7 @@ class ColumnSelector(BaseSelector):
         options = self._with_names(options)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         check_count("max_features", max_features, low=1)
-        _check_room(max_features, include, exclude, matrices.n_features)
+        check_room(max_features, include, exclude, matrices.n_features)
         reduced = self._reduce(matrices, max_features)
         outcomes: list[Outcome] = []
         for size in range(max(1, len(include)), max_features + 1):
@@ -494,19 +492,6 @@ def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
     now = time.perf_counter()
     deadline = options.deadline if last else now + (options.deadline - now) / 2
     return replace(options, callback=callback, deadline=deadline)
-
-
-def _check_room(size: int, include, exclude, n_features: int) -> None:
-    if len(include) > size:
-        raise ValueError(
-            f"include names {len(include)} columns, but only {size} are to be selected: "
-            "raise n_features_to_select or include fewer."
-        )
-    if n_features - len(exclude) < size:
-        raise ValueError(
-            f"exclude leaves {n_features - len(exclude)} columns, but {size} are to be selected: "
-            "lower n_features_to_select or exclude fewer."
-        )
 
 
 def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:

@@ -22,6 +22,8 @@ __all__ = ["Matrices"]
 _GRAM_SIDE = 5000
 # Entries within this and its inverse can be squared and summed without a thought.
 _TINY = 1e-70
+# Errors below this share of the total are summed over the residual itself.
+_CANCELLATION = 1e-4
 # Operations below which more than one BLAS thread only costs.
 _SMALL = 1e8
 
@@ -30,13 +32,15 @@ _SMALL = 1e8
 class Matrices:
     """Validated input: X, the target Y (None: X itself), and how to read them.
 
-    ``gram`` says that X is a Gram matrix; ``center`` that column means are free.
+    ``gram`` says that X is a Gram matrix; ``center`` that column means are free; ``unit`` is
+    what the target was divided by, so that errors come out in its own unit.
     """
 
     X: np.ndarray | sp.spmatrix
     Y: np.ndarray | None = None
     gram: bool = False
     center: bool = False
+    unit: float = 1.0
 
     @property
     def n_features(self) -> int:
@@ -51,7 +55,8 @@ class Matrices:
         if reduction == "randomized":
             rank = max(4 * size, 100)
         self._check_memory(rank)
-        return reduce_data(self.X, self.Y, center=self.center, rank=rank, rng=rng)
+        reduced = reduce_data(self.X, self.Y, center=self.center, rank=rank, rng=rng)
+        return replace(reduced, scale=reduced.scale * self.unit)
 
     def threads(self) -> AbstractContextManager:
         """One BLAS thread for small matrices, as many as there are otherwise."""
@@ -82,15 +87,16 @@ class Matrices:
         if all(_TINY < scale < 1 / _TINY for scale in (x_scale, y_scale)):
             return self, 1.0, 1.0
         X = self.X / x_scale / x_scale if self.gram else self.X / x_scale
-        return replace(self, X=X, Y=None if self.Y is None else self.Y / y_scale), x_scale, y_scale
+        Y = None if self.Y is None else self.Y / y_scale
+        return replace(self, X=X, Y=Y, unit=self.unit * y_scale), x_scale, y_scale
 
     def error(self, subset: Sequence[int], criterion: Criterion, n_components: int = 0) -> float:
         """Error of a choice, recomputed from the data themselves."""
-        balanced, _, scale = self.balanced()
+        balanced, _, _ = self.balanced()
         if isinstance(criterion, Frobenius) and n_components == 0:
-            return scale**2 * balanced._energy(subset)
+            return balanced.unit**2 * balanced._energy(subset)
         counted = balanced._spectrum(subset)[n_components:]
-        return float(criterion.value(scale * counted if len(counted) else np.zeros(1)))
+        return float(criterion.value(balanced.unit * counted if len(counted) else np.zeros(1)))
 
     def basis(self, subset: Sequence[int]) -> np.ndarray:
         """Orthonormal basis of the chosen columns, means removed if they are free."""
@@ -101,15 +107,16 @@ class Matrices:
     def _energy(self, subset) -> float:
         """Squared Frobenius error."""
         Q = self.basis(subset)
-        if self.Y is not None:
-            return blocked_energy(self.Y, Q, center=self.center)
-        if not sp.issparse(self.X):
-            return blocked_energy(self.X, Q, center=self.center)
-        total = float(squared_norms(self.X).sum())
-        floor = (max(self.X.shape) * np.finfo(float).eps) * total
+        target = self.X if self.Y is None else self.Y
+        if not sp.issparse(target) and (self.center or Q.shape[1] == 0):
+            return blocked_energy(target, Q, center=self.center)
+        total = float(squared_norms(target).sum())
         if self.center:
             Q = np.column_stack([Q, np.full(len(Q), len(Q) ** -0.5)])
-        left = total - captured_energy(self.X, Q)
+        left = total - captured_energy(target, Q)
+        if left < _CANCELLATION * total and not sp.issparse(target):
+            return blocked_energy(target, Q)
+        floor = (max(target.shape) * np.finfo(float).eps) * total
         return left if left > floor else 0.0
 
     def _spectrum(self, subset) -> np.ndarray:

@@ -1,0 +1,133 @@
+r"""Forward selection for the matrix itself when it has too many columns for a Gram matrix.
+
+The error drops by :math:`f_i/g_i`, where :math:`g_i = \|r_i\|^2` and :math:`f_i = \|X^T r_i\|^2`
+belong to the residual :math:`r_i` of column i. When column l is chosen, q its new direction and
+:math:`w = X^T q`,
+
+.. math::
+
+    f \leftarrow f - 2 w \circ X^T P X w + \|w\|^2 w \circ w, \qquad g \leftarrow g - w \circ w,
+
+P projecting off what was chosen before: three passes over X a step, no residual, no n x n
+matrix. The first f needs the kernel XX' once, in blocks of rows.
+
+Rounding: f is quadratic in the residual, so a column is computed anew when its f has fallen
+a millionfold (less when little is left of the column) or its g ten thousandfold; where many
+columns have, all of them, from the kernel of the residual.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from columnist.linalg.basis import GrowingBasis
+from columnist.linalg.kernel import column_forms
+from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
+from columnist.linalg.residual import DEPENDENT
+from columnist.linalg.shrinking import SHRUNK, ShrinkingColumns
+from columnist.linalg.ties import first_largest
+
+__all__ = ["WideForward"]
+
+# Relative error that f may have, and the least share to which it may fall until then.
+_ACCURATE = 1e-8
+_FALLEN = 1e-6
+# Columns that are computed one block after the other rather than all from the kernel.
+_FEW = 1000
+
+
+class WideForward:
+    """State of a forward selection for a wide matrix itself.
+
+    Parameters
+    ----------
+    X : ndarray or CSC matrix of shape (m, n)
+        Data.
+    capacity : int
+        Columns to add at most.
+    center : bool, default=False
+        Remove column means.
+    """
+
+    def __init__(self, X, capacity: int, *, center: bool = False):
+        self._X, self._data = X, ShrinkingColumns(X)
+        self._basis = GrowingBasis(X.shape[0], capacity, center=center)
+        self._own = squared_norms(X)
+        self._gone = self._own == 0.0
+        self._renew_all()
+        self._total = float(self._g.sum())
+
+    def best(self, allowed: np.ndarray) -> tuple[int, float]:
+        """The allowed column that lowers the error most, and by how much."""
+        self._refresh(allowed)
+        usable = self._g > 0.0
+        gains = np.divide(self._f, self._g, out=np.zeros_like(self._f), where=usable)
+        return first_largest(gains, allowed)
+
+    def add(self, column: int) -> None:
+        """Choose a column; one that depends on the chosen ones changes nothing."""
+        before = self._basis.Q
+        q = self._basis.append(columns_of(self._X, [column])[:, 0])
+        if q is not None:
+            w = self._data.cross(q)
+            u = self._data.apply(w)
+            u -= before @ (before.T @ u)
+            self._f -= 2.0 * w * self._data.cross(u)
+            w *= w
+            self._f += w.sum() * w
+            self._g -= w
+            self._total -= float(w.sum())
+        self._drop([column])
+
+    def error(self) -> float:
+        """Squared Frobenius error of what is chosen."""
+        return max(self._total, 0.0)
+
+    def _refresh(self, wanted: np.ndarray) -> None:
+        """Compute anew the wanted columns that rounding may have reached."""
+        stale = self._stale(wanted)
+        if len(stale) > _FEW:
+            self._renew_all()
+            stale = self._stale(wanted)
+        for part in column_blocks(len(stale), len(self._basis.Q)):
+            self._renew(stale[part])
+
+    def _stale(self, wanted: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # An update of f rounds like w, which comes from the whole column.
+            noise = np.finfo(np.float64).eps * np.sqrt(self._own / self._g)
+            fallen = self._f < np.maximum(noise / _ACCURATE, _FALLEN) * self._high
+        shrunk = (self._g < SHRUNK * self._fresh) | fallen
+        return np.flatnonzero(wanted & shrunk & ~self._gone)
+
+    def _renew(self, stale: np.ndarray) -> None:
+        """f and g of a few columns, from their residuals."""
+        rest = self._basis.residual(columns_of(self._X, stale))
+        squares = np.einsum("ij,ij->j", rest, rest)
+        alive = squares > DEPENDENT**2 * self._own[stale]
+        self._drop(stale[~alive])
+        stale, rest = stale[alive], rest[:, alive]
+        self._data.replace(stale, rest)
+        self._g[stale] = self._fresh[stale] = squares[alive]
+        energy = np.zeros(len(stale))
+        for part in column_blocks(self._X.shape[1], max(len(stale), 1)):
+            energy += np.square(self._data.cross(rest, part)).sum(axis=0)
+        self._f[stale] = self._high[stale] = energy
+
+    def _renew_all(self) -> None:
+        """f and g of every column, from the kernel of the residual."""
+        Q = self._basis.Q
+        self._g = self._own.copy()
+        for q in Q.T:
+            self._g -= np.square(cross(self._X, q))
+        self._f = column_forms(self._X, Q)
+        # Residuals that are short beside their column are differences of large numbers: they
+        # count as shrunk, and are computed one by one when they are wanted.
+        self._fresh, self._high = self._own.copy(), self._f.copy()
+        self._drop(np.flatnonzero(self._gone))
+
+    def _drop(self, columns) -> None:
+        """Columns of which nothing is left."""
+        self._gone[columns] = True
+        self._f[columns] = 0.0
+        self._g[columns] = 0.0

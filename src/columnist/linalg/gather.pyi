@@ -1,0 +1,11 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def add_forms(
+    indptr: NDArray[np.intp],
+    indices: NDArray[np.intp],
+    data: NDArray[np.float64],
+    block: NDArray[np.float64],
+    first: int,
+    out: NDArray[np.float64],
+) -> None: ...

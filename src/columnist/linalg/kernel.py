@@ -1,0 +1,78 @@
+"""Quadratic forms of every column with the kernel XX' of what is left of X."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.linalg.gather import add_forms
+from columnist.linalg.passes import column_blocks, kernel_product
+from columnist.linalg.second_moment import kernel_blocks
+
+__all__ = ["column_forms"]
+
+# A column with more than this share of nonzeros is cheaper in a dense product.
+_DENSE = 1 / 8
+
+
+def column_forms(X, Q: np.ndarray) -> np.ndarray:
+    r"""For every column x of X the form :math:`x^T P XX^T P x`, with :math:`P = I - QQ^T`.
+
+    The kernel is formed in blocks of rows and never stored. A column with z nonzeros costs
+    :math:`z^2` operations, or m^2 in a matrix product when it is dense. No input validation.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (m, n)
+        Data.
+    Q : ndarray of shape (m, j)
+        Orthonormal columns; j may be 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.kernel import column_forms
+    >>> column_forms(np.diag([1.0, 2.0]), np.zeros((2, 0)))
+    array([ 1., 16.])
+    """
+    KQ = kernel_product(X, Q)
+    inner = Q.T @ KQ
+    forms = np.zeros(X.shape[1])
+    add = _sparse_adder(X) if sp.issparse(X) else _dense_adder(X)
+    for rows, block in kernel_blocks(X):
+        if Q.shape[1]:
+            block = block - Q[rows] @ KQ.T - (KQ[rows] - Q[rows] @ inner) @ Q.T
+        add(rows, block, forms)
+    return forms
+
+
+def _dense_adder(X):
+    """Adds what a block of kernel rows gives to the form of every column."""
+
+    def add(rows: slice, block: np.ndarray, forms: np.ndarray) -> None:
+        for columns in column_blocks(X.shape[1], len(X)):
+            part = X[:, columns].astype(np.float64, copy=False)
+            forms[columns] += np.einsum("ij,ij->j", part[rows], block @ part)
+
+    return add
+
+
+def _sparse_adder(X):
+    """The same: popular columns by matrix products, the others nonzero by nonzero."""
+    X = X.tocsc()
+    X.sort_indices()
+    popular = np.diff(X.indptr) > _DENSE * X.shape[0]
+    heavy, light = np.flatnonzero(popular), np.flatnonzero(~popular)
+    dense = _dense_adder(X[:, heavy].toarray())
+    rare = X[:, light]
+    arrays = rare.indptr.astype(np.intp), rare.indices.astype(np.intp), rare.data.astype(np.float64)
+
+    def add(rows: slice, block: np.ndarray, forms: np.ndarray) -> None:
+        parts = np.zeros(len(heavy))
+        dense(rows, block, parts)
+        forms[heavy] += parts
+        parts = np.zeros(len(light))
+        add_forms(*arrays, np.ascontiguousarray(block), rows.start, parts)
+        forms[light] += parts
+
+    return add

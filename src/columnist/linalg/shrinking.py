@@ -1,0 +1,50 @@
+"""Data whose columns shrink to residuals as a selection grows. No input validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.linalg.passes import apply, cross
+
+__all__ = ["SHRUNK", "ShrinkingColumns"]
+
+# Share of a squared length below which a residual is computed anew.
+SHRUNK = 1e-4
+
+
+class ShrinkingColumns:
+    """X, in which columns can be replaced by what is left of them.
+
+    Products with directions outside the selection do not change by it, except that they no
+    longer carry the rounding of the whole columns. Dense data are copied at the first
+    replacement; sparse data stay as they are, since residuals would not be sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.shrinking import ShrinkingColumns
+    >>> data = ShrinkingColumns(np.eye(2))
+    >>> data.replace(np.array([0]), np.zeros((2, 1)))
+    >>> data.cross(np.ones(2))
+    array([0., 1.])
+    """
+
+    def __init__(self, X):
+        self._X, self._copied = X, sp.issparse(X)
+
+    def replace(self, columns: np.ndarray, residuals: np.ndarray) -> None:
+        """Put residuals in the place of columns."""
+        if sp.issparse(self._X):
+            return
+        if not self._copied:
+            self._X, self._copied = np.array(self._X, dtype=np.float64), True
+        self._X[:, columns] = residuals
+
+    def cross(self, Q: np.ndarray, columns: slice = slice(None)) -> np.ndarray:
+        """X'Q, of all columns or some."""
+        return cross(self._X[:, columns], Q)
+
+    def apply(self, weights: np.ndarray) -> np.ndarray:
+        """X times a vector."""
+        return apply(self._X, weights)

@@ -1,0 +1,26 @@
+"""Choices that do not depend on rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["TIE", "first_largest"]
+
+# Figures closer than this (relative) count as equal, so that ties go to the smaller index.
+TIE = 1e-12
+
+
+def first_largest(values: np.ndarray, allowed: np.ndarray) -> tuple[int, float]:
+    """Index and value of the largest allowed entry, the first one among near ties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.ties import first_largest
+    >>> first_largest(np.array([1.0, 3.0, 3.0, 9.0]), np.array([True, True, True, False]))
+    (1, 3.0)
+    """
+    masked = np.where(allowed, values, -np.inf)
+    best = masked.max()
+    at = int(np.flatnonzero(masked >= best - TIE * abs(best))[0])
+    return at, float(values[at])

@@ -1,0 +1,284 @@
+"""Greedy forward selection."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from columnist._validation import (
+    check_choice,
+    check_count,
+    check_real,
+    check_room,
+    resolve_constraints,
+    resolve_size,
+)
+from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.linalg.basis import GrowingBasis
+from columnist.linalg.forward_gram import GramForward
+from columnist.linalg.forward_spectrum import SpectrumForward
+from columnist.linalg.forward_target import TargetForward
+from columnist.linalg.forward_wide import WideForward
+from columnist.linalg.passes import column_blocks, columns_of, cross
+from columnist.selection.base import FastSelector
+from columnist.selection.matrices import Matrices
+
+__all__ = ["ForwardSelector"]
+
+_EPS = np.finfo(np.float64).eps
+# Widest matrix whose Gram matrix is formed even though it has fewer rows.
+_GRAM_SIDE = 5000
+
+
+class ForwardSelector(FastSelector):
+    r"""Add the column that lowers the error most, one at a time.
+
+    Starting from nothing, every step chooses the column i that minimises
+
+    .. math:: \Theta\left(T - X_{S \cup i} A\right), \quad A \text{ optimal},
+
+    where the target T is X itself or y. Under the Frobenius criterion a step costs one pass
+    over a Gram matrix (target X), one product with X (target y), or three sparse passes (wide
+    X); other criteria update the residual spectrum by rank-one downdates and leave most
+    candidates after a few eigenvalues.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1); half if None; ``"auto"``
+        for as many as ``tol`` needs.
+    criterion : str or Criterion, default="frobenius"
+        Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
+        ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
+    target : {"auto", "X", "y"}, default="auto"
+        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+    degree : int, default=1
+        Select a feature together with its powers up to this one: a feature then counts for
+        what all of them explain.
+    centering : {"none", "mean"}, default="none"
+        ``"mean"`` makes an intercept free.
+    include, exclude : sequence of int or str, optional
+        Columns that must, or must not, be selected; indices or names. Included columns come
+        first, in the given order.
+    tol : float, optional
+        Stop as soon as the relative error is at most this.
+    verbose : bool, default=False
+        Print one line per step.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, in order of selection: the first j are the selection of size j.
+    errors_ : ndarray of shape (n_selected,)
+        Error after 1, 2, ... columns, recomputed from the data.
+    error_ : float
+        Error of the selection, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the criterion of the target itself.
+    stopped_ : {"size", "tol", "rank"}
+        Why the selection ended: as many columns as asked for, the error asked for, or no
+        other column that adds anything.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.ColumnSelector : The best selection, with a proof.
+    columnist.selection.ExchangeSelector : Improves a selection by exchanging columns.
+
+    References
+    ----------
+    .. [1] K. Xu. Feature selection and low-rank approximation by heuristic search and greedy
+       methods (dissertation), chapters 7 and 8. University of Texas at Dallas, 2017.
+    .. [2] C. Maung, H. Schweitzer. Improved greedy algorithms for sparse approximation of a
+       matrix in terms of another matrix. IEEE TKDE 27(3), 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist.selection import ForwardSelector
+    >>> X = scale(load_wine().data)
+    >>> selector = ForwardSelector(3).fit(X)
+    >>> selector.selected_
+    array([6, 9, 3])
+    >>> selector.first(2).selected_
+    array([6, 9])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        criterion: str | Criterion = "frobenius",
+        target: str = "auto",
+        degree: int = 1,
+        centering: str = "none",
+        include: Sequence[int | str] | None = None,
+        exclude: Sequence[int | str] | None = None,
+        tol: float | None = None,
+        verbose: bool = False,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.criterion = criterion
+        self.target = target
+        self.degree = degree
+        self.centering = centering
+        self.include = include
+        self.exclude = exclude
+        self.tol = tol
+        self.verbose = verbose
+
+    def first(self, n_features: int) -> ForwardSelector:
+        """This selector as it would be after fewer columns; nothing is computed again.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of columns, at most ``len(selected_)``.
+
+        Returns
+        -------
+        ForwardSelector
+            A fitted copy.
+        """
+        check_is_fitted(self)
+        check_count("n_features", n_features, low=1)
+        if n_features > len(self.selected_):
+            raise ValueError(
+                f"n_features is {n_features}, but only {len(self.selected_)} columns were selected."
+            )
+        shorter = copy.copy(self)
+        shorter.n_features_to_select = int(n_features)
+        shorter.selected_ = self.selected_[:n_features].copy()
+        shorter.errors_ = self.errors_[:n_features].copy()
+        shorter._keep_error(float(self.errors_[n_features - 1]), self._total)
+        return shorter
+
+    # -- fitting ------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        get_criterion(self.criterion)
+        check_count("degree", self.degree, low=1)
+        check_choice("centering", self.centering, ("none", "mean"))
+        if self.tol is not None:
+            check_real("tol", self.tol, low=0.0, high=1.0)
+        elif self.n_features_to_select == "auto":
+            raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
+
+    def _criterion(self) -> Criterion:
+        return get_criterion(self.criterion)
+
+    def _size(self, n_features: int) -> int:
+        names = getattr(self, "feature_names_in_", None)
+        self._fixed = resolve_constraints(self.include, self.exclude, n_features, names)
+        if self.n_features_to_select == "auto":
+            return n_features - len(self._fixed[1])
+        size = resolve_size(self.n_features_to_select, n_features)
+        check_room(size, *self._fixed, n_features)
+        return size
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        include, exclude = self._fixed
+        allowed = np.ones(matrices.n_features, dtype=bool)
+        allowed[[*include, *exclude]] = False
+        state = _state(matrices, size, self._criterion())
+        log = _Log(self.verbose, getattr(self, "feature_names_in_", None))
+        squared = isinstance(self._criterion(), Frobenius)
+        nothing = (max(matrices.X.shape) * _EPS) ** 2 * state.error() if squared else 0.0
+        return self._grow(state, size, include, allowed, nothing, log)
+
+    def _grow(self, state, size, include, allowed, nothing: float, log: _Log) -> np.ndarray:
+        """Add columns until the size, the tolerance, or an error of nothing is reached."""
+        total = state.error()
+        chosen, self._path = [], []
+
+        def add(column: int) -> None:
+            state.add(column)
+            allowed[column] = False
+            chosen.append(column)
+            self._path.append(state.error())
+            log.step(chosen, state.error(), total)
+
+        for column in include:
+            add(column)
+        self.stopped_ = "size"
+        while len(chosen) < size:
+            if self.tol is not None and chosen and state.error() <= self.tol * total:
+                self.stopped_ = "tol"
+                break
+            column, gain = state.best(allowed)
+            if chosen and (gain <= 0.0 or state.error() <= nothing):
+                self.stopped_ = "rank"
+                break
+            add(column)
+        return np.array(chosen, dtype=np.intp)
+
+    def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
+        criterion = self._criterion()
+        self.selected_ = selected
+        self._total = matrices.error([], criterion)
+        error = matrices.error(selected, criterion)
+        if isinstance(criterion, Frobenius):
+            # Backwards from the error that is left, nothing cancels.
+            drops = _drops(matrices, selected)
+            self.errors_ = error + np.append(np.cumsum(drops[:0:-1])[::-1], 0.0)
+        else:
+            self.errors_ = np.append(self._path[:-1], error)
+        self._keep_error(error, self._total)
+        del self._path, self._fixed
+
+    def _warn_if_short(self, found: int, size: int) -> None:
+        if self.stopped_ == "rank":
+            super()._warn_if_short(found, size)
+
+
+def _state(matrices: Matrices, size: int, criterion: Criterion):
+    """The cheapest way to take a step."""
+    X, Y, center = matrices.X, matrices.Y, matrices.center
+    m, n = X.shape
+    if not isinstance(criterion, Frobenius):
+        return SpectrumForward(matrices.reduce("exact", size, None), size, criterion)
+    if Y is not None:
+        return TargetForward(X, Y, size, center=center)
+    if n <= max(m, _GRAM_SIDE):
+        return GramForward(X, size, center=center)
+    return WideForward(X, size, center=center)
+
+
+def _drops(matrices: Matrices, selected: np.ndarray) -> np.ndarray:
+    """How much each column lowers the squared error after those before it."""
+    balanced, _, _ = matrices.balanced()
+    target = balanced.X if balanced.Y is None else balanced.Y
+    basis = GrowingBasis(matrices.X.shape[0], len(selected), center=matrices.center)
+    new = [basis.append(columns_of(balanced.X, [i])[:, 0]) is not None for i in selected]
+    Q = basis.Q[:, int(matrices.center) :]
+    energy = np.zeros(Q.shape[1])
+    for part in column_blocks(target.shape[1], len(selected)):
+        energy += np.square(cross(target[:, part], Q)).sum(axis=0)
+    drops = np.zeros(len(selected))
+    drops[new] = balanced.unit**2 * energy
+    return drops
+
+
+class _Log:
+    """One line per step, if anyone wants to see them."""
+
+    def __init__(self, verbose: bool, names):
+        self._verbose, self._names = verbose, names
+        self._say(f"{'Step':>6} {'Column':>20} {'Error':>12} {'Relative':>9}")
+
+    def step(self, chosen: list[int], error: float, total: float) -> None:
+        """Report the column just added."""
+        name = chosen[-1] if self._names is None else self._names[chosen[-1]]
+        share = error / total if total > 0.0 else 0.0
+        self._say(f"{len(chosen):6d} {name!s:>20} {error:12.6g} {share:9.3%}")
+
+    def _say(self, line: str) -> None:
+        if self._verbose:
+            print(line, flush=True)
