@@ -19,6 +19,7 @@ columns have, all of them, from the kernel of the residual.
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from columnist.linalg.basis import GrowingBasis
 from columnist.linalg.kernel import column_forms
@@ -50,6 +51,11 @@ class WideForward:
     """
 
     def __init__(self, X, capacity: int, *, center: bool = False):
+        # Wide sparse data are mostly empty columns, which would only cost time.
+        self._places = np.arange(X.shape[1])
+        if sp.issparse(X):
+            self._places = np.flatnonzero(squared_norms(X))
+            X = X[:, self._places]
         self._X, self._data = X, ShrinkingColumns(X)
         self._basis = GrowingBasis(X.shape[0], capacity, center=center)
         self._own = squared_norms(X)
@@ -59,15 +65,22 @@ class WideForward:
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
         """The allowed column that lowers the error most, and by how much."""
-        self._refresh(allowed)
+        here = allowed[self._places]
+        if not here.any():
+            return int(np.flatnonzero(allowed)[0]), 0.0
+        self._refresh(here)
         usable = self._g > 0.0
         gains = np.divide(self._f, self._g, out=np.zeros_like(self._f), where=usable)
-        return first_largest(gains, allowed)
+        at, gain = first_largest(gains, here)
+        return int(self._places[at]), gain
 
     def add(self, column: int) -> None:
         """Choose a column; one that depends on the chosen ones changes nothing."""
+        at = int(np.searchsorted(self._places, column))
+        if at == len(self._places) or self._places[at] != column:
+            return
         before = self._basis.Q
-        q = self._basis.append(columns_of(self._X, [column])[:, 0])
+        q = self._basis.append(columns_of(self._X, [at])[:, 0])
         if q is not None:
             w = self._data.cross(q)
             u = self._data.apply(w)
@@ -77,7 +90,7 @@ class WideForward:
             self._f += w.sum() * w
             self._g -= w
             self._total -= float(w.sum())
-        self._drop([column])
+        self._drop([at])
 
     def error(self) -> float:
         """Squared Frobenius error of what is chosen."""
