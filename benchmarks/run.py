@@ -19,7 +19,19 @@ HOME = Path(__file__).resolve().parent
 if str(HOME.parent) not in sys.path:
     sys.path.insert(0, str(HOME.parent))  # the benchmarks use the oracles of the tests
 
-from benchmarks import cost, gap, imports, parallel, reach, secular, table, textbook  # noqa: E402
+from benchmarks import (  # noqa: E402
+    cost,
+    exchange,
+    gap,
+    imports,
+    parallel,
+    peers,
+    reach,
+    secular,
+    table,
+    textbook,
+    weighted_tables,
+)
 from benchmarks.data import Sets  # noqa: E402
 from benchmarks.measure import Row, machine, timed  # noqa: E402
 
@@ -31,6 +43,9 @@ BENCHMARKS: dict[str, ModuleType] = {
     "imports": imports,
     "parallel": parallel,
     "secular": secular,
+    "exchange": exchange,
+    "peers": peers,
+    "weighted_tables": weighted_tables,
 }
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from benchmarks import reach, run, secular, table, textbook
+from benchmarks import peers, reach, run, secular, table, textbook, weighted_tables
 from benchmarks.data import Sets
+from benchmarks.readers import read_arff, read_table
+from columnist.criteria import Frobenius
+from tests.data import load_multilabel, load_vehicle
+from tests.oracles.textbook import textbook_search
 
 
 def test_textbook_rows_agree_on_the_optimum():
@@ -66,3 +73,114 @@ def test_tables_line_up():
     lines = table.fixed_width([{"a": 1, "b": "x"}, {"a": 10.5, "b": "long"}]).splitlines()
     assert lines[0].startswith("   a  b") and lines[2].startswith("   1  x")
     assert table.markdown_table([{"a": 1}]).count("|") == 6
+
+
+DENSE_ARFF = """% comment
+@relation r
+@attribute 'a b' numeric
+@attribute size {small, 'very large'}
+@attribute label {0,1}
+
+@data
+1.5,small,1
+?,'very large',0
+"""
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_dense_arff(tmp_path, compressed):
+    path = tmp_path / ("a.arff.gz" if compressed else "a.arff")
+    path.write_bytes(gzip.compress(DENSE_ARFF.encode()) if compressed else DENSE_ARFF.encode())
+    np.testing.assert_array_equal(read_arff(path), [[1.5, 0, 1], [np.nan, 1, 0]])
+
+
+def test_sparse_arff(tmp_path):
+    path = tmp_path / "a.arff"
+    path.write_text(DENSE_ARFF.split("1.5")[0] + "{0 2.5, 1 'very large'}\n{}\n{2 1}\n")
+    X = read_arff(path)
+    assert sp.issparse(X)
+    np.testing.assert_array_equal(X.toarray(), [[2.5, 1, 0], [0, 0, 0], [0, 0, 1]])
+
+
+def test_tables_of_numbers(tmp_path):
+    path = tmp_path / "a.data"
+    path.write_text("1, 2.\n\n?, -4\n")
+    np.testing.assert_array_equal(read_table(path), [[1, 2], [np.nan, -4]])
+    path.write_text("1 2\n3 4\n")
+    np.testing.assert_array_equal(read_table(path, None), [[1, 2], [3, 4]])
+
+
+# Rows, columns, labels and labels per row, as their source states them.
+MULTILABEL = {
+    "emotions": (593, 72, 6, 1.868),
+    "scene": (2407, 294, 6, 1.074),
+    "yeast": (2417, 103, 14, 4.237),
+    "medical": (978, 1449, 45, 1.245),
+    "enron": (1702, 1001, 53, 3.378),
+}
+
+
+@pytest.mark.parametrize("name", MULTILABEL)
+def test_multilabel_sets(name):
+    X, Y = load_multilabel(name)
+    n_rows, n_columns, n_labels, cardinality = MULTILABEL[name]
+    assert X.shape == (n_rows, n_columns) and Y.shape == (n_rows, n_labels)
+    assert set(np.unique(Y)) == {0.0, 1.0}
+    assert Y.sum(axis=1).mean() == pytest.approx(cardinality, abs=5e-4)
+    assert sp.issparse(X) == (name in ("medical", "enron"))
+
+
+def test_peers_that_are_missing_are_skipped():
+    """Ours and SciPy's are always there, and forward selection has the smaller error."""
+    skipped = []
+    X = peers.decaying(60, 20)
+    missing = peers.Contender("no-such-package", "call", lambda: [0])
+    found = peers.itself(60, 20, 4, 0.0, skipped.append)
+    assert [row["program"].split()[0] for row in found][:3] == ["columnist", "scipy", "scipy"]
+    assert found[0]["relative error"] <= found[1]["relative error"]
+    assert peers.compare("s", X, X, [missing], 0.0, skipped.append) == []
+    assert "no-such-package" in skipped[-1]
+
+
+def test_relative_error_is_that_of_least_squares():
+    X, Y = peers.regression(40, 25, 3)
+    chosen = [4, 0, 7]
+    left = Y - X[:, chosen] @ np.linalg.lstsq(X[:, chosen], Y)[0]
+    expected = np.linalg.norm(left) ** 2 / np.linalg.norm(Y) ** 2
+    assert peers.relative_error(X, Y, chosen) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("order", weighted_tables.ORDERS)
+def test_order_alone_is_the_textbook_search(order):
+    X = np.random.default_rng(3).standard_normal((20, 12)) * np.arange(1, 13)
+    book = textbook_search(X, 4, Frobenius(), order=weighted_tables.ORDERS[order], eps=0.1)
+    search = weighted_tables.Order(X, 4, Frobenius(), order=weighted_tables.ORDERS[order], eps=0.1)
+    ours = search.result(search.run())
+    assert ours.visited == book.visited
+    assert ours.error == pytest.approx(book.error, rel=1e-12)
+    assert ours.lower_bound == pytest.approx(book.lower_bound, rel=1e-12)
+
+
+def test_weighted_rows_and_tables():
+    X = load_vehicle()
+    found = weighted_tables.compare("madelon", X, 3, limit=5.0)
+    optimum = next(row["error"] for row in found if row["method"] == "auto")
+    assert all(row["error"] >= optimum * (1 - 1e-9) for row in found)
+    assert all(row["best bound"] == pytest.approx(optimum, rel=1e-9) for row in found)
+    lines = weighted_tables.tables(found)
+    assert [line["order"] for line in lines["Weighted searches"]] == ["h", "g", "b"]
+    assert all(line["gap [%]"] >= -1e-7 for line in lines["Weighted searches"])
+    errors = {row["method"]: row["error"] for row in found}
+    line = lines["All methods"][0]
+    assert all(line[name] == errors[name] for name in ("GKS", "GE", "LEV_GE", "exchange", "auto"))
+
+
+def test_printed_figures_are_met_up_to_their_rounding():
+    assert weighted_tables.met(6.054e8, "6.05e8") is True
+    assert weighted_tables.met(6.056e8, "6.05e8") is False
+    assert weighted_tables.met("", "6.05e8") == weighted_tables.met(1.0, "") == ""
+    assert weighted_tables.cell("isolet5+label", 60, "auto")["printed"] == "3.70e4"
+    assert weighted_tables.cell("cnae9+label", 100, "weighted b") == {
+        "printed": "1.76e3",
+        "printed min": 10.97,
+    }

@@ -18,14 +18,17 @@ SOURCE = Path(__file__).parents[1] / "src" / "columnist"
 
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
-SHARED = {"_validation", "search", "metrics", "datasets", "io"} | CORE
+DATA = {"_matrices", "_target"} | CORE | {"_validation"}
+SHARED = {"search", "metrics", "datasets", "io"} | DATA
 
 ALLOWED: dict[str, set[str]] = {
     "_validation": set(),
     "criteria": set(),
     "linalg": {"criteria"},
     "search": CORE,
-    "metrics": CORE | {"_validation"},
+    "_target": set(),
+    "_matrices": CORE | {"_validation"},
+    "metrics": DATA,
     "datasets": {"_validation"},
     "io": {"_validation"},
     **{family: SHARED for family in FAMILIES},

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from columnist import criteria, plotting, selection
+    from columnist import criteria, metrics, plotting, selection
     from columnist.search.certificate import Certificate
     from columnist.selection.certified import ColumnSelector
     from columnist.selection.certify import certify
@@ -23,6 +23,7 @@ __all__ = [
     "__version__",
     "certify",
     "criteria",
+    "metrics",
     "plotting",
     "selection",
     "selection_path",
@@ -35,7 +36,7 @@ _EXPORTS = {
     "certify": "columnist.selection.certify",
     "selection_path": "columnist.selection.path",
 }
-_SUBMODULES = frozenset({"criteria", "plotting", "selection"})
+_SUBMODULES = frozenset({"criteria", "metrics", "plotting", "selection"})
 
 
 def __getattr__(name: str) -> Any:

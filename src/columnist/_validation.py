@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "check_real",
     "check_room",
     "feature_names",
+    "random_generator",
     "resolve_columns",
     "resolve_constraints",
     "resolve_size",
@@ -126,6 +128,11 @@ def check_room(size: int, include, exclude, n_features: int) -> None:
 def feature_names(estimator, input_features=None) -> np.ndarray:
     """Names of the input columns, as scikit-learn derives them."""
     return _check_feature_names_in(estimator, input_features)
+
+
+def random_generator(random_state) -> np.random.Generator:
+    """A NumPy generator from what scikit-learn calls a random state."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
 
 
 def available_memory() -> int:

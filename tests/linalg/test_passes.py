@@ -35,7 +35,8 @@ def test_products(data):
     np.testing.assert_allclose(passes.cross(given, Q[:, 0]), X.T @ Q[:, 0], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(passes.apply(given, X[0]), X @ X[0], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(passes.kernel_product(given, Q), X @ (X.T @ Q), rtol=1e-12)
-    assert passes.captured_energy(given, Q) == pytest.approx(((X.T @ Q) ** 2).sum(), rel=1e-13)
+    expected = ((X.T @ Q) ** 2).sum(axis=0)
+    np.testing.assert_allclose(passes.energies_along(given, Q), expected, rtol=1e-13)
     np.testing.assert_array_equal(passes.columns_of(given, [3, 1]), X[:, [3, 1]])
 
 

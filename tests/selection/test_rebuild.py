@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.selection.matrices import Matrices
+from columnist._matrices import Matrices
 from columnist.selection.rebuild import rebuild
 from tests.strategies import matrices
 

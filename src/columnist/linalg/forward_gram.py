@@ -22,7 +22,7 @@ from columnist.linalg.deflate import deflate
 from columnist.linalg.passes import columns_of, gram, squared_norms
 from columnist.linalg.residual import DEPENDENT
 from columnist.linalg.shrinking import SHRUNK, ShrinkingColumns
-from columnist.linalg.ties import first_largest
+from columnist.linalg.ties import first_gain, rounding_energy
 
 __all__ = ["GramForward"]
 
@@ -50,14 +50,15 @@ class GramForward:
         self._own = squared_norms(X) if center else np.diag(self._G).copy()
         self._fresh = self._own.copy()
         self._data = ShrinkingColumns(X)
+        self._nothing = rounding_energy(X.shape, float(self._own.sum()))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much."""
+        """The allowed column that lowers the error most, and by how much (0 for rounding)."""
         self._refresh(allowed)
         lengths = np.diag(self._G)
         gains = np.zeros(len(lengths))
         np.divide(self._energy, lengths, out=gains, where=lengths > 0.0)
-        return first_largest(gains, allowed)
+        return first_gain(gains, allowed, self._nothing)
 
     def add(self, column: int) -> None:
         """Choose a column; one that depends on the chosen ones changes nothing."""

@@ -48,17 +48,24 @@ class SpectrumForward:
         self.n_roots = 0
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much."""
+        """The allowed column with the smallest error, and by how much its squares fall.
+
+        The criterion itself may stand still (the largest of several equal singular values does)
+        while a column still brings the next ones closer.
+        """
         squares = self._refresh()
         rows = np.flatnonzero(allowed & (squares > 0.0))
-        if len(rows) == 0 or len(self._lam) == 0:
-            return int(np.flatnonzero(allowed)[0]), 0.0
         Z = (self._rest[rows] @ self._V) / np.sqrt(squares[rows])[:, None]
         inside = np.einsum("ij,ij->i", Z, Z) > 1.0 - DEPENDENT
         Z *= np.sqrt(self._lam)
+        energy = np.einsum("ij,ij->i", Z, Z)
+        touching = energy > self._floor
+        if not touching.any():
+            return int(np.flatnonzero(allowed)[0]), 0.0
+        rows, Z, inside, energy = rows[touching], Z[touching], inside[touching], energy[touching]
         found = best_downdate(self._lam, Z, inside, self._criterion, self._scale)
         self.n_roots += found.n_roots
-        return int(rows[found.row]), self.error() - found.error
+        return int(rows[found.row]), float(energy[found.row])
 
     def add(self, column: int) -> None:
         """Choose a column; one that depends on the chosen ones changes nothing."""

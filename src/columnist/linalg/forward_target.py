@@ -18,7 +18,7 @@ from columnist.linalg.basis import GrowingBasis
 from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
 from columnist.linalg.residual import DEPENDENT
 from columnist.linalg.shrinking import SHRUNK, ShrinkingColumns
-from columnist.linalg.ties import first_largest
+from columnist.linalg.ties import first_gain, rounding_energy
 
 __all__ = ["TargetForward"]
 
@@ -49,14 +49,15 @@ class TargetForward:
         self._C = cross(X, self._T)
         self._seen = self.error()
         self._data = ShrinkingColumns(X)
+        self._nothing = rounding_energy(Y.shape, float(np.vdot(Y, Y)))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much."""
+        """The allowed column that lowers the error most, and by how much (0 for rounding)."""
         self._refresh(allowed)
         energy = np.einsum("ij,ij->i", self._C, self._C)
         usable = self._lengths > 0.0
         gains = np.divide(energy, self._lengths, out=np.zeros_like(energy), where=usable)
-        return first_largest(gains, allowed)
+        return first_gain(gains, allowed, self._nothing)
 
     def add(self, column: int) -> None:
         """Choose a column; one that depends on the chosen ones changes nothing."""

@@ -26,7 +26,7 @@ from columnist.linalg.kernel import column_forms
 from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
 from columnist.linalg.residual import DEPENDENT
 from columnist.linalg.shrinking import SHRUNK, ShrinkingColumns
-from columnist.linalg.ties import first_largest
+from columnist.linalg.ties import first_gain, rounding_energy
 
 __all__ = ["WideForward"]
 
@@ -62,16 +62,17 @@ class WideForward:
         self._gone = self._own == 0.0
         self._renew_all()
         self._total = float(self._g.sum())
+        self._nothing = rounding_energy(X.shape, float(self._own.sum()))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much."""
+        """The allowed column that lowers the error most, and by how much (0 for rounding)."""
         here = allowed[self._places]
         if not here.any():
             return int(np.flatnonzero(allowed)[0]), 0.0
         self._refresh(here)
         usable = self._g > 0.0
         gains = np.divide(self._f, self._g, out=np.zeros_like(self._f), where=usable)
-        at, gain = first_largest(gains, here)
+        at, gain = first_gain(gains, here, self._nothing)
         return int(self._places[at]), gain
 
     def add(self, column: int) -> None:

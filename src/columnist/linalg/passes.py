@@ -15,18 +15,28 @@ import scipy.sparse as sp
 __all__ = [
     "apply",
     "by_columns",
-    "captured_energy",
     "column_blocks",
     "columns_of",
     "cross",
+    "energies_along",
     "gram",
     "kernel_product",
+    "merge_repeats",
     "row_blocks",
     "squared_norms",
 ]
 
 # Entries of a dense work block: 32 MB.
 _BLOCK = 2**22
+
+
+def merge_repeats(X):
+    """X itself; a copy with its entries added up if it is sparse and holds some place twice."""
+    if not sp.issparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 def by_columns(X):
@@ -111,10 +121,9 @@ def kernel_product(X, Q: np.ndarray) -> np.ndarray:
     return total
 
 
-def captured_energy(X, Q: np.ndarray) -> float:
-    """Sum of squares of X'Q: what an orthonormal basis Q explains of X."""
-    total = 0.0
-    for columns in column_blocks(X.shape[1], Q.shape[1] if sp.issparse(X) else len(Q)):
-        caught = cross(X[:, columns], Q)
-        total += float(np.vdot(caught, caught))
+def energies_along(X, Q: np.ndarray) -> np.ndarray:
+    """Sums of squares of X'q for every column q: what each direction explains of X."""
+    total = np.zeros(Q.shape[1])
+    for columns in column_blocks(X.shape[1], Q.shape[1]):
+        total += np.square(cross(X[:, columns], Q)).sum(axis=0)
     return total

@@ -82,8 +82,8 @@ def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -
     energy = total = 0.0
     for columns in column_blocks(target.shape[1], len(Q)):
         part = target[:, columns].astype(np.float64)
-        part -= part.mean(axis=0) if center else 0.0
         total += float(np.vdot(part, part))
+        part -= part.mean(axis=0) if center else 0.0
         for _ in range(2 if Q.shape[1] else 0):  # the second pass restores orthogonality
             part -= Q @ (Q.T @ part)
         energy += float(np.vdot(part, part))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.linalg.passes import by_columns, column_blocks, columns_of, cross, row_blocks
+from columnist.linalg.passes import by_columns, column_blocks, columns_of, row_blocks
 
-__all__ = ["energy_along", "kernel_blocks", "kernel_cost", "squared_kernel_norm"]
+__all__ = ["filled_columns", "kernel_blocks", "kernel_cost", "squared_kernel_norm"]
 
 # Cost of one pair of entries in a sparse column, in units of one pair of rows in a dense one.
 _PAIR = 256
@@ -21,8 +21,6 @@ _ENTRY = 400
 _TRIM = 1 / 16
 # Entries of dense columns that are made once and not for every block: 64 MB.
 _KEPT = 2**23
-# Entries of directions that are dense at a time: 256 MB.
-_DIRECTIONS = 2**25
 
 
 def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray]]:
@@ -54,7 +52,7 @@ def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray
            [6., 9.]])]
     """
     m = X.shape[0]
-    light, heavy = _split(by_columns(X))
+    light, heavy = _split(filled_columns(X))
     by_rows, first = light.tocsr(), 0
     for rows in row_blocks(m, 2 * m):
         start = rows.start if upper else 0
@@ -85,6 +83,12 @@ def squared_kernel_norm(X) -> float:
     return total
 
 
+def filled_columns(X):
+    """X without the empty columns of a sparse matrix: XX' does not see them."""
+    X = by_columns(X)
+    return X[:, np.flatnonzero(np.diff(X.indptr))] if sp.issparse(X) else X
+
+
 def kernel_cost(X) -> float:
     """About how many multiplications :func:`squared_kernel_norm` needs, before it is called."""
     X = by_columns(X if X.shape[0] <= X.shape[1] else X.T)
@@ -92,48 +96,16 @@ def kernel_cost(X) -> float:
     if not sp.issparse(X):
         return rows**2 * X.shape[1]
     counts = np.diff(X.indptr)
-    return float(np.minimum(_PAIR * np.square(counts, dtype=float), rows**2).sum() + _ENTRY * rows**2)
-
-
-def energy_along(X, directions) -> np.ndarray:
-    r""":math:`s^T XX^T s = \|X^T s\|^2` for every column s of ``directions``.
-
-    One pass over X, as long as the directions fit into 256 MB when they are dense.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (m, n)
-        Data.
-    directions : ndarray or sparse matrix of shape (m, k)
-        Vectors of any length.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg.second_moment import energy_along
-    >>> energy_along(np.diag([1.0, 2.0]), np.eye(2))
-    array([1., 4.])
-    """
-    X = by_columns(X)
-    m, k = directions.shape
-    energy = np.zeros(k)
-    width = max(1, _DIRECTIONS // max(m, 1))
-    for start in range(0, k, width):
-        part = slice(start, min(start + width, k))
-        dense = columns_of(directions, part)
-        for columns in column_blocks(X.shape[1], dense.shape[1] if sp.issparse(X) else m):
-            caught = cross(X[:, columns], dense)
-            energy[part] += np.einsum("ij,ij->j", caught, caught)
-    return energy
+    pairs = np.minimum(_PAIR * np.square(counts, dtype=np.float64), rows**2)
+    return float(pairs.sum() + _ENTRY * rows**2)
 
 
 def _split(X) -> tuple[sp.csc_array, np.ndarray | sp.csc_array]:
     """Columns with few entries, in float64, and those with many (a dense X is all of these)."""
     if not sp.issparse(X):
         return sp.csc_array((X.shape[0], 0)), X
-    counts = np.diff(X.indptr)
-    heavy = counts > _HEAVY * X.shape[0]
-    light = X[:, np.flatnonzero(~heavy & (counts > 0))].astype(np.float64)
+    heavy = np.diff(X.indptr) > _HEAVY * X.shape[0]
+    light = X[:, np.flatnonzero(~heavy)].astype(np.float64)
     popular = X[:, np.flatnonzero(heavy)]
     small = popular.shape[0] * popular.shape[1] <= _KEPT
     return light, columns_of(popular, slice(None)) if small else popular

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["TIE", "first_largest"]
+__all__ = ["TIE", "first_gain", "first_largest", "rounding_energy"]
 
 # Figures closer than this (relative) count as equal, so that ties go to the smaller index.
 TIE = 1e-12
@@ -24,3 +24,14 @@ def first_largest(values: np.ndarray, allowed: np.ndarray) -> tuple[int, float]:
     best = masked.max()
     at = int(np.flatnonzero(masked >= best - TIE * abs(best))[0])
     return at, float(values[at])
+
+
+def first_gain(gains: np.ndarray, allowed: np.ndarray, nothing: float) -> tuple[int, float]:
+    """:func:`first_largest`, with gains at the level of rounding reported as zero."""
+    at, gain = first_largest(gains, allowed)
+    return at, gain if gain > nothing else 0.0
+
+
+def rounding_energy(shape: tuple[int, int], energy: float) -> float:
+    """Energy that rounding leaves of a matrix of this shape and energy."""
+    return (max(shape) * np.finfo(np.float64).eps) ** 2 * energy

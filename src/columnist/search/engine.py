@@ -18,7 +18,7 @@ import numpy as np
 
 from columnist.linalg.threads import single_threaded_blas
 from columnist.search.frontier import Branch, Frontier
-from columnist.search.incumbent import exchange, greedy
+from columnist.search.incumbent import exchange, greedy, incumbents
 from columnist.search.log import Progress, SolverLog
 from columnist.search.policies import Policy
 from columnist.search.problem import Branches, Demand, SubsetProblem, check_problem
@@ -210,11 +210,8 @@ class _Run:
         self.pool.offer(np.inf, subset)
 
     def _strong_start(self, chosen, candidates) -> None:
-        deadline = self.limits.deadline
-        subset = greedy(self.problem, chosen, candidates)
-        self.pool.offer(np.inf, subset)
-        subset = exchange(self.problem, subset, chosen, candidates, deadline=deadline)
-        self.pool.offer(np.inf, subset)
+        for subset in incumbents(self.problem, chosen, candidates, self.limits.deadline):
+            self.pool.offer(np.inf, subset)
 
     def _step(self, workers) -> None:
         self._take()

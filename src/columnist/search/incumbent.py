@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from columnist.linalg.ties import TIE
 from columnist.search.problem import SubsetProblem
 
-__all__ = ["exchange", "greedy", "prefer_smaller"]
-
-# Errors closer than this (relative) count as equal, so that ties go to the smaller index.
-TIE = 1e-12
+__all__ = ["exchange", "greedy", "incumbents", "prefer_smaller"]
 
 
 def _first_best(errors: np.ndarray) -> int:
@@ -75,6 +73,19 @@ def exchange(
             if exact < error:
                 subset, error, stale = trial, exact, 0
     return subset
+
+
+def incumbents(
+    problem: SubsetProblem, chosen: Sequence[int], candidates: np.ndarray, deadline: float
+) -> Iterator[list[int]]:
+    """Better and better complete sets: the problem's own, or greedy and then exchanges."""
+    own = getattr(problem, "incumbents", None)
+    if own is not None:
+        yield from own(chosen, candidates, deadline)
+        return
+    subset = greedy(problem, chosen, candidates)
+    yield subset
+    yield exchange(problem, subset, chosen, candidates, deadline=deadline)
 
 
 def prefer_smaller(

@@ -7,7 +7,8 @@ rest. Two functions of a partial choice S carry everything:
 * ``f(S)``: no completion of S has a smaller error. It never falls along a path.
 * ``u(S)``: the error of S alone. It never rises along a path.
 
-They meet when S is complete.
+They meet when S is complete. A problem that knows a better way to good complete sets than greedy
+choice and exchanges may also offer ``incumbents(chosen, candidates, deadline)``, which yields them.
 """
 
 from __future__ import annotations

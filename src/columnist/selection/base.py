@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from columnist._matrices import Matrices
+from columnist._target import resolve_target
 from columnist._validation import check_choice, resolve_size
 from columnist.criteria import Criterion, Frobenius
-from columnist.selection.matrices import Matrices
-from columnist.selection.target import resolve_target
+from columnist.linalg.passes import merge_repeats
 
 __all__ = ["BaseSelector", "FastSelector"]
 
@@ -62,7 +63,10 @@ class FastSelector(BaseSelector):
         matrices = self._matrices(X, y)
         size = self._size(matrices.n_features)
         with matrices.threads():
-            selected = np.asarray(self._select(matrices.balanced()[0], size), dtype=np.intp)
+            balanced, *scales = matrices.balanced()
+            if scales == [1.0, 1.0]:
+                matrices = balanced  # and nobody needs to look at the entries again
+            selected = np.asarray(self._select(balanced, size), dtype=np.intp)
             self._store(matrices, selected)
         self._warn_if_short(len(selected), size)
         return self
@@ -93,7 +97,7 @@ class FastSelector(BaseSelector):
         uses_y = self._uses_target(y)
         X = validate_data(self, X, accept_sparse="csc", dtype=[np.float64, np.float32])
         Y = resolve_target(y, X.shape[0]) if uses_y else None
-        return Matrices(X, Y, center=getattr(self, "centering", "none") == "mean")
+        return Matrices(merge_repeats(X), Y, center=getattr(self, "centering", "none") == "mean")
 
     def _criterion(self) -> Criterion:
         return Frobenius()

@@ -11,30 +11,31 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from columnist._matrices import Matrices
+from columnist._target import resolve_target
 from columnist._validation import (
     check_choice,
     check_count,
     check_real,
     check_room,
     feature_names,
+    random_generator,
     resolve_columns,
     resolve_constraints,
     resolve_size,
 )
 from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
 from columnist.selection.base import BaseSelector
 from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem
-from columnist.selection.matrices import Matrices
 from columnist.selection.rebuild import Rebuild, rebuild
 from columnist.selection.solution import Solution
-from columnist.selection.target import resolve_target
 from columnist.selection.task import Options, Outcome, total_error
 
 __all__ = ["ColumnSelector"]
@@ -280,6 +281,7 @@ class ColumnSelector(BaseSelector):
         if gram:
             _check_gram(X, uses_y, self.centering)
         Y = resolve_target(y, X.shape[0]) if uses_y else None
+        X = merge_repeats(X)
         if sp.issparse(X) and X.nnz == 0:
             X = X.toarray() if X.shape[0] * X.shape[1] < 10**7 else X
         return Matrices(X, Y, gram=gram, center=self.centering == "mean")
@@ -298,8 +300,7 @@ class ColumnSelector(BaseSelector):
     def _reduce(self, matrices: Matrices, size: int):
         rng = None
         if self.reduction == "randomized":
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
-            rng = np.random.default_rng(seed)
+            rng = random_generator(self.random_state)
         return matrices.reduce(self.reduction, size, rng)
 
     def _fewest(self, matrices: Matrices, options: Options, include, exclude) -> Outcome:

@@ -16,7 +16,7 @@ Two classes share the interface of :mod:`columnist.search.problem`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -29,6 +29,8 @@ from columnist.linalg.reduce import Reduced
 from columnist.linalg.residual import DEPENDENT, chosen_basis, residual_singular_values
 from columnist.linalg.ridge import own_noise, ridge_bounds
 from columnist.linalg.secular import downdated_eigenvalues
+from columnist.linalg.swaps import add_columns, exchange_columns
+from columnist.search.incumbent import exchange, greedy
 from columnist.search.problem import Branches, Demand
 
 __all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem"]
@@ -45,6 +47,8 @@ _RIDGED = 128
 # Share of the gap at the root that the ridge bound must close to be used further on.
 _WORTHWHILE = 0.1
 _UNKNOWN = object()
+# Size of the problem from which a table of exchanges pays.
+_TABLE = 1e6
 # Longest candidate list whose pairs are bounded all at once.
 _MOST_PAIRED = 200
 # Longest candidate list whose triples are.
@@ -189,6 +193,24 @@ class FrobeniusColumns(_Columns):
     def completion_errors(self, chosen, candidates) -> np.ndarray:
         """e(S) minus the energy each candidate's residual direction catches."""
         return self.unit * self._brancher.additions(chosen, candidates, self._space(0))[1]
+
+    def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
+        """Forward selection, then exchanges: compiled and in turn, or, in large problems, from a
+        table of all exchanges.
+        """
+        if self.reduced.columns.size * self.size < _TABLE:
+            subset = greedy(self, chosen, candidates)
+            yield subset
+            yield exchange(self, subset, chosen, candidates, deadline=deadline)
+            return
+        columns, weights = self.reduced.columns, self.reduced.weights
+        subset = add_columns(columns, weights, chosen, candidates, self.size)
+        if len(subset) < self.size:
+            subset = greedy(self, subset, np.setdiff1d(candidates, subset))
+        yield subset
+        yield exchange_columns(
+            columns, weights, subset, fixed=chosen, candidates=candidates, deadline=deadline
+        )[0]
 
     def _space(self, worker: int) -> Workspace:
         if worker not in self._spaces:

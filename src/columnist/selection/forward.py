@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._matrices import Matrices
 from columnist._validation import (
     check_choice,
     check_count,
@@ -17,18 +18,16 @@ from columnist._validation import (
     resolve_size,
 )
 from columnist.criteria import Criterion, Frobenius, get_criterion
-from columnist.linalg.basis import GrowingBasis
 from columnist.linalg.forward_gram import GramForward
 from columnist.linalg.forward_spectrum import SpectrumForward
 from columnist.linalg.forward_target import TargetForward
 from columnist.linalg.forward_wide import WideForward
-from columnist.linalg.passes import column_blocks, columns_of, cross
+from columnist.linalg.passes import columns_of
 from columnist.selection.base import FastSelector
-from columnist.selection.matrices import Matrices
+from columnist.selection.block_forward import BlockForward
 
 __all__ = ["ForwardSelector"]
 
-_EPS = np.finfo(np.float64).eps
 # Widest matrix whose Gram matrix is formed even though it has fewer rows.
 _GRAM_SIDE = 5000
 
@@ -93,8 +92,8 @@ class ForwardSelector(FastSelector):
 
     References
     ----------
-    .. [1] K. Xu. Feature selection and low-rank approximation by heuristic search and greedy
-       methods (dissertation), chapters 7 and 8. University of Texas at Dallas, 2017.
+    .. [1] K. Xu. Feature engineering for data analytics, chapters 7 and 8. Dissertation, The
+       University of Texas at Dallas, 2017.
     .. [2] C. Maung, H. Schweitzer. Improved greedy algorithms for sparse approximation of a
        matrix in terms of another matrix. IEEE TKDE 27(3), 2015.
 
@@ -187,14 +186,12 @@ class ForwardSelector(FastSelector):
         include, exclude = self._fixed
         allowed = np.ones(matrices.n_features, dtype=bool)
         allowed[[*include, *exclude]] = False
-        state = _state(matrices, size, self._criterion())
+        state = _state(matrices, size, self._criterion(), self.degree)
         log = _Log(self.verbose, getattr(self, "feature_names_in_", None))
-        squared = isinstance(self._criterion(), Frobenius)
-        nothing = (max(matrices.X.shape) * _EPS) ** 2 * state.error() if squared else 0.0
-        return self._grow(state, size, include, allowed, nothing, log)
+        return self._grow(state, size, include, allowed, log)
 
-    def _grow(self, state, size, include, allowed, nothing: float, log: _Log) -> np.ndarray:
-        """Add columns until the size, the tolerance, or an error of nothing is reached."""
+    def _grow(self, state, size, include, allowed, log: _Log) -> np.ndarray:
+        """Add columns until the size, the tolerance, or a gain of nothing is reached."""
         total = state.error()
         chosen, self._path = [], []
 
@@ -213,7 +210,7 @@ class ForwardSelector(FastSelector):
                 self.stopped_ = "tol"
                 break
             column, gain = state.best(allowed)
-            if chosen and (gain <= 0.0 or state.error() <= nothing):
+            if chosen and gain == 0.0:
                 self.stopped_ = "rank"
                 break
             add(column)
@@ -222,15 +219,15 @@ class ForwardSelector(FastSelector):
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         criterion = self._criterion()
         self.selected_ = selected
-        self._total = matrices.error([], criterion)
-        error = matrices.error(selected, criterion)
-        if isinstance(criterion, Frobenius):
-            # Backwards from the error that is left, nothing cancels.
-            drops = _drops(matrices, selected)
-            self.errors_ = error + np.append(np.cumsum(drops[:0:-1])[::-1], 0.0)
+        if self.degree == 1 and isinstance(criterion, Frobenius):
+            self._total, *errors = matrices.errors_along(selected)
+            self.errors_ = np.array(errors)
         else:
-            self.errors_ = np.append(self._path[:-1], error)
-        self._keep_error(error, self._total)
+            self._total = matrices.error([], criterion)
+            self.errors_ = np.array(self._path)
+            if self.degree == 1:
+                self.errors_[-1] = matrices.error(selected, criterion)
+        self._keep_error(float(self.errors_[-1]), float(self._total))
         del self._path, self._fixed
 
     def _warn_if_short(self, found: int, size: int) -> None:
@@ -238,10 +235,13 @@ class ForwardSelector(FastSelector):
             super()._warn_if_short(found, size)
 
 
-def _state(matrices: Matrices, size: int, criterion: Criterion):
+def _state(matrices: Matrices, size: int, criterion: Criterion, degree: int):
     """The cheapest way to take a step."""
     X, Y, center = matrices.X, matrices.Y, matrices.center
     m, n = X.shape
+    if degree > 1:
+        target = columns_of(X, slice(None)) if Y is None else Y
+        return BlockForward(X, target, degree, criterion, center=center, scale=matrices.unit)
     if not isinstance(criterion, Frobenius):
         return SpectrumForward(matrices.reduce("exact", size, None), size, criterion)
     if Y is not None:
@@ -249,21 +249,6 @@ def _state(matrices: Matrices, size: int, criterion: Criterion):
     if n <= max(m, _GRAM_SIDE):
         return GramForward(X, size, center=center)
     return WideForward(X, size, center=center)
-
-
-def _drops(matrices: Matrices, selected: np.ndarray) -> np.ndarray:
-    """How much each column lowers the squared error after those before it."""
-    balanced, _, _ = matrices.balanced()
-    target = balanced.X if balanced.Y is None else balanced.Y
-    basis = GrowingBasis(matrices.X.shape[0], len(selected), center=matrices.center)
-    new = [basis.append(columns_of(balanced.X, [i])[:, 0]) is not None for i in selected]
-    Q = basis.Q[:, int(matrices.center) :]
-    energy = np.zeros(Q.shape[1])
-    for part in column_blocks(target.shape[1], len(selected)):
-        energy += np.square(cross(target[:, part], Q)).sum(axis=0)
-    drops = np.zeros(len(selected))
-    drops[new] = balanced.unit**2 * energy
-    return drops
 
 
 class _Log:

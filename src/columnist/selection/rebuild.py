@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from columnist.selection.matrices import Matrices
+from columnist._matrices import Matrices
 
 __all__ = ["Rebuild", "rebuild"]
 

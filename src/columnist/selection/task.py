@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from columnist._matrices import Matrices
 from columnist._validation import available_memory
 from columnist.criteria import Criterion, Frobenius
 from columnist.linalg.reduce import Reduced
@@ -19,7 +20,6 @@ from columnist.search.log import SolverLog
 from columnist.search.policies import get_policy
 from columnist.selection.columns import column_problem
 from columnist.selection.duplicates import distinct_columns
-from columnist.selection.matrices import Matrices
 
 __all__ = ["Options", "Outcome", "solve", "total_error"]
 

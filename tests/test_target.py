@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from columnist.selection.target import resolve_target
+from columnist._target import resolve_target
 
 
 @pytest.mark.parametrize(

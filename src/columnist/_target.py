@@ -23,7 +23,7 @@ def resolve_target(y, n_samples: int) -> np.ndarray:
 
     Examples
     --------
-    >>> from columnist.selection.target import resolve_target
+    >>> from columnist._target import resolve_target
     >>> resolve_target(["a", "b", "a"], 3)
     array([[1., 0.],
            [0., 1.],

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from columnist._validation import available_memory
 from columnist.criteria import Criterion, Frobenius
-from columnist.linalg.passes import captured_energy, columns_of, cross, squared_norms
+from columnist.linalg.passes import columns_of, cross, energies_along, squared_norms
 from columnist.linalg.reduce import Reduced, power_of_two, reduce_data, reduce_gram
 from columnist.linalg.residual import blocked_energy, chosen_basis, residual_singular_values
 from columnist.linalg.threads import single_threaded_blas
@@ -33,7 +33,8 @@ class Matrices:
     """Validated input: X, the target Y (None: X itself), and how to read them.
 
     ``gram`` says that X is a Gram matrix; ``center`` that column means are free; ``unit`` is
-    what the target was divided by, so that errors come out in its own unit.
+    what the target was divided by, so that errors come out in its own unit; ``safe`` that all
+    entries are known to be neither too large nor too small to be squared.
     """
 
     X: np.ndarray | sp.spmatrix
@@ -41,6 +42,7 @@ class Matrices:
     gram: bool = False
     center: bool = False
     unit: float = 1.0
+    safe: bool = False
 
     @property
     def n_features(self) -> int:
@@ -69,7 +71,7 @@ class Matrices:
         if need > available_memory():
             raise MemoryError(
                 f"The exact reduction of a {m} x {n} matrix needs about {need / 2**30:.1f} GB. "
-                "Use reduction='randomized', or select rows or columns first."
+                "Select rows or columns first, or use ColumnSelector(reduction='randomized')."
             )
 
     def centered(self) -> tuple[np.ndarray, np.ndarray]:
@@ -82,13 +84,15 @@ class Matrices:
 
     def balanced(self) -> tuple[Matrices, float, float]:
         """The same with entries that can be squared safely, and what X and Y were divided by."""
+        if self.safe:
+            return self, 1.0, 1.0
         x_scale = power_of_two(np.sqrt(np.abs(self.X)) if self.gram else self.X)
         y_scale = x_scale if self.Y is None else power_of_two(self.Y)
         if all(_TINY < scale < 1 / _TINY for scale in (x_scale, y_scale)):
-            return self, 1.0, 1.0
+            return replace(self, safe=True), 1.0, 1.0
         X = self.X / x_scale / x_scale if self.gram else self.X / x_scale
         Y = None if self.Y is None else self.Y / y_scale
-        return replace(self, X=X, Y=Y, unit=self.unit * y_scale), x_scale, y_scale
+        return replace(self, X=X, Y=Y, unit=self.unit * y_scale, safe=True), x_scale, y_scale
 
     def error(self, subset: Sequence[int], criterion: Criterion, n_components: int = 0) -> float:
         """Error of a choice, recomputed from the data themselves."""
@@ -104,16 +108,41 @@ class Matrices:
         chosen = chosen - chosen.mean(axis=0) if self.center else chosen
         return chosen_basis(chosen.T, range(len(subset)))
 
+    def errors_along(self, subset: Sequence[int]) -> np.ndarray:
+        """Squared Frobenius errors of none, the first, the first two, ... of these columns."""
+        balanced, _, _ = self.balanced()
+        Q = balanced.basis(subset)
+        drops = energies_along(balanced.target, Q)
+        if Q.shape[1] < len(subset):  # columns that depend on earlier ones add nothing
+            counts = [balanced.basis(subset[: j + 1]).shape[1] for j in range(len(subset))]
+            spread = np.zeros(len(subset))
+            spread[np.flatnonzero(np.diff([0, *counts]))] = drops
+            drops = spread
+        # Backwards from the error that is left, nothing cancels.
+        left = balanced._energy_outside(Q, float(drops.sum()))
+        errors = left + np.append(np.cumsum(drops[::-1])[::-1], 0.0)
+        return balanced.unit**2 * errors
+
+    @property
+    def target(self):
+        """What is approximated."""
+        return self.X if self.Y is None else self.Y
+
     def _energy(self, subset) -> float:
         """Squared Frobenius error."""
         Q = self.basis(subset)
-        target = self.X if self.Y is None else self.Y
-        if not sp.issparse(target) and (self.center or Q.shape[1] == 0):
-            return blocked_energy(target, Q, center=self.center)
+        return self._energy_outside(Q, float(energies_along(self.target, Q).sum()))
+
+    def _energy_outside(self, Q: np.ndarray, inside: float) -> float:
+        """Energy of the target outside a basis that explains ``inside`` of it."""
+        target = self.target
+        if self.center and not sp.issparse(target):
+            return blocked_energy(target, Q, center=True)
         total = float(squared_norms(target).sum())
         if self.center:
-            Q = np.column_stack([Q, np.full(len(Q), len(Q) ** -0.5)])
-        left = total - captured_energy(target, Q)
+            constant = np.full((len(Q), 1), len(Q) ** -0.5)
+            inside += float(energies_along(target, constant).sum())
+        left = total - inside
         if left < _CANCELLATION * total and not sp.issparse(target):
             return blocked_energy(target, Q)
         floor = (max(target.shape) * np.finfo(float).eps) * total

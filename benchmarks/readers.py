@@ -1,0 +1,179 @@
+"""The printed data sets and how to read their files, for benchmarks and tests.
+
+Values are raw: no scaling, no centring. The folder of the files is the caller's business.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+__all__ = ["SOURCES", "TARGETS", "Matrix", "Source", "read_arff", "read_table"]
+
+Matrix = np.ndarray | sp.csr_array
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """Stripped lines of a plain or gzipped text file, without blanks and comments."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="latin-1") as lines:
+        for line in lines:
+            if (text := line.strip()) and text[0] != "%":
+                yield text
+
+
+def read_table(path: Path, separator: str | None = ",") -> np.ndarray:
+    """A text file of numbers; ``?`` is missing (nan). No separator means blanks."""
+    rows = [line.replace("?", "nan").split(separator) for line in text_lines(path)]
+    return np.array(rows, dtype=np.float64)
+
+
+def read_arff(path: Path) -> Matrix:
+    """All attributes of an ARFF file: sparse rows give a sparse matrix.
+
+    Names among the values of a nominal attribute count as their place in its list; numbers,
+    also those of a nominal attribute, stand for themselves. ``?`` is missing (nan).
+    """
+    codes: list[dict[str, str]] = []
+    lines = text_lines(path)
+    for line in lines:
+        if line[0] == "@" and line[1:5].lower() == "data":
+            break
+        if line[1:10].lower() == "attribute":
+            codes.append(nominal_codes(line))
+    rows = list(lines)
+    if rows and rows[0][0] == "{":
+        return sparse_rows(rows, codes)
+    fields = [[value.strip() for value in row.split(",")] for row in rows]
+    return np.array([list(map(value_of, row, codes)) for row in fields], dtype=np.float64)
+
+
+def nominal_codes(attribute: str) -> dict[str, str]:
+    """What the names of a nominal attribute stand for; empty for numbers."""
+    if not attribute.endswith("}"):
+        return {}
+    names = [name.strip(" '\"") for name in attribute[attribute.rindex("{") + 1 : -1].split(",")]
+    if all(name.lstrip("-").replace(".", "", 1).isdigit() for name in names):
+        return {}
+    return {name: str(place) for place, name in enumerate(names)}
+
+
+def value_of(text: str, codes: dict[str, str]) -> str:
+    """The number behind one value of an ARFF row."""
+    if text == "?":
+        return "nan"
+    return codes[text.strip("'\"")] if codes else text
+
+
+def sparse_rows(rows: list[str], codes: list[dict[str, str]]) -> sp.csr_array:
+    """Rows ``{place value, place value}``; what is not named is zero."""
+    starts, places, values = [0], [], []
+    for row in rows:
+        for entry in filter(None, row.strip("{} ").split(",")):
+            place, value = entry.split(None, 1)
+            places.append(int(place))
+            values.append(float(value_of(value, codes[int(place)])))
+        starts.append(len(places))
+    return sp.csr_array((values, places, starts), shape=(len(rows), len(codes)))
+
+
+def read_words(path: Path) -> np.ndarray:
+    """A table separated by blanks."""
+    return read_table(path, None)
+
+
+def read_complete(path: Path) -> np.ndarray:
+    """The rows without a missing value."""
+    table = read_table(path)
+    return table[~np.isnan(table).any(axis=1)]
+
+
+def read_patients(path: Path) -> np.ndarray:
+    """The numbers behind a patient's code and diagnosis."""
+    return np.array([line.split(",")[2:] for line in text_lines(path)], dtype=np.float64)
+
+
+def read_mat(path: Path) -> np.ndarray:
+    """Matrix X of a MATLAB file."""
+    return scipy.io.loadmat(path)["X"].astype(np.float64)
+
+
+def read_npz(path: Path) -> sp.csr_array:
+    """A stored sparse matrix."""
+    return sp.csr_array(sp.load_npz(path), dtype=np.float64)
+
+
+def read_npy(path: Path) -> np.ndarray:
+    """A stored vector, as one column."""
+    return np.load(path).astype(np.float64)[:, None]
+
+
+def read_train_and_test(path: Path) -> np.ndarray:
+    """The rows of ``*-train*``, then those of ``*-test*``."""
+    parts = (path, path.with_name(path.name.replace("train", "test")))
+    return np.vstack([read_arff(part) for part in parts])
+
+
+@cache
+def whole_file(read: Callable[[Path], Matrix], path: Path) -> Matrix:
+    """X and y often stand in one file: it is read once."""
+    return read(path)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Columns (and rows) ``first`` to ``last`` of a file."""
+
+    path: str
+    read: Callable[[Path], Matrix] = read_table
+    first: int | None = None
+    last: int | None = None
+    n_rows: int | None = None
+
+    def load(self, folder: Path) -> Matrix:
+        """The matrix; nobody can change a dense one by accident, for files are read once."""
+        table = whole_file(self.read, folder / self.path)[: self.n_rows, self.first : self.last]
+        if sp.issparse(table):
+            return table
+        table = np.ascontiguousarray(table)
+        table.setflags(write=False)
+        return table
+
+
+SOURCES: dict[str, Source] = {
+    "vehicle": Source("vehicle/vehicle.arff", read_arff, last=-1),  # 846 x 18
+    "spectf": Source("spectf/spectf.csv"),  # 267 x 45: the label counts as a column
+    "libras": Source("libras/movement_libras.data.gz", last=-1),  # 360 x 90
+    "wdbc raw": Source("wdbc/wdbc.data", read_patients),  # 569 x 30
+    "lung-cancer": Source("lung-cancer/lung-cancer.data", read_complete),  # 27 x 57
+    "madelon": Source("madelon/madelon.mat", read_mat, n_rows=2000),  # 2000 x 500, training rows
+    "isolet5": Source("isolet5/isolet5.data.gz", last=-1),  # 1559 x 617
+    "isolet5+label": Source("isolet5/isolet5.data.gz"),  # 1559 x 618
+    "cnae9": Source("cnae-9/cnae-9.csv.gz", read_words, last=-1),  # 1080 x 856
+    "cnae9+label": Source("cnae-9/cnae-9.csv.gz", read_words),  # 1080 x 857
+    "farm-ads": Source("farm-ads/X_raw.npz", read_npz),  # 4143 x 54877, sparse
+    "arcene": Source("arcene/arcene_train.data.gz", read_words),  # 100 x 10000, training rows
+    "emotions": Source("emotions/emotions.arff.gz", read_arff, last=-6),  # 593 x 72
+    "scene": Source("scene/scene-train.arff.gz", read_train_and_test, last=-6),  # 2407 x 294
+    "yeast": Source("yeast/yeast.arff.gz", read_arff, last=-14),  # 2417 x 103
+    "medical": Source("medical/medical.arff", read_arff, last=-45),  # 978 x 1449, sparse
+    "enron": Source("enron/enron.arff.gz", read_arff, last=-53),  # 1702 x 1001, sparse
+}
+
+TARGETS: dict[str, Source] = {
+    "isolet5": Source("isolet5/isolet5.data.gz", first=-1),
+    "farm-ads": Source("farm-ads/y_raw.npy", read_npy),
+    "arcene": Source("arcene/arcene_train.labels"),
+    "emotions": Source("emotions/emotions.arff.gz", read_arff, first=-6),
+    "scene": Source("scene/scene-train.arff.gz", read_train_and_test, first=-6),
+    "yeast": Source("yeast/yeast.arff.gz", read_arff, first=-14),
+    "medical": Source("medical/medical.arff", read_arff, first=-45),
+    "enron": Source("enron/enron.arff.gz", read_arff, first=-53),
+}

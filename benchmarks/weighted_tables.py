@@ -1,0 +1,257 @@
+"""Are the printed weighted searches met, in which time, and what is proven?
+
+First document, tables 4.3 (squared Frobenius error) and 4.4 (minutes, machine not stated); raw
+data, the label counts as a column of isolet5 and CNAE-9. "Met" allows for the printed rounding.
+Our seconds are processor time of one thread, the whole fit.
+
+"weighted" is ``ColumnSelector(search="weighted")``. It begins with forward selection and
+exchanges, and what they find already satisfies the guarantee of every one of these orders: no
+open branch has a smaller priority, and the search ends at the root, so that h, g and b return the
+same columns. "Order alone" is the search of the document without such a start: the graph of
+subsets, a closed list, our kernels for the eigenvalues of the children. Nearly always it goes
+straight down, one node a column, and ends at or near the choice of forward selection. Where it
+turns back it is stopped after 2 k nodes: g and b on isolet5 at k = 60, where the printed time
+of b is out of line too. Alone it misses the print twice, by two units of the last digit (g on
+isolet5) and by one (h on CNAE-9), both at k = 20.
+
+The gap is the distance to the best lower bound that any of our searches proved in this run.
+The printed f of GE is not known: f = 1.1 was taken after the fact, because f = 2 gives 6.54e8 for
+the printed 7.00e8 on madelon at k = 20; isolet5 stays up to 1.5 % off. LEV_GE is the best of ten
+draws of 4 k candidates, weighted by their probabilities; the number of draws is not printed
+either, and on isolet5 at k = 20 ours beat GKS, against the print. Otherwise all methods are
+ordered as printed. Exchange has ten starts.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks.data import Sets
+from benchmarks.measure import Row, timed
+from columnist import ColumnSelector
+from columnist.criteria import Frobenius
+from columnist.linalg.secular import downdated_eigenvalues
+from columnist.selection.algebraic import GKSSelector, StrongRRQRSelector
+from columnist.selection.exchange import ExchangeSelector
+from columnist.selection.sampling import LeverageSampler
+from columnist.selection.two_stage import TwoStageSelector
+from tests.oracles.textbook import Node, Search
+from tests.reference.printed import last_unit, table
+
+__all__ = ["PRINTED", "TITLE", "Order", "met", "rows", "tables"]
+
+TITLE = "The printed weighted searches (first document, tables 4.3 and 4.4)"
+
+EPSILON = {"madelon": 0.5, "isolet5+label": 0.9, "cnae9+label": 0.5}
+ORDERS = {"h": "f+h", "g": "f+u", "b": "f+b"}
+
+PRINTED = table("""
+set,k,GKS,GE,LEV_GE,h,g,b,min GKS,min GE,min LEV_GE,min h,min g,min b
+madelon,20,6.97e8,7.00e8,6.52e8,6.05e8,6.05e8,6.05e8,0.01,0.003,0.30,0.58,0.59,0.58
+madelon,60,4.82e8,4.86e8,5.27e8,4.59e8,4.59e8,4.59e8,0.01,0.003,0.87,2.11,2.39,2.36
+madelon,100,3.48e8,3.47e8,4.21e8,3.38e8,3.38e8,3.38e8,0.02,0.006,1.52,4.47,4.92,4.86
+isolet5+label,20,7.72e4,9.30e4,8.01e4,6.58e4,6.58e4,6.60e4,0.01,0.002,0.45,0.97,0.92,0.80
+isolet5+label,60,4.01e4,4.57e4,4.10e4,3.72e4,3.72e4,3.70e4,0.01,0.008,1.78,3.63,3.50,6.77
+isolet5+label,100,2.62e4,2.88e4,2.74e4,2.48e4,2.48e4,2.47e4,0.02,0.016,3.94,6.90,6.75,6.78
+cnae9+label,20,4.28e3,4.31e3,4.97e3,4.27e3,4.28e3,4.28e3,0.01,0.002,0.29,1.82,1.84,1.83
+cnae9+label,60,2.58e3,2.56e3,3.38e3,2.55e3,2.55e3,2.55e3,0.01,0.002,0.89,6.15,6.27,6.29
+cnae9+label,100,1.77e3,1.79e3,2.43e3,1.76e3,1.76e3,1.76e3,0.02,0.003,1.55,10.80,10.96,10.97
+""")
+
+
+def rows(sets: Sets, quick: bool = False) -> list[Row]:
+    """One row per set, size and method."""
+    sizes, limit = ((5,), 1.0) if quick else ((20, 60, 100), 10.0)
+    names = list(EPSILON)[:1] if quick else EPSILON
+    return [
+        row
+        for name, X in sets.these(*names)
+        for k in sizes
+        for row in compare(name, X[:, :100] if quick else X, k, limit)
+    ]
+
+
+def compare(name: str, X: np.ndarray, k: int, limit: float) -> list[Row]:
+    """All methods on one problem."""
+    found = []
+    for method, run in methods(EPSILON[name], limit):
+        with threadpool_limits(1):
+            seconds, facts = timed(lambda run=run: run(X, k), time.process_time)
+        figures = {**cell(name, k, method), "seconds": seconds, **facts}
+        found.append({"set": name, "k": k, "method": method, **figures})
+        print(f"  {name} k={k} {method}: {facts['error']} in {seconds:.1f} s", file=sys.stderr)
+    best = max(row["bound"] for row in found)
+    return [row | {"best bound": best} for row in found]
+
+
+def methods(epsilon: float, limit: float) -> Iterator[tuple[str, Callable[..., Row]]]:
+    """Names and programs: each takes the matrix and k."""
+    for order in ORDERS:
+        options = {"search": "weighted", "weight": order, "epsilon": epsilon, "time_limit": 60.0}
+        yield f"weighted {order}", partial(searched, **options)
+        yield f"order {order}", partial(order_alone, order=order, epsilon=epsilon)
+    yield "auto", partial(searched, time_limit=limit)
+    yield "exchange", lambda X, k: selected(ExchangeSelector(k, n_starts=10, random_state=0), X)
+    yield "GKS", lambda X, k: selected(GKSSelector(k), X)
+    yield "GE", lambda X, k: selected(StrongRRQRSelector(k, f=1.1), X)
+    yield "LEV_GE", best_draw
+
+
+def searched(X: np.ndarray, k: int, **options: Any) -> Row:
+    """A search with its certificate."""
+    certificate = quietly(ColumnSelector(k, **options), X).certificate_
+    return {
+        "error": certificate.error,
+        "bound": certificate.lower_bound,
+        "nodes": certificate.nodes_expanded,
+        "status": certificate.status,
+    }
+
+
+def selected(selector: Any, X: np.ndarray) -> Row:
+    """A selector that proves nothing."""
+    return {"error": quietly(selector, X).error_, "bound": 0.0, "nodes": 0, "status": ""}
+
+
+def best_draw(X: np.ndarray, k: int, n_draws: int = 10) -> Row:
+    """Leverage sampling and strong RRQR with sampling weights: the best of several draws."""
+    draws = (
+        TwoStageSelector(
+            LeverageSampler(replace=True, random_state=seed),
+            StrongRRQRSelector(k, f=1.1),
+            weights="sampling",
+        )
+        for seed in range(n_draws)
+    )
+    return min((selected(draw, X) for draw in draws), key=lambda row: row["error"])
+
+
+def quietly(selector: Any, X: np.ndarray) -> Any:
+    """A fitted selector; a draw with too few different candidates is no news here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return selector.fit(X)
+
+
+class Order(Search):
+    """The textbook search with our kernel: only the eigenvalues that f, u and b need."""
+
+    def expand(self, node: Node) -> None:
+        """Put every child that is neither closed nor in the fringe into the fringe."""
+        self.visited.append(node.columns)
+        self.n_expanded += 1
+        outside = np.setdiff1d(np.arange(self.reduced.n_columns), node.columns)
+        children = {int(y): tuple(sorted((*node.columns, int(y)))) for y in outside}
+        fresh = [y for y, child in children.items() if child not in self.seen]
+        if not fresh:
+            return
+        self.seen.update(children.values())
+        lam, WtR = self.reduced.residual(node.columns)
+        Z, _ = self.reduced.updates(lam, WtR, fresh)
+        t = min(self.k - len(node.columns) - 1, len(lam))
+        top = np.maximum(downdated_eigenvalues(lam, Z, 0, t), 0.0)
+        # The criterion is a sum: one value stands for all singular values behind the top ones.
+        rest = np.maximum(lam.sum() - np.einsum("ij,ij->i", Z, Z) - top.sum(axis=1), 0.0)
+        spectra = np.sqrt(np.column_stack([top, rest]))
+        for child in self._nodes([children[y] for y in fresh], spectra):
+            heapq.heappush(self.fringe, (child.rank, child))
+
+
+def order_alone(X: np.ndarray, k: int, order: str, epsilon: float) -> Row:
+    """The weighted search of the document, to its first goal or to 2 k nodes."""
+    search = Order(X, k, Frobenius(), order=ORDERS[order], eps=epsilon)
+    goal = search.run(2 * k)
+    facts = {"nodes": search.n_expanded, "status": "node_limit" if goal is None else "bounded"}
+    if goal is None:
+        return {"error": "", "bound": 0.0, **facts}
+    result = search.result(goal)
+    return {"error": result.error, "bound": result.lower_bound, **facts}
+
+
+def cell(name: str, k: int, method: str) -> Row:
+    """Printed error and minutes of a method; for our own ones, the best printed error."""
+    found = [row for row in PRINTED if row["set"] == name and int(row["k"]) == k]
+    if not found:
+        return {"printed": "", "printed min": ""}
+    column = method.split()[-1]
+    if column in found[0]:
+        return {"printed": found[0][column], "printed min": float(found[0][f"min {column}"])}
+    return {"printed": min((found[0][order] for order in ORDERS), key=float), "printed min": ""}
+
+
+def met(error: Any, printed: str) -> bool | str:
+    """Whether an error is no larger than printed, up to half a unit of the last digit."""
+    if not printed or error == "":
+        return ""
+    return bool(error <= float(printed) + 0.5 * last_unit(printed))
+
+
+def tables(rows: list[Row]) -> dict[str, list[Row]]:
+    """The orders one by one, then every method."""
+    return {
+        "Weighted searches": [line for group in problems(rows) for line in by_order(group)],
+        "All methods": [by_method(group) for group in problems(rows)],
+    }
+
+
+def problems(rows: list[Row]) -> list[dict[str, Row]]:
+    """Rows by method, one dictionary per set and size."""
+    groups = groupby(rows, key=lambda row: (row["set"], row["k"]))
+    return [{row["method"]: row for row in group} for _, group in groups]
+
+
+def by_order(group: dict[str, Row]) -> Iterator[Row]:
+    """One line per weighted search."""
+    for order in ORDERS:
+        ours, alone = group[f"weighted {order}"], group[f"order {order}"]
+        minutes = ours["printed min"]
+        yield {
+            "set": ours["set"],
+            "k": ours["k"],
+            "order": order,
+            "printed": ours["printed"],
+            "weighted": ours["error"],
+            "met": met(ours["error"], ours["printed"]),
+            "gap [%]": gap(ours),
+            "status": ours["status"],
+            "nodes": ours["nodes"],
+            "seconds": ours["seconds"],
+            "printed min": minutes,
+            "times faster": "" if minutes == "" else 60.0 * minutes / ours["seconds"],
+            "order alone": alone["error"],
+            "its nodes": alone["nodes"],
+            "its seconds": alone["seconds"],
+        }
+
+
+def by_method(group: dict[str, Row]) -> Row:
+    """One line with every method's error, printed and ours."""
+    weighted, auto, exchange = (group[name] for name in ("weighted h", "auto", "exchange"))
+    line = {"set": weighted["set"], "k": weighted["k"]}
+    for name in ("GKS", "GE", "LEV_GE"):
+        line |= {f"{name} printed": group[name]["printed"], name: group[name]["error"]}
+    return line | {
+        "WA* printed": auto["printed"],
+        "weighted": weighted["error"],
+        "auto": auto["error"],
+        "exchange": exchange["error"],
+        "met": met(exchange["error"], auto["printed"]) and met(auto["error"], auto["printed"]),
+        "its seconds": exchange["seconds"],
+        "its gap [%]": gap(exchange),
+        "lower bound": auto["best bound"],
+    }
+
+
+def gap(row: Row) -> float:
+    """Relative distance to the best bound that was proven."""
+    return 100.0 * (1.0 - row["best bound"] / row["error"])
