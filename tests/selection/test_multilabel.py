@@ -21,7 +21,7 @@ from columnist.selection.multilabel import (
     MultiLabelForwardClassifierCV,
 )
 from columnist.selection.thresholds import optimal_thresholds
-from tests.selection.steps import block_forward
+from tests.steps import block_forward
 
 
 def labelled(m=80, n=10, n_labels=4, seed=0):

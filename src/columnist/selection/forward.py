@@ -19,12 +19,12 @@ from columnist._validation import (
 )
 from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.linalg.forward_gram import GramForward
+from columnist.linalg.forward_powers import BlockForward
 from columnist.linalg.forward_spectrum import SpectrumForward
 from columnist.linalg.forward_target import TargetForward
 from columnist.linalg.forward_wide import WideForward
 from columnist.linalg.passes import columns_of
 from columnist.selection.base import FastSelector
-from columnist.selection.block_forward import BlockForward
 
 __all__ = ["ForwardSelector"]
 

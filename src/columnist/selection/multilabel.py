@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from columnist._validation import check_count, check_room, resolve_constraints
 from columnist.criteria import Criterion, get_criterion
+from columnist.linalg.forward_powers import fresh_directions
 from columnist.linalg.passes import columns_of
 from columnist.linalg.powers import Polynomials, fit_polynomials
-from columnist.selection.block_forward import fresh_directions
 from columnist.selection.forward import ForwardSelector
 from columnist.selection.thresholds import optimal_thresholds
 

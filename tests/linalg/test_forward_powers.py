@@ -11,11 +11,11 @@ from numpy.polynomial import legendre
 
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
 from columnist.linalg import passes
+from columnist.linalg.forward_powers import BlockForward, fresh_directions
 from columnist.selection import ForwardSelector
-from columnist.selection.block_forward import BlockForward, fresh_directions
 from tests.oracles.brute_force import residual_singular_values, subset_error
 from tests.oracles.forward import greedy_extended
-from tests.selection.steps import block_forward
+from tests.steps import block_forward
 from tests.strategies import CRITERIA, matrices, tolerance
 
 
