@@ -56,6 +56,10 @@ def test_column_forms(data, j):
     rest = X - Q @ (Q.T @ X)
     expected = np.einsum("ij,ij->j", rest, X @ (X.T @ rest) - Q @ (Q.T @ X @ (X.T @ rest)))
     np.testing.assert_allclose(column_forms(given, Q), expected, rtol=1e-11, atol=1e-12)
+    turned = np.linalg.qr(np.random.default_rng(3).standard_normal((11, j)))[0]
+    rest = X.T - turned @ (turned.T @ X.T)
+    expected = ((X @ rest) ** 2).sum(axis=0)
+    np.testing.assert_allclose(column_forms(given.T, turned), expected, rtol=1e-11, atol=1e-12)
 
 
 def test_blocks_cover_everything_once():

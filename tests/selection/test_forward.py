@@ -155,16 +155,18 @@ def test_sparse_and_float32_choose_alike(target, centering):
         np.testing.assert_allclose(selector.errors_, dense.errors_, rtol=1e-10)
 
 
-def test_wide_sparse_equals_dense(monkeypatch):
-    monkeypatch.setattr("columnist.selection.forward._GRAM_SIDE", 0)
+@pytest.mark.parametrize("shape", [(40, 300), (300, 40)])
+def test_large_sparse_equals_small_dense(monkeypatch, shape):
     rng = np.random.default_rng(6)
-    X = (rng.random((40, 300)) < rng.uniform(0.02, 0.6, 300)) * rng.standard_normal((40, 300))
+    n = shape[1]
+    X = (rng.random(shape) < rng.uniform(0.02, 0.6, n)) * rng.standard_normal(shape)
     X[:, ::7] = 0.0
-    wide = ForwardSelector(15, include=[7]).fit(sp.csc_array(X))
-    monkeypatch.undo()
-    gram = ForwardSelector(15, include=[7]).fit(X)
-    np.testing.assert_array_equal(wide.selected_, gram.selected_)
-    np.testing.assert_allclose(wide.errors_, gram.errors_, rtol=1e-10)
+    small = ForwardSelector(15, include=[7]).fit(X)
+    monkeypatch.setattr("columnist.selection.forward._GRAM_SIDE", 0)
+    monkeypatch.setattr("columnist.selection.forward._GRAM_SIDE_WIDE", 0)
+    large = ForwardSelector(15, include=[7]).fit(sp.csc_array(X))
+    np.testing.assert_array_equal(large.selected_, small.selected_)
+    np.testing.assert_allclose(large.errors_, small.errors_, rtol=1e-10)
 
 
 def test_wide_computes_everything_anew_when_much_has_shrunk(monkeypatch):

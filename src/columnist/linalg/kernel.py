@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.linalg.gather import add_forms
-from columnist.linalg.passes import column_blocks, kernel_product
+from columnist.linalg.passes import column_blocks, cross, kernel_product
 from columnist.linalg.second_moment import kernel_blocks
 
 __all__ = ["column_forms"]
@@ -19,7 +19,8 @@ def column_forms(X, Q: np.ndarray) -> np.ndarray:
     r"""For every column x of X the form :math:`x^T P XX^T P x`, with :math:`P = I - QQ^T`.
 
     The kernel is formed in blocks of rows and never stored. A column with z nonzeros costs
-    :math:`z^2` operations, or m^2 in a matrix product when it is dense. No input validation.
+    :math:`z^2` operations, or m^2 in a matrix product when it is dense. A tall X takes its Gram
+    matrix instead, whose squared column lengths are the forms. No input validation.
 
     Parameters
     ----------
@@ -35,6 +36,8 @@ def column_forms(X, Q: np.ndarray) -> np.ndarray:
     >>> column_forms(np.diag([1.0, 2.0]), np.zeros((2, 0)))
     array([ 1., 16.])
     """
+    if X.shape[0] > X.shape[1]:
+        return _gram_forms(X, Q)
     KQ = kernel_product(X, Q)
     inner = Q.T @ KQ
     forms = np.zeros(X.shape[1])
@@ -43,6 +46,17 @@ def column_forms(X, Q: np.ndarray) -> np.ndarray:
         if Q.shape[1]:
             block = block - Q[rows] @ KQ.T - (KQ[rows] - Q[rows] @ inner) @ Q.T
         add(rows, block, forms)
+    return forms
+
+
+def _gram_forms(X, Q: np.ndarray) -> np.ndarray:
+    """The forms as squared lengths of the columns of X'PX, in blocks."""
+    W = cross(X, Q)
+    forms = np.zeros(X.shape[1])
+    for rows, block in kernel_blocks(X.T):
+        if Q.shape[1]:
+            block -= W[rows] @ W.T
+        forms[rows] = np.einsum("ij,ij->i", block, block)
     return forms
 
 

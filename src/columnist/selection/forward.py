@@ -28,8 +28,8 @@ from columnist.selection.base import FastSelector
 
 __all__ = ["ForwardSelector"]
 
-# Widest matrix whose Gram matrix is formed even though it has fewer rows.
-_GRAM_SIDE = 5000
+# Widest matrix whose Gram matrix is formed: 1.2 GB, or less if it has fewer rows anyway.
+_GRAM_SIDE, _GRAM_SIDE_WIDE = 12_000, 5_000
 
 
 class ForwardSelector(FastSelector):
@@ -246,7 +246,7 @@ def _state(matrices: Matrices, size: int, criterion: Criterion, degree: int):
         return SpectrumForward(matrices.reduce("exact", size, None), size, criterion)
     if Y is not None:
         return TargetForward(X, Y, size, center=center)
-    if n <= max(m, _GRAM_SIDE):
+    if n <= (_GRAM_SIDE if n <= m else _GRAM_SIDE_WIDE):
         return GramForward(X, size, center=center)
     return WideForward(X, size, center=center)
 
