@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import columnist
+from columnist import selection
 
 # Instances to test, for classes whose constructor needs arguments or whose defaults are slow:
 # class name -> function from the class to a list of instances.
@@ -31,6 +32,10 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     "NormSampler": lambda cls: [cls(), cls(replace=True)],
     "MultiLabelForwardClassifier": lambda cls: [cls(), cls(degree=2)],
     "MatchingFilter": lambda cls: [cls(), cls(centering="mean")],
+    "TwoStageSelector": lambda cls: [
+        cls(selection.UniformSampler(random_state=0), selection.PivotedQRSelector(1), 0.6),
+        cls(selection.MatchingFilter(), selection.ForwardSelector(1), 0.6),
+    ],
 }
 
 

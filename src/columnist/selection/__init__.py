@@ -10,7 +10,9 @@ from columnist.selection.multilabel import (
     MultiLabelForwardClassifier,
     MultiLabelForwardClassifierCV,
 )
+from columnist.selection.multilabel_informed import MultiLabelInformedSelector
 from columnist.selection.path import PathStep, SelectionPath, selection_path
+from columnist.selection.robust_l21 import RobustL21Selector
 from columnist.selection.sampling import (
     LeverageSampler,
     NormSampler,
@@ -18,6 +20,7 @@ from columnist.selection.sampling import (
     VolumeSampler,
 )
 from columnist.selection.solution import Solution
+from columnist.selection.two_stage import TwoStageSelector
 
 __all__ = [
     "ColumnSelector",
@@ -29,12 +32,15 @@ __all__ = [
     "MatchingFilter",
     "MultiLabelForwardClassifier",
     "MultiLabelForwardClassifierCV",
+    "MultiLabelInformedSelector",
     "NormSampler",
     "PathStep",
     "PivotedQRSelector",
+    "RobustL21Selector",
     "SelectionPath",
     "Solution",
     "StrongRRQRSelector",
+    "TwoStageSelector",
     "UniformSampler",
     "VolumeSampler",
     "certify",
