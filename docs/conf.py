@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
+
+sys.path.insert(0, str(Path(__file__).parent))
+import comparison_page
 
 project = "Columnist"
 author = "The Columnist developers"
@@ -56,3 +61,8 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+
+
+def setup(app) -> None:
+    """Write what is made from benchmark results."""
+    app.connect("builder-inited", comparison_page.write)

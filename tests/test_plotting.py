@@ -8,12 +8,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest
 from sklearn.preprocessing import StandardScaler
 
 from columnist import Certificate, ColumnSelector, certify, selection_path
-from columnist.plotting import ErrorPathDisplay, RepresentativeDisplay, SearchProgressDisplay
+from columnist.metrics import reconstruction_error
+from columnist.plotting import (
+    ComparisonDisplay,
+    ErrorPathDisplay,
+    RepresentativeDisplay,
+    SearchProgressDisplay,
+)
+from columnist.selection import ForwardSelector, MatchingFilter, PivotedQRSelector
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +225,130 @@ def test_the_figure_grows_with_the_columns(n_columns):
     height = display.figure_.get_figheight()
     assert 1.5 < height < 2 + 0.25 * n_columns
     display.figure_.canvas.draw()
+
+
+# -- error against time of several selectors ---------------------------------------
+
+
+def crowd(n_selectors: int, **options) -> ComparisonDisplay:
+    """Selectors of nearly the same error and time."""
+    rng = np.random.default_rng(0)
+    names = [f"selector number {i}" for i in range(n_selectors)]
+    errors = 5.0 + 0.05 * rng.standard_normal(n_selectors)
+    return ComparisonDisplay(names, errors, 10.0 ** (0.1 * errors - 2), **options)
+
+
+def boxes(texts, ax) -> list:
+    """Places of texts on the canvas, without the lines that lead to them."""
+    ax.figure.draw_without_rendering()
+    return [Text.get_window_extent(text) for text in texts]
+
+
+def test_comparison_measures_all_selectors_alike(frame, ax):
+    selectors = {
+        "pivots": PivotedQRSelector(3),
+        "forward": ForwardSelector(3),
+        "best": ColumnSelector(3),
+    }
+    display = ComparisonDisplay.from_selectors(selectors, frame, bound="best", ax=ax)
+    for selector, error in zip(selectors.values(), display.errors, strict=True):
+        assert error == pytest.approx(selector.fit(frame).error_)
+    assert (display.seconds > 0.0).all()
+    assert display.bound == pytest.approx(selectors["best"].certificate_.lower_bound)
+    assert display.total == pytest.approx(frame.size)
+    assert [label.get_text() for label in display.labels_] == list(selectors)
+    points = np.column_stack([display.seconds, 100 * display.errors / display.total])
+    np.testing.assert_allclose(display.points_.get_offsets(), points)
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "time (s)")
+    assert "% of the squared Frobenius norm of X" in ax.get_ylabel()
+
+
+def test_comparison_does_not_fit_what_it_is_given(frame, ax):
+    selector = ForwardSelector(2)
+    ComparisonDisplay.from_selectors({"forward": selector}, frame, ax=ax)
+    assert not hasattr(selector, "selected_")
+
+
+def test_comparison_for_a_target(frame, ax):
+    y = load_wine().target
+    selectors = {"one by one": MatchingFilter(3), "of scikit-learn": SelectKBest(k=3)}
+    display = ComparisonDisplay.from_selectors(
+        selectors, frame, y, centering="mean", criterion="nuclear", ax=ax
+    )
+    columns = SelectKBest(k=3).fit(frame, y).get_support()
+    error = reconstruction_error(frame, columns, y=y, centering="mean", criterion="nuclear")
+    assert display.errors[1] == pytest.approx(error)
+    assert display.target == "y" and "nuclear norm of y" in ax.get_ylabel()
+
+
+def test_the_area_below_the_bound_is_impossible(ax):
+    display = ComparisonDisplay("ab", [4.0, 2.0], [1.0, 2.0], bound=2.0, total=10.0).plot(ax)
+    assert display.bound_line_.get_ydata()[0] == 20.0
+    low, high = display.impossible_.get_y(), display.impossible_.get_bbox().y1
+    assert (low, high) == (ax.get_ylim()[0], 20.0) and low < 20.0
+    assert any("impossible" in text.get_text() for text in ax.texts)
+
+
+def test_only_what_reaches_the_bound_is_filled(ax):
+    display = ComparisonDisplay("ab", [4.0, 2.0], [1.0, 2.0], bound=2.0).plot(ax)
+    faces = display.points_.get_facecolors()
+    assert faces[0].tolist() == [1.0, 1.0, 1.0, 1.0] != faces[1].tolist()
+    unknown = ComparisonDisplay("ab", [4.0, 2.0], [1.0, 2.0]).plot(ax)
+    assert (unknown.points_.get_facecolors() == 1.0).all()
+    assert unknown.bound_line_ is None and unknown.impossible_ is None
+
+
+@pytest.mark.parametrize("n_selectors", [1, 2, 8, 16])
+@pytest.mark.parametrize("bound", [None, 4.8])
+def test_names_cover_neither_each_other_nor_the_bound(n_selectors, bound):
+    display = crowd(n_selectors, bound=bound).plot()
+    placed = boxes(display.labels_, display.ax_)
+    for i, box in enumerate(placed):
+        assert not any(box.overlaps(other) for other in placed[:i])
+        assert box.x0 >= display.ax_.bbox.x0 and box.x1 <= display.ax_.bbox.x1
+        if bound is not None:
+            assert box.y0 > display.ax_.transData.transform((1.0, bound))[1]
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.5])
+def test_comparison_on_a_logarithmic_axis(bound, ax):
+    display = ComparisonDisplay("abc", [1.0, 0.5, 30.0], [1.0, 1.0, 1.0], bound=bound)
+    display.plot(ax, log=True).figure_.canvas.draw()
+    assert ax.get_yscale() == "log"
+    assert (display.impossible_ is None) == (bound == 0.0)
+
+
+def test_a_bound_needs_a_certificate(frame):
+    selectors = {"forward": ForwardSelector(2)}
+    with pytest.raises(ValueError, match="'best', which is not among the selectors"):
+        ComparisonDisplay.from_selectors(selectors, frame, bound="best")
+    with pytest.raises(ValueError, match="ForwardSelector has no certificate_"):
+        ComparisonDisplay.from_selectors(selectors, frame, bound="forward")
+
+
+def test_a_certificate_can_be_the_bound(frame, ax):
+    certificate = certify(frame, ["alcohol", "malic_acid"])
+    display = ComparisonDisplay.from_selectors(
+        {"forward": ForwardSelector(2)}, frame, bound=certificate, ax=ax
+    )
+    assert display.bound == certificate.lower_bound
+
+
+def test_comparison_needs_one_figure_per_name():
+    with pytest.raises(ValueError, match="one entry per selector; got 2, 1 and 2"):
+        ComparisonDisplay(["a", "b"], [1.0], [1.0, 2.0])
+
+
+def test_time_is_positive():
+    with pytest.raises(ValueError, match="seconds must be positive; got 0"):
+        ComparisonDisplay(["a"], [1.0], [0.0])
+
+
+def test_the_time_axis_has_a_power_of_ten(ax):
+    ComparisonDisplay("ab", [1.0, 2.0], [0.031, 0.032]).plot(ax)
+    low, high = np.log10(ax.get_xlim())
+    assert low < np.log10(0.031) < np.log10(0.032) < high
+    assert np.floor(high) > low
 
 
 # -- all --------------------------------------------------------------------------

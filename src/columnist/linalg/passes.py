@@ -124,6 +124,7 @@ def kernel_product(X, Q: np.ndarray) -> np.ndarray:
 def energies_along(X, Q: np.ndarray) -> np.ndarray:
     """Sums of squares of X'q for every column q: what each direction explains of X."""
     total = np.zeros(Q.shape[1])
+    Q = np.ascontiguousarray(Q)  # sparse products would copy it for every block
     for columns in column_blocks(X.shape[1], Q.shape[1]):
         total += np.square(cross(X[:, columns], Q)).sum(axis=0)
     return total

@@ -5,8 +5,14 @@ that a figure can be restyled without computing anything again. Matplotlib is lo
 and by nothing else: ``pip install "columnist[plot]"`` brings it.
 """
 
+from columnist.plotting.comparison import ComparisonDisplay
 from columnist.plotting.error_path import ErrorPathDisplay
 from columnist.plotting.representative import RepresentativeDisplay
 from columnist.plotting.search_progress import SearchProgressDisplay
 
-__all__ = ["ErrorPathDisplay", "RepresentativeDisplay", "SearchProgressDisplay"]
+__all__ = [
+    "ComparisonDisplay",
+    "ErrorPathDisplay",
+    "RepresentativeDisplay",
+    "SearchProgressDisplay",
+]

@@ -59,17 +59,26 @@ class FastSelector(BaseSelector):
         -------
         self
         """
+        matrices, size = self._begin(X, y)
+        with matrices.threads():
+            self._store(matrices, self.selected_)
+        self._warn_if_short(len(self.selected_), size)
+        return self
+
+    def _begin(self, X, y) -> tuple[Matrices, int]:
+        """Validate and select; the error, which may cost more than the selection, is left to do.
+
+        Returns the data and how many columns were asked for.
+        """
         self._check_parameters()
         matrices = self._matrices(X, y)
         size = self._size(matrices.n_features)
+        balanced, *scales = matrices.balanced()
+        if scales == [1.0, 1.0]:
+            matrices = balanced  # and nobody needs to look at the entries again
         with matrices.threads():
-            balanced, *scales = matrices.balanced()
-            if scales == [1.0, 1.0]:
-                matrices = balanced  # and nobody needs to look at the entries again
-            selected = np.asarray(self._select(balanced, size), dtype=np.intp)
-            self._store(matrices, selected)
-        self._warn_if_short(len(selected), size)
-        return self
+            self.selected_ = np.asarray(self._select(balanced, size), dtype=np.intp)
+        return matrices, size
 
     @abstractmethod
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:

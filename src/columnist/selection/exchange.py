@@ -82,7 +82,7 @@ class ExchangeSelector(FastSelector):
         Error of the selection, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the criterion of the target itself.
-    errors_ : ndarray of shape (n_swaps_ + 1,)
+    errors_ : ndarray of shape (n_swaps + 1,)
         Error of the start that led to the selection, then after every exchange.
     n_swaps_ : int
         Exchanges between that start and the selection.

@@ -368,18 +368,9 @@ def _fit(stage, X, y):
         warnings.filterwarnings("ignore", message=_SHORT, category=UserWarning)
         y = y if _uses_y(stage, y) else None
         if type(stage).fit is FastSelector.fit:
-            return _select_only(stage, X, y)
+            stage._begin(X, y)  # without its error, which nobody looks at
+            return stage
         return stage.fit(X) if y is None else stage.fit(X, y)
-
-
-def _select_only(stage: FastSelector, X, y) -> FastSelector:
-    """Fit without the errors, which cost more than many a selection and are not looked at."""
-    stage._check_parameters()
-    matrices = stage._matrices(X, y)
-    size = stage._size(matrices.n_features)
-    with matrices.threads():
-        stage.selected_ = np.asarray(stage._select(matrices.balanced()[0], size), dtype=np.intp)
-    return stage
 
 
 def _selection(stage) -> np.ndarray:
