@@ -14,10 +14,13 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
 
 __all__ = ["SOURCES", "TARGETS", "Matrix", "Source", "read_arff", "read_table"]
 
 Matrix = np.ndarray | sp.csr_array
+# The files do not say how wide the data are.
+N_URL_FEATURES = 3231961
 
 
 def text_lines(path: Path) -> Iterator[str]:
@@ -110,6 +113,15 @@ def read_npz(path: Path) -> sp.csr_array:
     return sp.csr_array(sp.load_npz(path), dtype=np.float64)
 
 
+def read_days(path: Path) -> sp.csr_array:
+    """All files ``Day*`` of a folder of svmlight files, without their labels."""
+    parts = [
+        load_svmlight_file(str(day), n_features=N_URL_FEATURES)[0]
+        for day in sorted(path.parent.glob("Day*"))
+    ]
+    return sp.csr_array(sp.vstack(parts))
+
+
 def read_npy(path: Path) -> np.ndarray:
     """A stored vector, as one column."""
     return np.load(path).astype(np.float64)[:, None]
@@ -159,6 +171,7 @@ SOURCES: dict[str, Source] = {
     "cnae9": Source("cnae-9/cnae-9.csv.gz", read_words, last=-1),  # 1080 x 856
     "cnae9+label": Source("cnae-9/cnae-9.csv.gz", read_words),  # 1080 x 857
     "farm-ads": Source("farm-ads/X_raw.npz", read_npz),  # 4143 x 54877, sparse
+    "url-mini": Source("url-mini/Day0_mini.svm", read_days),  # 1200 x 3231961, sparse
     "arcene": Source("arcene/arcene_train.data.gz", read_words),  # 100 x 10000, training rows
     "emotions": Source("emotions/emotions.arff.gz", read_arff, last=-6),  # 593 x 72
     "scene": Source("scene/scene-train.arff.gz", read_train_and_test, last=-6),  # 2407 x 294

@@ -20,17 +20,21 @@ if str(HOME.parent) not in sys.path:
     sys.path.insert(0, str(HOME.parent))  # the benchmarks use the oracles of the tests
 
 from benchmarks import (  # noqa: E402
+    compare,
     cost,
     exchange,
     gap,
     imports,
+    multilabel_tables,
     parallel,
     peers,
     reach,
     secular,
     table,
     textbook,
+    two_stage_tables,
     weighted_tables,
+    wide,
 )
 from benchmarks.data import Sets  # noqa: E402
 from benchmarks.measure import Row, machine, timed  # noqa: E402
@@ -46,6 +50,10 @@ BENCHMARKS: dict[str, ModuleType] = {
     "exchange": exchange,
     "peers": peers,
     "weighted_tables": weighted_tables,
+    "two_stage_tables": two_stage_tables,
+    "multilabel_tables": multilabel_tables,
+    "wide": wide,
+    "compare": compare,
 }
 
 

@@ -18,8 +18,7 @@ The gap is the distance to the best lower bound that any of our searches proved 
 The printed f of GE is not known: f = 1.1 was taken after the fact, because f = 2 gives 6.54e8 for
 the printed 7.00e8 on madelon at k = 20; isolet5 stays up to 1.5 % off. LEV_GE is the best of ten
 draws of 4 k candidates, weighted by their probabilities; the number of draws is not printed
-either, and on isolet5 at k = 20 ours beat GKS, against the print. Otherwise all methods are
-ordered as printed. Exchange has ten starts.
+either. All methods are ordered as printed. Exchange has ten starts.
 """
 
 from __future__ import annotations

@@ -8,11 +8,26 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import hamming_loss
 
-from benchmarks import peers, reach, run, secular, table, textbook, weighted_tables
+from benchmarks import (
+    compare,
+    multilabel_tables,
+    peers,
+    reach,
+    run,
+    secular,
+    table,
+    textbook,
+    two_stage_tables,
+    weighted_tables,
+    wide,
+)
 from benchmarks.data import Sets
 from benchmarks.readers import read_arff, read_table
 from columnist.criteria import Frobenius
+from columnist.metrics import reconstruction_error
 from tests.data import load_multilabel, load_vehicle
 from tests.oracles.textbook import textbook_search
 
@@ -184,3 +199,81 @@ def test_printed_figures_are_met_up_to_their_rounding():
         "printed": "1.76e3",
         "printed min": 10.97,
     }
+
+
+def stage_row(method, error):
+    return two_stage_tables.measured("6.6", "isolet5", 20, method, [(1.0, error), (2.0, error)])
+
+
+def test_pairs_of_stages_are_compared_with_the_print():
+    """Printed 0.163 < 0.172 < 0.244: our 0.2, 0.1, 0.3 agree on two of three pairs."""
+    ours = {"Pearson FS": 0.2, "FKV GE": 0.1, "Pearson GE": 0.3, "FKV FS": 0.4}
+    group = {method: stage_row(method, error) for method, error in ours.items()}
+    assert two_stage_tables.pairs_in_order(group) == (2, 3)
+    assert group["FKV FS"]["printed"] == "" and group["FKV GE"]["ms"] == 1500.0
+    captions = two_stage_tables.tables(list(group.values()))
+    (line,) = next(lines for caption, lines in captions.items() if "6.6" in caption)
+    assert line["Pearson GE"] == "0.300 (0.244)" and line["FKV FS"] == "0.400"
+
+
+def test_draws_with_given_leverages_are_those_of_the_sampler():
+    X = np.random.default_rng(0).standard_normal((30, 12)) * np.arange(1, 13)
+    sampler = two_stage_tables.LeverageSampler(4, random_state=3).fit(X)
+    drawn = two_stage_tables.Drawn(4, scores=sampler.probabilities_, random_state=3).fit(X)
+    np.testing.assert_array_equal(drawn.selected_, sampler.selected_)
+
+
+def test_ranked_losses_are_those_of_linear_regression():
+    rng = np.random.default_rng(0)
+    X, train, test = rng.standard_normal((60, 6)), np.arange(40), np.arange(40, 60)
+    Y = (X[:, :2] + rng.standard_normal((60, 2)) > 0.0).astype(float)
+    ranking = np.array([1, 4, 0])
+    losses = multilabel_tables.ranked_losses(ranking, X, Y, train, test)
+    for size, loss in enumerate(losses, 1):
+        columns = X[:, ranking[:size]]
+        model = LinearRegression().fit(columns[train], Y[train])
+        cuts = multilabel_tables.optimal_thresholds(model.predict(columns[train]), Y[train])
+        predicted = model.predict(columns[test]) > cuts
+        assert loss == pytest.approx(hamming_loss(Y[test], predicted), abs=1e-12)
+
+
+def test_multilabel_tables():
+    """The best of each method; curves by degree; changes against Frobenius."""
+    made = multilabel_tables.row_of
+    rows = [made("emotions", "FS", f"degree {d}", k, 0.3 - 0.01 * d * k, 1.0)
+            for d in (1, 2) for k in (1, 2)]  # fmt: skip
+    rows += [made("emotions", "RFS", f"alpha {a}", 3, a, 1.0) for a in (0.2, 0.1)]
+    rows += [made("emotions", "Schatten", f"p {p}", 4, p / 10, 1.0) for p in (2, 1, 3)]
+    methods, curves, changes = multilabel_tables.tables(rows).values()
+    best = {line["method"]: (line["Hamming loss"], line["parameters"]) for line in methods}
+    assert best["RFS"] == (0.1, "alpha 0.1") and best["improved FS"][1] == "degree 2"
+    assert [line["best k"] for line in curves] == [2, 2]
+    (line,) = changes
+    assert line["best p"] == "1" and line["its change [%]"] == pytest.approx(-50.0)
+
+
+def test_generated_wide_data():
+    X = wide.popular_columns(50, 1000, 20)
+    assert X.shape == (50, 1000) and set(X.data) == {1.0}
+    counts = np.diff(X.indptr)
+    assert counts.sum() <= 50 * 20
+    assert counts[:10].sum() > counts[500:].sum() > 0
+
+
+@pytest.mark.filterwarnings("ignore:RobustL21Selector stopped")
+def test_every_selector_is_compared_with_what_is_proven():
+    X = next(iter(Sets(None).these("wdbc")))[1]
+    _, scaled, y = compare.labelled()[0]
+    rows = [
+        *compare.problem("wdbc", X, None, 3, compare.PLAIN | compare.RANDOM, 60.0, 2),
+        *compare.problem("wdbc labels", scaled, y, 3, compare.LABELS, 60.0, 1),
+    ]
+    assert {row["selector"] for row in rows} == set(compare.GUARANTEES)
+    assert all(row["optimum known"] and row["above [%]"] > -1e-6 for row in rows)
+    best = [row for row in rows if row["selector"] == "ColumnSelector"]
+    assert all(row["above [%]"] == pytest.approx(0.0, abs=1e-6) for row in best)
+    forward = next(row for row in rows if row["selector"] == "ForwardSelector")
+    chosen = compare.ForwardSelector(3).fit(X).selected_
+    expected = reconstruction_error(X, chosen, relative=True)
+    assert forward["relative error"] == pytest.approx(expected, rel=1e-9)
+    assert len(compare.tables(rows)) == 2
