@@ -8,19 +8,21 @@ __all__ = ["Anderson"]
 
 # Weight, relative to the steps' energy, that keeps the combination of past steps short.
 _RIDGE = 1e-10
-# How far, in lengths of the plain step, an attempt may go.
+# How far, in lengths of the plain step, a combination may go, and half of the first skip.
 _REACH = 100.0
 # Share of the old step's length that the step after an attempt must not exceed.
 _DECREASE = 0.9
+# Steps that differ by no more than this share of their length are a steady drift.
+_ALIKE = 1e-2
 
 
 class Anderson:
     r"""Anderson's mixing for an iteration :math:`v \leftarrow v + f(v)`, with a safeguard.
 
     Every few iterations the last steps are combined so that their sum cancels, as if f were
-    affine, and the same combination of points is tried next. Unless the step from there is
-    clearly shorter, the iteration goes back and forgets the past, so it converges wherever
-    the plain one does.
+    affine, and the same combination of points is tried next; where the steps are all alike, many
+    of them are made at once. Unless the step from there is clearly shorter, or still the same,
+    the iteration goes back and forgets the past, so it converges wherever the plain one does.
 
     Parameters
     ----------
@@ -49,26 +51,33 @@ class Anderson:
         self.points: list[np.ndarray] = []
         self.steps: list[np.ndarray] = []
         self.count = 0
-        self.retreat: tuple[np.ndarray, float] | None = None
+        self.tried, self.skip = False, _REACH
 
     def next(self, point: np.ndarray, step: np.ndarray) -> np.ndarray:
         """The point to go to from ``point``, where the map would make ``step``."""
         length = float(np.linalg.norm(step))
-        if self.retreat is not None:
-            plain, allowed = self.retreat
-            self.retreat = None
-            if not length <= _DECREASE * allowed:
-                self.forget()
-                return plain
+        if self.tried and not self._good(step, length):
+            plain = self.points[-1] + self.steps[-1]
+            self.forget()
+            return plain
         self.points = [*self.points[-self.memory :], point]
         self.steps = [*self.steps[-self.memory :], step]
         self.count += 1
-        if self.count % self.period or len(self.steps) < 3 or length == 0.0:
+        self.tried = self.count % self.period == 0 and len(self.steps) > 2 and length > 0.0
+        if not self.tried:
             return point + step
-        self.retreat = point + step, length
+        if _alike(step, self.steps[-2], length):
+            self.skip *= 2.0
+            return point + self.skip * step
         correction = self._correction(step)
         excess = float(np.linalg.norm(correction)) / (_REACH * length)
-        return self.retreat[0] - correction / max(excess, 1.0)
+        return point + step - correction / max(excess, 1.0)
+
+    def _good(self, step: np.ndarray, length: float) -> bool:
+        """Whether an attempt led to a clearly shorter step, or only skipped equal ones."""
+        before = self.steps[-1]
+        shorter = length <= _DECREASE * float(np.linalg.norm(before))
+        return shorter or _alike(step, before, length)
 
     def _correction(self, step: np.ndarray) -> np.ndarray:
         """What past steps tell to leave out of the plain step."""
@@ -81,3 +90,7 @@ class Anderson:
         for weight, a, b in zip(weights, self.points, self.points[1:], strict=False):
             correction += weight * (b - a)
         return correction
+
+
+def _alike(step: np.ndarray, before: np.ndarray, length: float) -> bool:
+    return float(np.linalg.norm(step - before)) <= _ALIKE * length

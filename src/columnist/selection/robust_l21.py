@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from columnist._matrices import Matrices
 from columnist._validation import available_memory, check_count, check_real
 from columnist.linalg.anderson import Anderson
-from columnist.linalg.passes import apply, cross, gram
+from columnist.linalg.passes import apply, columns_of, cross, gram
 from columnist.linalg.prox import l21_norm, row_norms, row_shrink
 from columnist.selection.row_sparse import Coefficients, RowSparseSelector
 
@@ -91,10 +91,12 @@ class RobustL21Selector(RowSparseSelector):
     columns share their coefficient and are selected together.
 
     The problem is split into the two norms (ADMM). A step shrinks the rows of residuals and
-    coefficients and solves one linear system of the smaller side of X, whose factor is kept.
-    The multipliers P of the residuals, scaled so that :math:`\|p_i\| \le 1` and
-    :math:`\|(X^T P)_j\| \le \alpha`, prove the lower bound :math:`\langle P, Y \rangle`.
-    A sparse X is not made dense, but the product of its smaller side is.
+    coefficients and solves one linear system of the smaller side of X, whose factor is kept;
+    every few steps the past ones are extrapolated. With one target, where the problem is a
+    linear program, the solution is computed exactly once its zeros are known. The multipliers
+    P of the residuals, scaled so that :math:`\|p_i\| \le 1` and :math:`\|(X^T P)_j\| \le
+    \alpha`, prove the lower bound :math:`\langle P, Y \rangle`. A sparse X is not made dense,
+    but the product of its smaller side with itself is.
 
     References
     ----------
@@ -148,10 +150,9 @@ class RobustL21Selector(RowSparseSelector):
                 f"duality gap of {solver.gap / solver.objective:.1e} (tol={self.tol:g}). Raise "
                 "max_iter or tol, standardise X, or take a larger alpha.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        directions = Y / np.maximum(row_norms(Y), _TINY)[:, None]
-        return Coefficients(solver.best, row_norms(cross(X, directions)))
+        return Coefficients(solver.best, row_norms(cross(X, solver.directions)))
 
 
 class _Splitting:
@@ -165,14 +166,19 @@ class _Splitting:
     def __init__(self, X, Y: np.ndarray, alpha: float):
         self.X, self.Y, self.alpha = X, Y, alpha
         self.graph = _Graph(X, Y)
-        self.penalty = 1.0 / (float(row_norms(Y).mean()) or 1.0)
+        self.typical = _typical(Y) or 1.0
+        self.penalty = 1.0 / self.typical
         self.state = np.vstack([-Y, np.zeros((X.shape[1], Y.shape[1]))])
-        self.sizes = _norm(Y), 0.0
         self.blocks = slice(None, len(Y)), slice(len(Y), None)
         self.mixer = Anderson()
         self.n_iter, self.next_change = 0, _CHECK
+        self.pattern, self.repeats = None, 0
         self.objective, self.bound = np.inf, 0.0
         self.history: list[float] = []
+        # Nothing at all, and its own dual: from a certain alpha on that is the solution.
+        self.directions = Y / np.maximum(row_norms(Y), _TINY)[:, None]
+        self._try_point(np.zeros((X.shape[1], Y.shape[1])))
+        self._try_dual(self.directions)
 
     @property
     def gap(self) -> float:
@@ -201,15 +207,45 @@ class _Splitting:
 
     def _certify(self) -> None:
         E, Z = self.blocks
-        W = self.shrunk[Z] / np.sqrt(self.graph.ratio)
+        self._try_point(self.shrunk[Z] / np.sqrt(self.graph.ratio))
+        self._try_dual(self.penalty * (self.shrunk[E] - self.state[E]))
+        if self.Y.shape[1] == 1:
+            self._try_vertex()
+        self.history.append(self.objective)
+
+    def _try_point(self, W: np.ndarray) -> None:
         objective = l21_norm(apply(self.X, W) - self.Y) + self.alpha * l21_norm(W)
         if objective < self.objective:
             self.objective, self.best = objective, W
-        P = self.penalty * (self.shrunk[E] - self.state[E])
+
+    def _try_dual(self, P: np.ndarray) -> None:
         excess = row_norms(cross(self.X, P)).max() / self.alpha
         bound = float(np.vdot(P, self.Y)) / max(1.0, excess, row_norms(P).max())
-        self.bound = max(self.bound, bound)
-        self.history.append(self.objective)
+        if bound > self.bound:
+            self.bound = bound
+
+    def _try_vertex(self) -> None:
+        """With one target the problem is a linear program: jump to the vertex once it is known.
+
+        A vertex has as many vanishing residuals as nonzero coefficients. It is tried when the
+        same zeros were seen twice.
+        """
+        signs = np.sign(self.shrunk)
+        same = self.pattern is not None and np.array_equal(signs, self.pattern)
+        self.pattern, self.repeats = signs, self.repeats + 1 if same else 0
+        residuals, coefficients = (signs[block] for block in self.blocks)
+        fitted, kept = np.flatnonzero(residuals == 0.0), np.flatnonzero(coefficients)
+        if self.repeats != 1 or len(fitted) != len(kept):
+            return
+        W, P, columns = np.zeros_like(coefficients), -residuals, columns_of(self.X, kept)
+        wanted = self.alpha * coefficients[kept] - columns.T @ P
+        try:
+            W[kept] = np.linalg.solve(columns[fitted], self.Y[fitted])
+            P[fitted] = np.linalg.solve(columns[fitted].T, wanted)
+        except np.linalg.LinAlgError:
+            return
+        self._try_point(W)
+        self._try_dual(P)
 
     def _rebalance(self, ahead: np.ndarray) -> bool:
         """Change the penalties of E and Z where values and multipliers move unevenly."""
@@ -236,7 +272,12 @@ class _Splitting:
         """Factor by which the penalty of a block should grow."""
         rows = self.blocks[block]
         image, new, state = self.image[rows], self.shrunk[rows], self.state[rows]
-        apart = _norm(image - new) / max(_norm(image), _norm(new), self.sizes[block], _TINY)
+        if block == 0:  # a few residuals may be very large: the others set the scale
+            size = max(_typical(image), _typical(new), 0.1 * self.typical)
+            size *= np.sqrt(len(image))
+        else:
+            size = max(_norm(image), _norm(new), _TINY)
+        apart = _norm(image - new) / size
         moved = _norm(ahead[rows] - new) / max(_norm(state - new), _TINY)
         ratio = (apart + _CLOSE) / (moved + _CLOSE)
         return float(np.clip(np.sqrt(ratio), 1.0 / _CHANGE, _CHANGE))
@@ -286,6 +327,12 @@ class _Graph:
 
     def _solve(self, B: np.ndarray) -> np.ndarray:
         return scipy.linalg.cho_solve(self.cholesky, B, overwrite_b=True, check_finite=False)
+
+
+def _typical(M: np.ndarray) -> float:
+    """Median length of the rows that are not zero."""
+    norms = row_norms(M)
+    return float(np.median(norms[norms > 0.0])) if norms.any() else 0.0
 
 
 def _norm(M: np.ndarray) -> float:
