@@ -17,19 +17,17 @@ Two classes share the interface of :mod:`columnist.search.problem`:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
-from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten
+from columnist.criteria import Criterion, Frobenius
 from columnist.linalg.branch import FrobeniusBrancher, Workspace
-from columnist.linalg.interlace import surviving_tuples
 from columnist.linalg.reduce import Reduced
 from columnist.linalg.residual import DEPENDENT, chosen_basis, residual_singular_values
 from columnist.linalg.ridge import own_noise, ridge_bounds
 from columnist.linalg.secular import downdated_eigenvalues
 from columnist.linalg.swaps import add_columns, exchange_columns
+from columnist.search.downdates import Downdates, Moment, best_goals, complete_goal
 from columnist.search.incumbent import exchange, greedy
 from columnist.search.problem import Branches, Demand
 
@@ -49,14 +47,6 @@ _WORTHWHILE = 0.1
 _UNKNOWN = object()
 # Size of the problem from which a table of exchanges pays.
 _TABLE = 1e6
-# Longest candidate list whose pairs are bounded all at once.
-_MOST_PAIRED = 200
-# Longest candidate list whose triples are.
-_MOST_TRIPLED = 120
-# Triples per candidate that are solved at once rather than branched on.
-_FEW_TUPLES = 4
-# Tuples bounded in one NumPy call.
-_CHUNK = 4096
 
 
 def column_problem(
@@ -222,7 +212,7 @@ class FrobeniusColumns(_Columns):
         left = self.size - len(chosen)
         threshold = demand.threshold / self.unit
         if left == 0:
-            return _complete(self.value(chosen), chosen, demand)
+            return complete_goal(self.value(chosen), chosen, demand)
         if demand.weight == "b":
             return self._expand_b(chosen, candidates, left, demand)
         space = self._space(worker)
@@ -239,7 +229,7 @@ class FrobeniusColumns(_Columns):
             chosen, candidates, left, threshold, space, budget, demand.n_best
         )
         if left == 1:
-            return _goals(chosen, kept, self.unit * f, demand)
+            return best_goals(chosen, kept, self.unit * f, demand)
         if demand.shortcut and len(kept) > _RIDGED and left > 3:
             bound, kept, f, u = self._ridge(space, order, left, threshold, bound, kept, f, u)
         return Branches(
@@ -293,260 +283,72 @@ class FrobeniusColumns(_Columns):
         f = self.unit * np.maximum(tails[:, -1] - self._rounding, 0.0)
         keep = f < demand.threshold
         if left == 1:
-            return _goals(chosen, candidates[keep], f[keep], demand)
+            return best_goals(chosen, candidates[keep], f[keep], demand)
         if keep.sum() < left:
             return Branches(np.inf)
         return Branches(f.min(), candidates[keep], f[keep], self.unit * b[keep])
 
 
-class InvariantColumns(_Columns):
+class InvariantColumns(_Columns, Downdates):
     """Columns, with or without components, under any criterion of the singular values."""
+
+    def __init__(self, reduced, size, criterion, n_components, include, candidates, evaluate=None):
+        _Columns.__init__(
+            self, reduced, size, criterion, n_components, include, candidates, evaluate
+        )
+        Downdates.__init__(self, self.n_items, size, criterion, n_components, reduced.scale)
+        self.exact = reduced.exact
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""
         r, n = self.reduced.columns.shape[1], self.n_items
         return 1e-4 + (25.0 * r**3 + 40.0 * r * r * n) / 2e9
 
-    def completion_errors(self, chosen, candidates) -> np.ndarray:
-        """Error of ``chosen`` plus each candidate."""
-        lam, Z, _ = self._eigen_coordinates(chosen, candidates)
-        if isinstance(self.criterion, Frobenius):
-            top = downdated_eigenvalues(lam, Z, 0, min(self.n_components, len(lam)))
-            left = lam.sum() - np.einsum("ij,ij->i", Z, Z) - top.sum(axis=1)
-            return self.reduced.scale**2 * np.maximum(left, 0.0)
-        first, last = self._range(0, len(lam))
-        return self._thetas(downdated_eigenvalues(lam, Z, first, last))
+    def moment(self, chosen, candidates) -> Residual:
+        """The target's second moment outside the chosen columns."""
+        return Residual(*self._eigen_coordinates(chosen, candidates), self._allowance)
 
-    def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
-        """Children of a node, or its complete sets when one column is left to choose."""
-        left = self.size - len(chosen)
-        if left == 0:
-            return _complete(self.value(chosen), chosen, demand)
-        if len(candidates) < left:
-            return Branches(np.inf)
-        lam, Z, coordinates = self._eigen_coordinates(chosen, candidates)
-        allowance = self._allowance
-        outside = self._outside(lam, coordinates)
-        bound = self._node_bound(lam, coordinates, outside, left, allowance)
-        if bound >= demand.threshold:
-            return Branches(np.inf)
-        if isinstance(self.criterion, Frobenius) and len(candidates) > _MOST_PAIRED:
-            return self._expand_by_leading(chosen, candidates, lam, Z, left, bound, demand)
-        paired = left >= 2 and demand.shortcut and len(candidates) <= _MOST_PAIRED
-        first, last = self._range(left - 1, len(lam))
-        if paired or (demand.weight == "u" and left > 1):
-            spectra = np.maximum(downdated_eigenvalues(lam, Z, 0, len(lam)), 0.0)
-            roots = spectra[:, first:last]
-        else:
-            spectra, roots = None, downdated_eigenvalues(lam, Z, first, last)
-        kept, f = self._filter(roots - allowance, outside, lam, coordinates, left,
-                               bound, demand.threshold)  # fmt: skip
-        if len(kept) < left:
-            return Branches(np.inf)
-        items = candidates[kept]
-        if left == 1:
-            return _goals(chosen, items, f, demand)
-        if paired:
-            node = _PairNode(lam, Z[kept], coordinates[kept], spectra[kept], allowance)
-            if left == 2:
-                return self._best_tuples(chosen, items, node, 2, demand)
-            if demand.weight is None:
-                return self._compatible(chosen, items, f, node, left, bound, demand)
-        weight = np.empty(0)
-        if demand.weight == "u":
-            weight = self._thetas(spectra[kept, self.n_components :])
-        return Branches(bound, items, f, weight)
 
-    def _expand_by_leading(self, chosen, candidates, lam, Z, left, bound, demand) -> Branches:
-        """Children under Frobenius: the sum of a tail is the trace minus the leading roots."""
-        r2, unit = self.n_components, self.reduced.scale**2
-        top = downdated_eigenvalues(lam, Z, 0, min(left - 1 + r2, len(lam)))
-        trace = lam.sum() - np.einsum("ij,ij->i", Z, Z)
-        f = trace - top.sum(axis=1) - len(lam) * self._allowance
-        f = np.maximum(unit * f, bound)
-        u = unit * np.maximum(trace - top[:, :r2].sum(axis=1), 0.0)
-        keep = f < demand.threshold
-        if keep.sum() < left:
-            return Branches(np.inf)
-        if left == 1:
-            return _goals(chosen, candidates[keep], f[keep], demand)
-        weight = u[keep] if demand.weight == "u" else u[:0]
-        return Branches(bound, candidates[keep], f[keep], weight)
+class Residual(Moment):
+    """What columns leave of the target.
 
-    def _compatible(self, chosen, items, f, node: _PairNode, left, bound, demand) -> Branches:
-        """Children, each with the candidates it may still be combined with."""
-        n = len(items)
-        width = 3 if left == 3 and n <= _MOST_TRIPLED else 2
-        tuples, bounds = self._tuples(node, width, left - width, demand.threshold)
-        if width == 3 and len(tuples) <= _FEW_TUPLES * n:
-            return self._solve_tuples(chosen, items, node, tuples, bounds, demand)
-        together = np.full((n, n), np.inf)
-        for a, b in ((0, 1), (0, 2), (1, 2))[: 1 if tuples.shape[1] == 2 else 3]:
-            np.minimum.at(together, (tuples[:, a], tuples[:, b]), bounds)
-        together = np.minimum(together, together.T)
-        # A completion through i holds left - 1 others, so the last of its smallest bounds holds.
-        f = np.maximum(f, np.partition(together, left - 2, axis=1)[:, left - 2])
-        order = np.lexsort((items, f))
-        allowed = np.isfinite(together)[np.ix_(order, order)]
-        f = f[order]
-        f[np.tril(allowed).sum(axis=1) < left - 1] = np.inf
-        f[f >= demand.threshold] = np.inf
-        return Branches(bound, items[order], f, partitioned=True, allowed=allowed, explored=n)
+    Parameters
+    ----------
+    lam : ndarray of shape (d,)
+        Eigenvalues of the residual second moment.
+    Z : ndarray of shape (n, d)
+        What each candidate takes.
+    units : ndarray of shape (n, d)
+        Unit residuals of the candidates.
+    allowance : float
+        Rounding of an eigenvalue.
+    """
 
-    def _best_tuples(self, chosen, items, node: _PairNode, width: int, demand) -> Branches:
-        """Complete sets of a node with ``width`` columns to choose."""
-        tuples, bounds = self._tuples(node, width, 0, demand.threshold)
-        return self._solve_tuples(chosen, items, node, tuples, bounds, demand)
+    def __init__(self, lam: np.ndarray, Z: np.ndarray, units: np.ndarray, allowance: float):
+        self.lam, self.Z, self.units, self.allowance = lam, Z, units, allowance
 
-    def _solve_tuples(self, chosen, items, node, tuples, bounds, demand: Demand) -> Branches:
-        """Solve tuples from the most promising on, until their bounds reach what was found."""
-        order = np.argsort(bounds, kind="stable")
-        found: list[tuple[float, float, tuple[int, ...]]] = []
-        limit, base = demand.threshold, tuple(chosen.tolist())
-        for at in order:
-            if bounds[at] >= limit:
-                break
-            moment = node.moment(tuples[at])
-            values = np.linalg.eigvalsh(moment)[::-1][self.n_components :]
-            low, high = self._thetas(values + np.array([[-1.0], [1.0]]) * node.allowance)
-            if low < limit:
-                found.append((float(low), float(high), (*base, *items[tuples[at]].tolist())))
-                highs = sorted(high for _, high, _ in found)
-                # The limit is an error that was reached, rounding included.
-                if len(found) >= demand.n_best:
-                    limit = min(limit, highs[demand.n_best - 1])
-                found = [entry for entry in found if entry[0] <= limit]
-        goals = [(low, subset) for low, _, subset in found]
-        return Branches(np.inf, goals=goals, explored=len(items))
-
-    def _tuples(self, node: _PairNode, width: int, left: int, threshold: float):
-        """Pairs or triples of children below the threshold with ``left`` more to come.
-
-        Returns positions and error bounds; see :mod:`columnist.linalg.interlace`.
-        """
-        drop, scale = self.n_components + left, self.reduced.scale
-        power = _schatten_power(self.criterion)
-        if power is None:
-            return self._general_pairs(node, width, drop, threshold)
-        root = 1.0 if isinstance(self.criterion, Frobenius) else 1.0 / power
-        unit = scale**2 if isinstance(self.criterion, Frobenius) else scale
-        limit = (threshold / unit) ** (1.0 / root)
-        low = np.maximum(node.spectra - node.allowance, 0.0)
-        cosines, inner = node.products()
-        tuples, totals = surviving_tuples(
-            node.spectra, low, node.spectra ** (power / 2), low ** (power / 2), cosines, inner,
-            float(node.lam.sum()), width, drop, node.allowance, limit, power <= 2.0,
-        )  # fmt: skip
-        return tuples, unit * totals**root
-
-    def _general_pairs(self, node: _PairNode, width: int, drop: int, threshold: float):
-        """The same for any monotone criterion, from the lower ends of the boxes alone."""
-        n = len(node.spectra)
-        tuples = np.array(list(combinations(range(n), width)), dtype=np.int32)
-        tuples = tuples.reshape(-1, width)
-        shift = width - 1
-        shifted = np.pad(node.spectra[:, shift:], ((0, 0), (0, shift)))
-        bounds = np.empty(len(tuples))
-        for start in range(0, len(tuples), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            low = shifted[tuples[part]].max(axis=1)[:, drop:] - node.allowance
-            bounds[part] = self._thetas(low)
-        below = bounds < threshold
-        return tuples[below], bounds[below]
-
-    def _filter(self, roots, outside, lam, coordinates, left, bound, threshold):
-        """Children below the threshold; a shorter list tightens its own bounds."""
-        kept = np.arange(len(roots))
-        while True:
-            floor = _fit(outside - self._allowance, roots.shape[1])
-            f = np.maximum(self._thetas(np.maximum(roots[kept], floor)), bound)
-            below = f < threshold
-            if below.all() or below.sum() < left or below.sum() >= len(lam):
-                return kept[below], f[below]
-            kept = kept[below]
-            outside = self._outside(lam, coordinates[kept])
-
-    def _outside(self, lam, coordinates) -> np.ndarray:
-        """Eigenvalues of the residual that no candidate reaches, components dropped."""
-        n, d = coordinates.shape
+    def untouched(self, kept: np.ndarray) -> np.ndarray:
+        """Eigenvalues of the residual outside the span of these candidates."""
+        n, d = len(kept), len(self.lam)
         if n >= d:
             return np.empty(0)
-        rest = np.linalg.qr(coordinates.T, mode="complete")[0][:, n:]
-        return np.linalg.eigvalsh((rest.T * lam) @ rest)[::-1][self.n_components :]
+        rest = np.linalg.qr(self.units[kept].T, mode="complete")[0][:, n:]
+        return np.linalg.eigvalsh((rest.T * self.lam) @ rest)[::-1]
 
-    def _node_bound(self, lam, coordinates, outside, left, allowance) -> float:
-        tail = lam[left + self.n_components :] - allowance
-        length = max(len(tail), len(outside))
-        spectrum = np.maximum(_fit(tail, length), _fit(outside - allowance, length))
-        bound = float(self._thetas(spectrum[None])[0])
-        if isinstance(self.criterion, Frobenius) and len(outside):
-            bound = max(bound, self._captured_bound(lam, coordinates, left, allowance))
-        return bound
-
-    def _captured_bound(self, lam, coordinates, left, allowance) -> float:
-        """tr B minus what columns in the span and r2 free vectors can catch at most."""
-        Q = np.linalg.qr(coordinates.T)[0]
-        inside = np.linalg.eigvalsh((Q.T * lam) @ Q)[::-1][:left].sum()
-        error = lam.sum() - inside - lam[: self.n_components].sum() - len(lam) * allowance
-        return self.reduced.scale**2 * max(error, 0.0)
-
-    def _range(self, dropped: int, d: int) -> tuple[int, int]:
-        """Indices of the eigenvalues that count after dropping columns and components."""
-        first = min(dropped + self.n_components, d)
-        leading = getattr(self.criterion, "n_leading", None)
-        return first, d if leading is None else min(first + leading, d)
-
-    def _thetas(self, eigenvalues: np.ndarray) -> np.ndarray:
-        sigma = np.sqrt(np.maximum(eigenvalues, 0.0))
-        if sigma.shape[-1] == 0:
-            sigma = np.zeros((len(sigma), 1))
-        return self.criterion.values(self.reduced.scale * sigma)
-
-
-@dataclass(frozen=True)
-class _PairNode:
-    """A node with two columns to choose: spectrum, candidates, spectra after each of them."""
-
-    lam: np.ndarray
-    Z: np.ndarray
-    units: np.ndarray
-    spectra: np.ndarray
-    allowance: float
-
-    def products(self) -> tuple[np.ndarray, np.ndarray]:
+    def products(self, kept: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Inner products of unit residuals, and of their images z."""
-        return self.units @ self.units.T, self.Z @ self.Z.T
+        units, Z = self.units[kept], self.Z[kept]
+        return units @ units.T, Z @ Z.T
 
-    def moment(self, positions) -> np.ndarray:
+    def after(self, positions: np.ndarray) -> np.ndarray:
         """Residual second moment after these columns."""
         Q = chosen_basis(self.units, positions)
         Z = np.sqrt(self.lam)[:, None] * Q
         return np.diag(self.lam) - Z @ Z.T
 
-
-def _schatten_power(criterion: Criterion) -> float | None:
-    """p of a Schatten criterion, None for others."""
-    if isinstance(criterion, Frobenius):
-        return 2.0
-    if isinstance(criterion, Nuclear):
-        return 1.0
-    return criterion.p if isinstance(criterion, Schatten) else None
-
-
-def _fit(values: np.ndarray, length: int) -> np.ndarray:
-    """Cut or pad with zeros."""
-    return np.pad(values[:length], (0, max(length - len(values), 0)))
-
-
-def _complete(value: float, chosen, demand: Demand) -> Branches:
-    """A node that is complete already (everything was included)."""
-    goals = [(value, tuple(chosen.tolist()))] if value < demand.threshold else []
-    return Branches(np.inf, goals=goals)
-
-
-def _goals(chosen, items, errors, demand: Demand) -> Branches:
-    """The best complete sets that add one item."""
-    order = np.lexsort((items, errors))[: demand.n_best]
-    base = tuple(chosen.tolist())
-    goals = [(float(errors[i]), (*base, int(items[i]))) for i in order]
-    return Branches(np.inf, goals=goals)
+    def least_energy(self, left: int, n_components: int) -> float:
+        """tr B minus what columns in the span and free components can catch at most."""
+        Q = np.linalg.qr(self.units.T)[0]
+        inside = np.linalg.eigvalsh((Q.T * self.lam) @ Q)[::-1][:left].sum()
+        energy = self.lam.sum() - inside - self.lam[:n_components].sum()
+        return max(float(energy) - len(self.lam) * self.allowance, 0.0)
