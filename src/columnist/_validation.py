@@ -16,6 +16,7 @@ __all__ = [
     "check_count",
     "check_real",
     "check_room",
+    "check_search",
     "feature_names",
     "random_generator",
     "resolve_columns",
@@ -123,6 +124,20 @@ def check_room(size: int, include, exclude, n_features: int) -> None:
             f"exclude leaves {n_features - len(exclude)} columns, but {size} are to be selected: "
             "lower n_features_to_select or exclude fewer."
         )
+
+
+def check_search(estimator) -> None:
+    """Check the parameters that every certified search has: weight, limits and callback."""
+    check_real("epsilon", estimator.epsilon, low=0.0, high=1e100)
+    check_real("max_gap", estimator.max_gap, low=0.0, high=1.0)
+    if estimator.time_limit is not None:
+        check_real("time_limit", estimator.time_limit, low=0.0)
+    if estimator.max_nodes is not None:
+        check_count("max_nodes", estimator.max_nodes, low=0)
+    if estimator.max_memory is not None:
+        check_real("max_memory", estimator.max_memory, low=0.0, strict=True)
+    if estimator.callback is not None and not callable(estimator.callback):
+        raise ValueError(f"callback must be callable or None; got {estimator.callback!r}.")
 
 
 def feature_names(estimator, input_features=None) -> np.ndarray:

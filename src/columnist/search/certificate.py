@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import html
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["STATUSES", "Certificate"]
+__all__ = ["STATUSES", "Certificate", "warn_unless_optimal"]
 
 STATUSES: Mapping[str, str] = {
     "optimal": "proven optimal: no other choice has a smaller error",
@@ -120,6 +122,18 @@ class Certificate:
             for name, value in self._rows()
         )
         return f"<table><caption>Certificate</caption>{rows}</table>"
+
+
+def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
+    """Warn if a search that was to end with a proof has not."""
+    if certificate.status != "optimal":
+        warnings.warn(
+            f"search='optimal' ended with status {certificate.status!r}: the choice is "
+            f"within {100 * certificate.gap:.3g}% of the optimum, but not proven optimal. "
+            "Raise time_limit, or use search='auto' to accept a gap without this warning.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def _listed(items: Sequence[object], width: int = 72) -> str:

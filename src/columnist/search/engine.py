@@ -374,21 +374,10 @@ class _Run:
         progress = Progress(
             self.expanded, self.frontier.n_open, self.bound(), self.pool.best, elapsed, new
         )
-        self._remember(progress)
+        self.history.append(progress.entry())
         self.log.show(progress)
         if self.callback is not None and self.callback(progress):
             self.stop = self.stop or "interrupted"
-
-    def _remember(self, progress: Progress) -> None:
-        self.history.append(
-            {
-                "elapsed": progress.elapsed,
-                "expanded": progress.expanded,
-                "open": progress.open,
-                "bound": progress.bound,
-                "incumbent": progress.incumbent,
-            }
-        )
 
     def _result(self) -> SearchResult:
         if not self.pool.entries:  # stopped before any complete set was seen
@@ -399,7 +388,7 @@ class _Run:
             self.stop = "optimal"
         elapsed = time.perf_counter() - self.started
         last = Progress(self.expanded, self.frontier.n_open, bound, self.pool.best, elapsed)
-        self._remember(last)
+        self.history.append(last.entry())
         self.log.show(last, force=True)
         limited = self.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
         a_priori = None

@@ -44,6 +44,16 @@ class Progress:
             return 0.0
         return (self.incumbent - self.bound) / self.incumbent
 
+    def entry(self) -> dict[str, float]:
+        """The moment as an entry of a certificate's history."""
+        return {
+            "elapsed": self.elapsed,
+            "expanded": self.expanded,
+            "open": self.open,
+            "bound": self.bound,
+            "incumbent": self.incumbent,
+        }
+
     def row(self) -> str:
         """The line of the log; a star marks a new incumbent."""
         mark = "*" if self.new_incumbent else " "

@@ -20,6 +20,7 @@ from columnist._validation import (
     check_count,
     check_real,
     check_room,
+    check_search,
     feature_names,
     random_generator,
     resolve_columns,
@@ -28,7 +29,7 @@ from columnist._validation import (
 )
 from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.linalg.passes import merge_repeats
-from columnist.search.certificate import Certificate
+from columnist.search.certificate import Certificate, warn_unless_optimal
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
 from columnist.selection.base import BaseSelector
@@ -247,17 +248,8 @@ class ColumnSelector(BaseSelector):
         check_choice("weight", self.weight, WEIGHTS)
         check_choice("input", self.input, ("data", "gram"))
         check_choice("reduction", self.reduction, ("exact", "randomized"))
-        check_real("epsilon", self.epsilon, low=0.0, high=1e100)
-        check_real("max_gap", self.max_gap, low=0.0, high=1.0)
+        check_search(self)
         check_count("n_solutions", self.n_solutions, low=1)
-        if self.time_limit is not None:
-            check_real("time_limit", self.time_limit, low=0.0)
-        if self.max_nodes is not None:
-            check_count("max_nodes", self.max_nodes, low=0)
-        if self.max_memory is not None:
-            check_real("max_memory", self.max_memory, low=0.0, strict=True)
-        if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback must be callable or None; got {self.callback!r}.")
         return Options(
             criterion=get_criterion(self.criterion), n_components=int(self.n_components),
             search=self.search, weight=self.weight, epsilon=float(self.epsilon),
@@ -349,15 +341,8 @@ class ColumnSelector(BaseSelector):
         self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
         self.representative_ = rebuilt.representative
         self._rebuilds_x = matrices.Y is None
-        certificate = self.certificate_
-        if self.search == "optimal" and certificate.status != "optimal":
-            warnings.warn(
-                f"search='optimal' ended with status {certificate.status!r}: the selection is "
-                f"within {100 * certificate.gap:.3g}% of the optimum, but not proven optimal. "
-                "Raise time_limit, or use search='auto' to accept a gap without this warning.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        if self.search == "optimal":
+            warn_unless_optimal(self.certificate_, stacklevel=4)
 
     # -- what certify and selection_path ask for ------------------------------------
 
