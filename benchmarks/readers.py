@@ -108,6 +108,20 @@ def read_mat(path: Path) -> np.ndarray:
     return scipy.io.loadmat(path)["X"].astype(np.float64)
 
 
+def read_faces(path: Path) -> np.ndarray:
+    """Grey images of a MATLAB file, one a row, pixels along the rows of an image."""
+    content = scipy.io.loadmat(path)
+    X = content["fea" if "fea" in content else "X"].astype(np.float64)
+    side = round(X.shape[1] ** 0.5)
+    return X.reshape(-1, side, side).transpose(0, 2, 1).reshape(X.shape)
+
+
+def read_persons(path: Path) -> np.ndarray:
+    """Who is on the images of a MATLAB file, counted from 1, as one column."""
+    content = scipy.io.loadmat(path)
+    return content["gnd" if "gnd" in content else "Y"].astype(np.float64)
+
+
 def read_npz(path: Path) -> sp.csr_array:
     """A stored sparse matrix."""
     return sp.csr_array(sp.load_npz(path), dtype=np.float64)
@@ -164,6 +178,10 @@ SOURCES: dict[str, Source] = {
     "spectf": Source("spectf/spectf.csv"),  # 267 x 45: the label counts as a column
     "libras": Source("libras/movement_libras.data.gz", last=-1),  # 360 x 90
     "wdbc raw": Source("wdbc/wdbc.data", read_patients),  # 569 x 30
+    "iris": Source("iris/iris.arff", read_arff, last=-1),  # 150 x 4
+    "wine": Source("wine/wine.arff", read_arff, first=1),  # 178 x 13
+    "glass": Source("glass/glass.arff", read_arff, last=-1),  # 214 x 9
+    "ionosphere": Source("ionosphere/ionosphere.arff", read_arff, last=-1),  # 351 x 34
     "lung-cancer": Source("lung-cancer/lung-cancer.data", read_complete),  # 27 x 57
     "madelon": Source("madelon/madelon.mat", read_mat, n_rows=2000),  # 2000 x 500, training rows
     "isolet5": Source("isolet5/isolet5.data.gz", last=-1),  # 1559 x 617
@@ -178,6 +196,8 @@ SOURCES: dict[str, Source] = {
     "yeast": Source("yeast/yeast.arff.gz", read_arff, last=-14),  # 2417 x 103
     "medical": Source("medical/medical.arff", read_arff, last=-45),  # 978 x 1449, sparse
     "enron": Source("enron/enron.arff.gz", read_arff, last=-53),  # 1702 x 1001, sparse
+    "yale": Source("yale/Yale_64x64.mat", read_faces),  # 165 x 4096, 11 images a person
+    "olivetti": Source("olivetti/ORL_64x64.mat", read_faces),  # 400 x 4096, 10 images a person
 }
 
 TARGETS: dict[str, Source] = {
@@ -189,4 +209,6 @@ TARGETS: dict[str, Source] = {
     "yeast": Source("yeast/yeast.arff.gz", read_arff, first=-14),
     "medical": Source("medical/medical.arff", read_arff, first=-45),
     "enron": Source("enron/enron.arff.gz", read_arff, first=-53),
+    "yale": Source("yale/Yale_64x64.mat", read_persons),
+    "olivetti": Source("olivetti/ORL_64x64.mat", read_persons),
 }

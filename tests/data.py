@@ -24,6 +24,7 @@ __all__ = [
     "load_lung_cancer",
     "load_madelon",
     "load_multilabel",
+    "load_samples",
     "load_spectf",
     "load_vehicle",
     "load_wdbc",
@@ -83,6 +84,11 @@ def load_cnae9(label: bool = True) -> np.ndarray:
 def load_lung_cancer() -> np.ndarray:
     """Lung cancer, 27 x 57: the rows without missing values, the label is the first column."""
     return load(SOURCES["lung-cancer"])
+
+
+def load_samples(name: str) -> np.ndarray:
+    """Features of iris (150 x 4), wine (178 x 13), glass (214 x 9) or ionosphere (351 x 34)."""
+    return load(SOURCES[name])
 
 
 def load_arcene() -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import columnist
-from columnist import selection
+from columnist import robust, selection
 
 # Instances to test, for classes whose constructor needs arguments or whose defaults are slow:
 # class name -> function from the class to a list of instances.
@@ -36,6 +36,21 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
         cls(selection.UniformSampler(random_state=0), selection.PivotedQRSelector(1), 0.6),
         cls(selection.MatchingFilter(), selection.ForwardSelector(1), 0.6),
     ],
+    "RobustPCA": lambda cls: [
+        cls(1, n_outliers=0.1, max_nodes=1),
+        cls(1, n_outliers=1, criterion="nuclear", centering="none", max_nodes=1),
+    ],
+    "TrimmedPCA": lambda cls: [cls(1, n_outliers=0.1)],
+    "SchattenPCA": lambda cls: [cls(0.1), cls(1, n_components=1, centering="none")],
+    "OutlierPursuit": lambda cls: [cls(n_components=1, n_outliers=0.1)],
+    "CoherencePursuit": lambda cls: [
+        cls(1, n_outliers=0.1),
+        cls(1, n_outliers=0.1, norm="l1"),
+    ],
+    "HRPCA": lambda cls: [cls(1, n_outliers=0.1, random_state=0)],
+    "ROBPCA": lambda cls: [cls(1, random_state=0), cls(1, mcd=False, cutoff="classical")],
+    "LeverageOutliers": lambda cls: [cls(1, n_outliers=0.1)],
+    "BiasCentered": lambda cls: [cls(robust.TrimmedPCA(1, n_outliers=0.1))],
 }
 
 

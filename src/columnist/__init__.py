@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from columnist import criteria, metrics, plotting, selection
+    from columnist import criteria, metrics, plotting, robust, selection
     from columnist.search.certificate import Certificate
     from columnist.selection.certified import ColumnSelector
     from columnist.selection.certify import certify
@@ -25,6 +25,7 @@ __all__ = [
     "criteria",
     "metrics",
     "plotting",
+    "robust",
     "selection",
     "selection_path",
 ]
@@ -36,7 +37,7 @@ _EXPORTS = {
     "certify": "columnist.selection.certify",
     "selection_path": "columnist.selection.path",
 }
-_SUBMODULES = frozenset({"criteria", "metrics", "plotting", "selection"})
+_SUBMODULES = frozenset({"criteria", "metrics", "plotting", "robust", "selection"})
 
 
 def __getattr__(name: str) -> Any:

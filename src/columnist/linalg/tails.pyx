@@ -1,0 +1,415 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+r"""Tail sums of many symmetric matrices, and the programme that adds them up.
+
+The tail sum of a symmetric matrix is the sum of all but its ``top`` largest eigenvalues,
+g(M) = min of <Q, M> over projectors Q of rank d - top. It is concave and positively homogeneous,
+hence superadditive: g(M + N) >= g(M) + g(N).
+
+Rows are dealt into blocks, and every block lists sets of its rows that may be removed.
+Block b holds a matrix R_b that contains its rows outside a *reference* set; the matrix of a
+listed set S is
+
+    M_S = R_b + sum over the reference rows not in S of y y' - sum over the other rows of S of y y'.
+
+Rebuilding M_S costs less than its eigenvalues, so none is stored; and where the reference holds
+the outliers, no large row is ever subtracted from a matrix that contains it.
+
+Every tail sum is a rigorous lower bound. With N = |R_b|_F + sum of the |y|^2 added or subtracted
+(m of them), forming M_S errs by at most (m + 2) u N, the Householder reduction to tridiagonal
+form by (4 d^2 + 10 d) u N and the eigenvalues of that form by 12 d^(3/2) u N, all in the
+Frobenius norm and all below 8 (d + 3)^2 u N together; by Hoffman and Wielandt the sum of at most d
+eigenvalues moves by at most sqrt(d) times as much. This is subtracted. Sums are rounded down.
+
+No input validation: callers guarantee shapes, types and index ranges.
+"""
+
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from scipy.linalg.cython_lapack cimport dsterf, dsyevr, dsytrd
+
+import numpy as np
+
+cdef double UNIT = 1.1102230246251565e-16
+
+
+cdef double _lower(double value) noexcept nogil:
+    """A number below what a sum that was rounded to ``value`` can be."""
+    return value - 3.0 * UNIT * fabs(value) if value < INFINITY else value
+
+
+cdef double _allowance(int d, int updates, double scale) noexcept nogil:
+    """Rounding of a tail sum; ``scale`` bounds the norms that went into its matrix."""
+    return UNIT * sqrt(<double> d) * (updates + 2 + 8.0 * (d + 3) * (d + 3)) * scale
+
+
+cdef double _norm(const double* values, int64_t count) noexcept nogil:
+    cdef double total = 0.0
+    cdef int64_t i
+    for i in range(count):
+        total += values[i] * values[i]
+    return sqrt(total)
+
+
+cdef void _add_square(double* M, int d, const double* y, double sign) noexcept nogil:
+    """Add sign * y y' to the lower triangle of M, stored by columns."""
+    cdef int i, j
+    cdef double factor
+    cdef double* column
+    for j in range(d):
+        factor = sign * y[j]
+        column = M + <size_t> j * d
+        for i in range(j, d):
+            column[i] += factor * y[i]
+
+
+cdef class _Scratch:
+    """Memory for one matrix of order d, its eigenvalues and LAPACK."""
+
+    cdef int d, lwork
+    cdef double* matrix
+    cdef double* vectors
+    cdef double* diagonal
+    cdef double* work
+    cdef int* iwork
+
+    def __cinit__(self, int d):
+        cdef size_t square = <size_t> d * d
+        self.d = d
+        self.lwork = 64 * d + 64
+        self.matrix = <double*> malloc((2 * square + 3 * d + self.lwork) * sizeof(double))
+        self.iwork = <int*> malloc(12 * (d + 1) * sizeof(int))
+        if self.matrix == NULL or self.iwork == NULL:
+            raise MemoryError("Not enough memory for a matrix of the block bound.")
+        self.vectors = self.matrix + square
+        self.diagonal = self.vectors + square
+        self.work = self.diagonal + 3 * d
+
+    def __dealloc__(self):
+        free(self.matrix)
+        free(self.iwork)
+
+    cdef double tail(self, int top) noexcept nogil:
+        """Sum of the d - top smallest eigenvalues of ``matrix``, which is destroyed."""
+        cdef int d = self.d, info = 0, i
+        cdef double total = 0.0
+        if top >= d:
+            return 0.0
+        dsytrd(b"L", &d, self.matrix, &d, self.diagonal, self.diagonal + d,
+               self.diagonal + 2 * d, self.work, &self.lwork, &info)
+        dsterf(&d, self.diagonal, self.diagonal + d, &info)
+        if info != 0:
+            return -INFINITY
+        for i in range(d - top):
+            total += self.diagonal[i]
+        return total
+
+    cdef void top_projector(self, int top, double* out) noexcept nogil:
+        """Projector onto the ``top`` leading eigenvectors of ``matrix``, which is destroyed."""
+        cdef int d = self.d, info = 0, found = 0, first = d - top + 1, liwork = 10 * d, i, j, v
+        cdef double zero = 0.0, total
+        dsyevr(b"V", b"I", b"L", &d, self.matrix, &d, &zero, &zero, &first, &d, &zero, &found,
+               self.diagonal, self.vectors, &d, self.iwork + 10 * d, self.work, &self.lwork,
+               self.iwork, &liwork, &info)
+        for i in range(d):
+            for j in range(i + 1):
+                total = 0.0
+                for v in range(found):
+                    total += self.vectors[i + v * d] * self.vectors[j + v * d]
+                out[i * d + j] = out[j * d + i] = total
+
+
+def rank_one_tails(const double[:, ::1] matrix, const double[:, ::1] rows,
+                   const double[::1] weights, const double[::1] signs, int top):
+    """Tail sums of ``weights[i] * matrix + signs[i] * y y'``, y the i-th row, as they round."""
+    cdef int d = matrix.shape[0]
+    cdef Py_ssize_t i, j
+    out = np.empty(rows.shape[0])
+    cdef double[::1] values = out
+    cdef _Scratch scratch = _Scratch(d)
+    with nogil:
+        for i in range(rows.shape[0]):
+            for j in range(<Py_ssize_t> d * d):
+                scratch.matrix[j] = weights[i] * (&matrix[0, 0])[j]
+            _add_square(scratch.matrix, d, &rows[i, 0], signs[i])
+            values[i] = scratch.tail(top)
+    return out
+
+
+def least_elsewhere(const double[:, ::1] least):
+    """Least total of all blocks but one, for every block and number of removals.
+
+    ``least[b, j]`` is the least cost of block b with j removals. Returns the table of the
+    others' totals and, as a vector, the totals of all blocks; sums are rounded down.
+    """
+    cdef Py_ssize_t B = least.shape[0], k = least.shape[1] - 1, b, i, j
+    cdef double total
+    before = np.full((B + 1, k + 1), np.inf)
+    behind = np.full((B + 1, k + 1), np.inf)
+    others = np.full((B, k + 1), np.inf)
+    cdef double[:, ::1] F = before
+    cdef double[:, ::1] G = behind
+    cdef double[:, ::1] out = others
+    with nogil:
+        F[0, 0] = 0.0
+        G[B, 0] = 0.0
+        for b in range(B):
+            _convolve(&F[b, 0], &least[b, 0], &F[b + 1, 0], k)
+        for b in range(B - 1, -1, -1):
+            _convolve(&G[b + 1, 0], &least[b, 0], &G[b, 0], k)
+            _convolve(&F[b, 0], &G[b + 1, 0], &out[b, 0], k)
+    return others, before[B]
+
+
+cdef void _convolve(const double* a, const double* b, double* out, Py_ssize_t k) noexcept nogil:
+    """out[j] = min over i of a[j - i] + b[i], rounded down."""
+    cdef Py_ssize_t i, j
+    cdef double total
+    for j in range(k + 1):
+        out[j] = INFINITY
+    for i in range(k + 1):
+        if b[i] == INFINITY:
+            continue
+        for j in range(i, k + 1):
+            total = a[j - i] + b[i]
+            if total < out[j]:
+                out[j] = total
+    for j in range(k + 1):
+        out[j] = _lower(out[j])
+
+
+cdef class BlockTables:
+    """Lower bounds on the tail sum of every listed set of every block.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        The data.
+    top : int
+        Eigenvalues left out of a tail sum.
+    blocks : list of tuples (names, masks, reference, sizes, bounds, matrix)
+        Rows of the block (int32); the listed sets as bit masks over them, (s, words) uint64;
+        the reference set as such a mask; how many rows each set removes (ascending); bounds
+        known so far; and R_b.
+    """
+
+    cdef int d, top, n_blocks
+    cdef int64_t evaluations
+    cdef const double[:, ::1] rows
+    cdef double[::1] squares          # |y|^2
+    cdef double[:, :, ::1] R
+    cdef double[::1] norms            # |R_b|_F
+    cdef int32_t[::1] names
+    cdef int64_t[::1] name_start
+    cdef uint64_t[::1] masks
+    cdef int64_t[::1] mask_start
+    cdef uint64_t[::1] reference
+    cdef int64_t[::1] word_start
+    cdef int64_t[::1] cells           # first set of every size, block by block, and the end
+    cdef int64_t[::1] cell_start
+    cdef double[::1] T
+    cdef uint8_t[::1] exact
+    cdef _Scratch scratch
+    cdef readonly object matrices, bounds, starts
+
+    def __init__(self, const double[:, ::1] rows, int top, list blocks):
+        cdef int b
+        self.rows, self.top = rows, top
+        self.d, self.n_blocks = rows.shape[1], len(blocks)
+        self.squares = np.einsum("ij,ij->i", rows, rows)
+        names, masks, reference, sizes, bounds, matrices = zip(*blocks)
+        self.names = np.concatenate(names).astype(np.int32)
+        self.name_start = _offsets(names)
+        self.masks = np.concatenate([mask.ravel() for mask in masks])
+        self.mask_start = _offsets([mask.ravel() for mask in masks])
+        self.reference = np.concatenate(reference)
+        self.word_start = _offsets(reference)
+        self.starts = _offsets(sizes)
+        firsts = [
+            start + np.searchsorted(size, np.arange(size.max() + 2))
+            for start, size in zip(self.starts, sizes)
+        ]
+        self.cells = np.concatenate(firsts)
+        self.cell_start = _offsets(firsts)
+        self.bounds = np.concatenate(bounds)
+        self.T = self.bounds
+        self.exact = np.zeros(len(self.bounds), dtype=np.uint8)
+        self.matrices = np.array(matrices)
+        self.R = self.matrices
+        self.norms = np.empty(self.n_blocks)
+        self.scratch = _Scratch(self.d)
+        for b in range(self.n_blocks):
+            self.norms[b] = _norm(&self.R[b, 0, 0], self.d * self.d)
+
+    @property
+    def n_evaluated(self):
+        """Tail sums computed so far."""
+        return self.evaluations
+
+    cdef double _build(self, int b, int64_t s) noexcept nogil:
+        """Put M_S into the scratch matrix; returns the allowance for its tail sum."""
+        cdef int d = self.d, w, row, count = 0
+        cdef int words = <int> (self.word_start[b + 1] - self.word_start[b])
+        cdef const uint64_t* mask
+        cdef const uint64_t* reference
+        cdef const int32_t* name
+        cdef uint64_t put_back, changed
+        cdef double scale = self.norms[b]
+        memcpy(self.scratch.matrix, &self.R[b, 0, 0], <size_t> d * d * sizeof(double))
+        if words > 0:
+            mask = &self.masks[0] + self.mask_start[b]
+            mask += (s - self.cells[self.cell_start[b]]) * words
+            reference = &self.reference[0] + self.word_start[b]
+            for w in range(words):
+                changed = mask[w] ^ reference[w]
+                put_back = reference[w]
+                name = &self.names[0] + self.name_start[b] + 64 * w
+                while changed:
+                    if changed & 1:
+                        row = name[0]
+                        _add_square(self.scratch.matrix, d, &self.rows[row, 0],
+                                    1.0 if put_back & 1 else -1.0)
+                        scale += self.squares[row]
+                        count += 1
+                    changed >>= 1
+                    put_back >>= 1
+                    name += 1
+        return _allowance(d, count, scale)
+
+    cdef void _evaluate(self, int b, int64_t s) noexcept nogil:
+        cdef double allowance, value
+        if self.exact[s]:
+            return
+        allowance = self._build(b, s)
+        value = _lower(self.scratch.tail(self.top) - allowance)
+        if value > self.T[s]:
+            self.T[s] = value
+        self.exact[s] = True
+        self.evaluations += 1
+
+    def evaluate(self, int block, int64_t start, int64_t stop):
+        """Bring the bounds of the sets ``start`` to ``stop`` of a block up to date."""
+        cdef int64_t s
+        with nogil:
+            for s in range(start, stop):
+                self._evaluate(block, s)
+
+    def shift(self, const double[:, :, ::1] matrices):
+        """Replace every R_b; bounds follow by g(M + D) >= g(M) + g(D), D = new R_b - R_b."""
+        cdef int b, d = self.d
+        cdef int64_t i, s
+        cdef double drift
+        cdef double* old
+        cdef const double* new
+        with nogil:
+            for b in range(self.n_blocks):
+                old, new = &self.R[b, 0, 0], &matrices[b, 0, 0]
+                for i in range(d * d):
+                    self.scratch.matrix[i] = new[i] - old[i]
+                drift = _norm(self.scratch.matrix, d * d)
+                if drift == 0.0:
+                    continue
+                drift = self.scratch.tail(self.top) - _allowance(d, 0, drift)
+                memcpy(old, new, <size_t> d * d * sizeof(double))
+                self.norms[b] = _norm(old, d * d)
+                for s in range(self.cells[self.cell_start[b]],
+                               self.cells[self.cell_start[b + 1] - 1]):
+                    self.T[s] = _lower(self.T[s] + drift)
+                    self.exact[s] = False
+
+    cdef int _sizes(self, int b) noexcept nogil:
+        """One more than the largest number of removals in block b."""
+        return <int> (self.cell_start[b + 1] - self.cell_start[b]) - 1
+
+    cdef void _least(self, int b, int size, double* least, int64_t* at) noexcept nogil:
+        """Least bound among the sets of one size, and where it stands."""
+        cdef int64_t s, cell = self.cell_start[b] + size
+        least[0] = INFINITY
+        at[0] = -1
+        for s in range(self.cells[cell], self.cells[cell + 1]):
+            if self.T[s] < least[0]:
+                least[0] = self.T[s]
+                at[0] = s
+
+    def least(self, int k):
+        """Table (blocks, k + 1): the least bound for every number of removals up to k."""
+        cdef int b, j
+        cdef int64_t at
+        table = np.full((self.n_blocks, k + 1), np.inf)
+        cdef double[:, ::1] view = table
+        with nogil:
+            for b in range(self.n_blocks):
+                for j in range(min(self._sizes(b), k + 1)):
+                    self._least(b, j, &view[b, j], &at)
+        return table
+
+    def minimise(self, int k, int64_t budget):
+        """Least total of one set per block with k removals in all.
+
+        Only the sets the programme picks are evaluated, until every pick is up to date or
+        ``budget`` evaluations are spent. Returns the total, a lower bound in any case; the
+        picks, one per block (none if no choice removes k rows); and whether all are up to date.
+        """
+        cdef int B = self.n_blocks, b, j, size
+        cdef bint stale = True
+        cdef double total
+        table = np.full((B, k + 1), np.inf)
+        places = np.full((B, k + 1), -1, dtype=np.int64)
+        forward = np.full((B + 1, k + 1), np.inf)
+        choices = np.zeros((B, k + 1), dtype=np.int32)
+        picks = np.empty(B, dtype=np.int64)
+        cdef double[:, ::1] least = table
+        cdef int64_t[:, ::1] at = places
+        cdef double[:, ::1] F = forward
+        cdef int32_t[:, ::1] choice = choices
+        cdef int64_t[::1] pick = picks
+        with nogil:
+            for b in range(B):
+                for j in range(min(self._sizes(b), k + 1)):
+                    self._least(b, j, &least[b, j], &at[b, j])
+            F[0, 0] = 0.0
+            while stale:
+                for b in range(B):
+                    for j in range(k + 1):
+                        F[b + 1, j] = INFINITY
+                        for size in range(min(self._sizes(b), j + 1)):
+                            total = F[b, j - size] + least[b, size]
+                            if total < F[b + 1, j]:
+                                F[b + 1, j] = total
+                                choice[b, j] = size
+                        F[b + 1, j] = _lower(F[b + 1, j])
+                if F[B, k] == INFINITY or budget <= 0:
+                    break
+                stale = False
+                j = k
+                for b in range(B - 1, -1, -1):
+                    size = choice[b, j]
+                    pick[b] = at[b, size]
+                    j -= size
+                    if not self.exact[pick[b]]:
+                        self._evaluate(b, pick[b])
+                        self._least(b, size, &least[b, size], &at[b, size])
+                        stale = True
+                        budget -= 1
+        if forward[B, k] == np.inf:
+            return np.inf, picks[:0], True
+        return forward[B, k], picks, not stale
+
+    def top_projectors(self, const int64_t[::1] picks, double[:, :, ::1] out):
+        """Projector onto the leading eigenvectors of M_S, for one set S of every block."""
+        cdef int b
+        if self.top == 0:
+            out[:] = 0.0
+            return
+        with nogil:
+            for b in range(self.n_blocks):
+                self._build(b, picks[b])
+                self.scratch.top_projector(self.top, &out[b, 0, 0])
+
+
+def _offsets(parts):
+    """Where each part begins when they are laid end to end, and the end."""
+    return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)

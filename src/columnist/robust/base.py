@@ -1,0 +1,336 @@
+"""What the robust PCA estimators have in common."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from abc import ABC, abstractmethod
+from contextlib import nullcontext
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    OutlierMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from columnist._validation import check_choice, check_count
+from columnist.linalg.reduce import power_of_two
+from columnist.linalg.threads import single_threaded_blas
+from columnist.robust.cutoffs import Cutoffs, classical_cutoffs, cross_fitted_cutoffs
+from columnist.robust.subspace import Subspace, fit_subspace
+
+__all__ = [
+    "BaseRobustPCA",
+    "CenteredPCA",
+    "RowRemovalPCA",
+    "most_outlying",
+    "resolve_components",
+    "resolve_outliers",
+]
+
+# Entries within this and its inverse need no scaling.
+_SAFE = 1e70
+# Operations below which more than one BLAS thread only costs.
+_SMALL = 1e8
+
+
+class BaseRobustPCA(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, OutlierMixin, BaseEstimator, ABC
+):
+    """PCA of the rows that are left when outliers are removed.
+
+    A subclass has a parameter ``cutoff`` ("cross-fitted" or "classical") and defines
+    :meth:`_find`, and where needed :meth:`_check_parameters`.
+
+    A row is an inlier if its score distance (within the subspace, in standard deviations) and
+    its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
+    rows respect. This holds for any rows, so asking for more outliers than there are does
+    no harm: ``outliers_`` are the rows the fit did without, ``predict`` flags what is far.
+    """
+
+    def fit(self, X, y=None):
+        """Find outliers and the principal components of the other rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data, one sample per row.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        X = self._begin(X)
+        n, p = X.shape
+        with single_threaded_blas() if n * p * min(n, p) < _SMALL else nullcontext():
+            outliers, subspace = self._find(X)
+            self._store(X, np.sort(outliers), subspace)
+        return self
+
+    def _begin(self, X) -> np.ndarray:
+        """Check everything; the rows, safe to square."""
+        check_choice("cutoff", self.cutoff, ("cross-fitted", "classical"))
+        self._check_parameters()
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X, self._unit = _balanced(X)
+        return X
+
+    @abstractmethod
+    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        """Rows to remove and the subspace of the others.
+
+        The entries of X can be squared and summed safely.
+        """
+
+    def _check_parameters(self) -> None:
+        """Check the parameters that do not depend on the data."""
+
+    def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
+        unit = self._unit
+        self.outliers_ = outliers.astype(np.intp)
+        kept = np.delete(X, self.outliers_, axis=0)
+        self._warn_if_flat(subspace, kept)
+        cutoffs = self._cutoffs(X, self.outliers_, subspace)
+        self.error_ = unit * unit * float(np.sum(subspace.orthogonal_distances(kept) ** 2))
+        self._keep(subspace.scaled(unit))
+        self.score_cutoff_ = cutoffs.score
+        self.orthogonal_cutoff_ = cutoffs.orthogonal * unit
+        self.offset_ = -1.0
+
+    def _cutoffs(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> Cutoffs:
+        if self.cutoff == "classical":
+            return classical_cutoffs(X, subspace)
+        return cross_fitted_cutoffs(X, outliers, subspace)
+
+    def _keep(self, subspace: Subspace) -> None:
+        self.mean_ = subspace.mean
+        self.components_ = subspace.components
+        self.explained_variance_ = subspace.variances
+        self.n_components_ = len(subspace.components)
+
+    def _warn_if_flat(self, subspace: Subspace, kept: np.ndarray) -> None:
+        n, p = kept.shape
+        noise = max(n, p) * np.finfo(np.float64).eps * np.sqrt(np.sum(kept**2) / max(n, 1))
+        spread = np.count_nonzero(np.sqrt(subspace.variances) > noise)
+        if spread < len(subspace.variances):
+            warnings.warn(
+                f"{type(self).__name__}: the kept rows vary in {spread} directions only; the other "
+                f"{len(subspace.variances) - spread} components are arbitrary. Lower n_components.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _balanced_subspace(self) -> Subspace:
+        fitted = Subspace(self.mean_, self.components_, self.explained_variance_)
+        return fitted.scaled(1.0 / self._unit)
+
+    def _balanced_rows(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False) / self._unit
+
+    def transform(self, X) -> np.ndarray:
+        """Coordinates of rows along the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, seen by the fit or not.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        rows = self._balanced_rows(X)
+        return self._balanced_subspace().scores(rows) * self._unit
+
+    def inverse_transform(self, X) -> np.ndarray:
+        """The points of the subspace with the given coordinates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Coordinates, as :meth:`transform` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        X = check_array(X, dtype=np.float64, ensure_min_features=0)
+        if X.shape[1] != self.n_components_:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but {type(self).__name__} found "
+                f"{self.n_components_} components: pass what transform returns."
+            )
+        return X @ self.components_ + self.mean_
+
+    def score_distances(self, X) -> np.ndarray:
+        """Distances from the mean within the subspace, in standard deviations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        rows = self._balanced_rows(X)
+        return self._balanced_subspace().score_distances(rows)
+
+    def orthogonal_distances(self, X) -> np.ndarray:
+        """Distances from the subspace.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        rows = self._balanced_rows(X)
+        return self._balanced_subspace().orthogonal_distances(rows) * self._unit
+
+    def score_samples(self, X) -> np.ndarray:
+        """Minus the larger of the two distances, each in units of its cut-off.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            At most 0; below -1 for outliers.
+        """
+        rows, subspace = self._balanced_rows(X), self._balanced_subspace()
+        along = subspace.score_distances(rows) / self.score_cutoff_
+        across = subspace.orthogonal_distances(rows) / (self.orthogonal_cutoff_ / self._unit)
+        return -np.maximum(along, across)
+
+    def decision_function(self, X) -> np.ndarray:
+        """Score of every row, shifted: positive for inliers, negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X) -> np.ndarray:
+        """+1 for rows within both cut-offs, -1 for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, seen by the fit or not.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+
+class CenteredPCA(BaseRobustPCA):
+    """A robust PCA whose method does not centre by itself.
+
+    It has a parameter ``centering`` ("median", "mean" or "none"): what is subtracted before
+    outliers are looked for.
+    """
+
+    def _check_parameters(self) -> None:
+        check_choice("centering", self.centering, ("median", "mean", "none"))
+
+    def _centered(self, X: np.ndarray) -> np.ndarray:
+        if self.centering == "none":
+            return X
+        return X - (np.median(X, axis=0) if self.centering == "median" else X.mean(axis=0))
+
+    def _refit(self, X: np.ndarray, outliers: np.ndarray, n_components: int) -> Subspace:
+        """PCA of the rows left, about their own mean unless there is no centring at all."""
+        mean = np.zeros(X.shape[1]) if self.centering == "none" else None
+        return fit_subspace(np.delete(X, outliers, axis=0), n_components, mean)
+
+
+class RowRemovalPCA(CenteredPCA):
+    """Rate every row, remove the most outlying ones, fit a subspace to the rest.
+
+    A subclass defines :meth:`_outlyingness` and has the parameters ``n_components`` and
+    ``n_outliers``.
+    """
+
+    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        k = resolve_outliers(self.n_outliers, len(X))
+        r = resolve_components(self.n_components, len(X) - k, X.shape[1])
+        self.outlyingness_ = self._outlyingness(self._centered(X), r, k)
+        outliers = most_outlying(self.outlyingness_, k)
+        return outliers, self._refit(X, outliers, r)
+
+    @abstractmethod
+    def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
+        """How outlying every row of the centred data is: the largest are removed."""
+
+
+def most_outlying(outlyingness: np.ndarray, n_outliers: int) -> np.ndarray:
+    """Rows with the largest values, ascending; of equals the earlier."""
+    return np.sort(np.argsort(-outlyingness, kind="stable")[:n_outliers])
+
+
+def resolve_outliers(value, n_samples: int, *, name: str = "n_outliers") -> int:
+    """Number of rows to remove from an int or a fraction below 1."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        if not 0 <= value < n_samples:
+            raise ValueError(
+                f"{name} must be at least 0 and below the number of rows ({n_samples}); "
+                f"got {value}."
+            )
+        return int(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
+        if 0.0 <= value < 1.0:
+            return int(value * n_samples)
+    raise ValueError(
+        f"{name} must be an integer >= 0 or a fraction of the rows below 1; got {value!r}."
+    )
+
+
+def resolve_components(value, n_kept: int, n_features: int, *, least: int = 1) -> int:
+    """Number of components, checked against the rows kept and the features."""
+    check_count("n_components", value, low=least)
+    if value > min(n_kept, n_features):
+        raise ValueError(
+            f"n_components={value} is too large for {n_kept} kept rows of {n_features} features: "
+            f"it must be between {least} and {min(n_kept, n_features)}."
+        )
+    return int(value)
+
+
+def _balanced(X: np.ndarray) -> tuple[np.ndarray, float]:
+    """X divided by a power of two that makes its squares safe, and that power."""
+    scale = power_of_two(X)
+    if scale > 0.25 * np.sqrt(np.finfo(np.float64).max / X.size):
+        raise ValueError(
+            f"X has entries of about {scale:.0e}, too large to be squared: divide it by that."
+        )
+    if 1.0 / _SAFE < scale < _SAFE:
+        return X, 1.0
+    return X / scale, scale

@@ -1,0 +1,81 @@
+"""Proof for a few rows: all sets are searched, depth first.
+
+See :mod:`columnist.linalg.few_rows`. No input validation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from columnist.linalg.few_rows import MOST_ROWS, best_removal
+from columnist.robust.concentrate import trimmed_error
+from columnist.robust.prove import TOLERANCE, Proof
+from columnist.search.log import Progress
+
+__all__ = ["prove_few"]
+
+# Seconds worth spending before the proof by blocks is the better bet.
+_SECONDS = 0.25
+
+
+def prove_few(
+    X: np.ndarray,
+    n_components: int,
+    n_removed: int,
+    *,
+    centred: bool,
+    callback: Callable[[Progress], object] | None = None,
+) -> Proof | None:
+    """The best rows to remove and their proof; None if that would take too long.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows, safe to square.
+    n_components, n_removed : int
+        Dimension of the subspace; rows to remove.
+    centred : bool
+        Whether the subspace passes through the mean of the kept rows, or the origin.
+    callback : callable, optional
+        Receives the :class:`columnist.search.log.Progress` at the end.
+
+    Returns
+    -------
+    Proof or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.robust.few import prove_few
+    >>> X = np.vstack([np.outer(np.arange(9.0), [3.0, 4.0]), [[60.0, 0.0]]])
+    >>> prove_few(X, 1, 1, centred=True).removed
+    array([9])
+    """
+    started = time.perf_counter()
+    n, p = X.shape
+    if n > MOST_ROWS:
+        return None
+    rows = X - X.mean(axis=0) if centred else X
+    nodes = int(_SECONDS / (2e-6 + 6e-10 * n**3))
+    gram = np.ascontiguousarray(rows @ rows.T)
+    bound, removed, visited, finished = best_removal(
+        gram, n_components, n_removed, centred, np.inf, nodes, p + 2
+    )
+    if not finished:
+        return None
+    kept = np.setdiff1d(np.arange(n), removed)
+    error = trimmed_error(X, kept, n_components, centred)
+    if error <= (max(n, p) * np.finfo(np.float64).eps * np.linalg.norm(rows)) ** 2:
+        error = bound = 0.0
+    if bound < error * (1.0 - TOLERANCE):  # too much was lost to rounding
+        return None
+    progress = Progress(1, 0, min(bound, error), error, time.perf_counter() - started, True)
+    if callback is not None:
+        callback(progress)
+    return Proof(
+        error, min(bound, error), removed, True, "optimal", kept, removed, 1, visited,
+        [progress.entry()],
+    )  # fmt: skip

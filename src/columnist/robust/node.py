@@ -1,0 +1,354 @@
+r"""One problem of a proof: some rows must stay, some must go, the others are free.
+
+A node is worked on in stages.
+
+1. Contract the data at the node's own incumbent (:mod:`columnist.robust.contract`).
+2. Deal the free rows into blocks that list all their subsets (:mod:`columnist.robust.deal`).
+3. Raise the bound by multipliers (:mod:`columnist.robust.ascent`) and drop for good the subsets
+   that cannot be part of a better solution (:mod:`columnist.robust.blocks`).
+4. When that slows down, merge blocks and go on at 3, until so few choices are left that each is
+   evaluated.
+
+If hardly any subset could be dropped, a few rows need most of the scatter, and longer lists would
+not help: the node is split instead, the neediest row stays or goes. A child goes on with the
+blocks of its parent, or starts afresh: if its rows need much less in all, or if the blocks have
+become one, which no multiplier can move. The first stages may leave out directions that hold
+next to nothing; once that is what limits the bound, the node starts again with all of them, and
+with what has been decided.
+
+No input validation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from columnist.robust.ascent import Ascent, refresh
+from columnist.robust.blocks import Blocks
+from columnist.robust.concentrate import Trimming, trimmed_error
+from columnist.robust.contract import Contraction, contract
+from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, needs
+
+__all__ = ["Incumbent", "Node"]
+
+# Steps of an ascent between two prunings.
+_CHUNK = 40
+# Blocks are merged, or the node is split, once a chunk closes less than this share of the gap.
+_PROGRESS = 0.2
+# So few choices are evaluated one by one.
+_FEW = 256
+# Split if more than this share of the sets is still listed, or if lists become too long to merge.
+_HARDLY_PRUNED, _TOO_LONG = 0.85, 4_000_000
+# A child starts afresh if its rows need at most this share of what its parent's needed.
+_FRESH = 0.9
+# Step with which a child goes on.
+_CHILD_STEP = 0.5
+# Share of the error that the first stages may leave out; they end when the gap is so many times it.
+_LOSS, _LOSS_SHOWS = 2e-4, 4.0
+# Merged lists hold, in all, up to this many seconds of tail sums.
+_STAGE_SECONDS = 0.5
+# Bytes that the matrices of all blocks may take, once.
+_MOST_BYTES = 2**27
+
+
+class Incumbent:
+    """The problem and the best set so far.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows.
+    n_components, n_removed : int
+        Dimension of the subspace; rows to remove.
+    centred : bool
+        Whether errors are about the mean of the kept rows, or the origin.
+    tolerance : float
+        Sets whose error is proven to reach the incumbent's up to this share need not be looked at.
+    expired : callable
+        Whether to stop.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        n_components: int,
+        n_removed: int,
+        centred: bool,
+        tolerance: float,
+        expired: Callable[[], bool],
+    ):
+        self.X, self.n_components, self.n_removed = X, n_components, n_removed
+        self.centred, self.tolerance, self.expired = centred, tolerance, expired
+        self.error, self.kept = np.inf, np.zeros(len(X), dtype=bool)
+
+    @property
+    def threshold(self) -> float:
+        """Error below which a set is better."""
+        return self.error * (1.0 - self.tolerance)
+
+    def offer(self, kept: np.ndarray) -> None:
+        """Take a set if it is better; an error that is nothing but rounding counts as zero."""
+        error = trimmed_error(self.X, kept, self.n_components, self.centred)
+        if error < self.error:
+            rounding = max(self.X.shape) * np.finfo(np.float64).eps * np.linalg.norm(self.X[kept])
+            self.error = error if error > rounding**2 else 0.0
+            self.kept = kept.copy()
+
+    def offer_removed(self, removed: np.ndarray) -> None:
+        """Take a set, given by the rows it removes, if it is better."""
+        kept = np.ones(len(self.X), dtype=bool)
+        kept[removed] = False
+        self.offer(kept)
+
+
+class Node:
+    """A problem with rows that must stay or go.
+
+    Parameters
+    ----------
+    best : Incumbent
+        The whole problem.
+    must_keep, must_remove : ndarray of bool
+        Rows with a given place.
+    bound : float, default=0.0
+        Error below which no set of this node is known to be.
+    loss : float
+        Share of the error that may be left out.
+    parent : Node, optional
+        The node that this one is a part of.
+    row : int, default=-1
+        The row whose place makes the difference between the two.
+
+    Attributes
+    ----------
+    bound : float
+        No set of this node has a smaller error, unless that reaches the threshold of the
+        incumbent at the time.
+    closed : bool
+        Whether no set of this node is better than the incumbent.
+    """
+
+    def __init__(
+        self,
+        best: Incumbent,
+        must_keep: np.ndarray,
+        must_remove: np.ndarray,
+        bound: float = 0.0,
+        *,
+        loss: float = _LOSS,
+        parent: Node | None = None,
+        row: int = -1,
+    ):
+        self.best, self.bound, self.closed = best, bound, False
+        self.must_keep, self.must_remove = must_keep, must_remove
+        self.loss, self.parent, self.row = loss, parent, row
+        self.blocks: Blocks | None = None
+        self.contraction: Contraction
+        self.needs: Needs
+        self.ascent: Ascent
+        self.first_total, self.first_sets = np.inf, 0
+        self.gap, self.crowded = np.inf, False
+
+    @property
+    def n_sets(self) -> int:
+        """Listed sets."""
+        return 0 if self.blocks is None else self.blocks.n_sets
+
+    @property
+    def evaluations(self) -> int:
+        """Tail sums computed."""
+        return 0 if self.blocks is None else self.blocks.evaluations
+
+    def decided(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that every better set of this node keeps, and those that it removes."""
+        kept, removed = self.must_keep.copy(), self.must_remove.copy()
+        if self.blocks is not None:
+            open_ = np.zeros(len(kept), dtype=bool)
+            for block in self.blocks.blocks:
+                open_[block.rows] = True
+                removed[block.removed] = True
+            kept = ~(open_ | removed)
+        return kept, removed
+
+    def step(self) -> list[Node]:
+        """One stage of work; returns the nodes that take the place of this one, if any do."""
+        if self.blocks is None:
+            self._begin()
+            return []
+        if self.crowded:
+            if self.bound > self.best.error * (1.0 - _LOSS_SHOWS * self.contraction.lost):
+                return [Node(self.best, *self.decided(), self.bound, loss=0.0)]
+            if self._hardly_pruned():
+                return self._split()
+            self._merge()
+        self._raise()
+        return []
+
+    # -- stages ---------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        best = self.best
+        free = ~(self.must_keep | self.must_remove)
+        k = best.n_removed - np.count_nonzero(self.must_remove)
+        if _few_sets(np.count_nonzero(free), k):
+            sets = itertools.combinations(np.flatnonzero(free), k)
+            self._try_all(np.array(chosen, dtype=np.intp) for chosen in sets)
+            return
+        kept = self._own_incumbent()
+        best.offer(kept)
+        if best.error == 0.0:
+            self.closed = True
+            return
+        args = best.n_components, best.centred, self.loss
+        contraction = contract(best.X, kept, ~self.must_remove, *args)
+        d = contraction.rows.shape[1]
+        size = block_size(np.count_nonzero(free), d)
+        _check_memory(np.count_nonzero(free) / size * d * d)
+        needed = needs(contraction, kept, free, best.expired)
+        total = needed.total(size)
+        if self._goes_on(total):
+            self._inherit()
+        else:
+            self.contraction, self.needs, self.first_total = contraction, needed, total
+            self.blocks = deal(contraction, kept, k, needed, size)
+            self.first_sets = self.blocks.n_sets
+            self.ascent = Ascent(best.expired)
+            self._raise()
+        self.parent = None
+
+    def _goes_on(self, total: float) -> bool:
+        """Whether to go on with the blocks of the parent, if the own rows need ``total``."""
+        parent = self.parent
+        if parent is None or len(parent.blocks.blocks) == 1:
+            return False
+        return total > _FRESH * parent.first_total
+
+    def _inherit(self) -> None:
+        """Go on with the blocks of the parent; more than a chunk seldom helps."""
+        parent = self.parent
+        self.contraction, self.needs = parent.contraction, parent.needs
+        self.first_total, self.first_sets = parent.first_total, parent.first_sets
+        self.blocks = parent.blocks.forced(self.row, self.must_remove[self.row])
+        self.ascent = Ascent(self.best.expired, _CHILD_STEP)
+        if self.blocks.prune(self._target()) == np.inf:
+            self.closed = True
+            return
+        self._raise()
+        self.crowded = True
+
+    def _own_incumbent(self) -> np.ndarray:
+        """A good set of this node: concentration from the incumbent and from all rows."""
+        best = self.best
+        trimming = Trimming(
+            best.X, best.n_components, best.n_removed, best.centred,
+            self.must_keep, self.must_remove,
+        )  # fmt: skip
+        starts = best.kept, ~self.must_remove
+        found = min(map(trimming.descend, starts), key=lambda pair: pair[0])
+        return trimming.exchanged(*found, best.expired)[1]
+
+    def _raise(self) -> None:
+        """A chunk of ascent, then pruning: first with bounds as they are, then with exact ones."""
+        blocks, best = self.blocks, self.best
+        _, picks = self.ascent.run(blocks, self._target(), _CHUNK)
+        if len(picks):
+            self._offer_picks(picks)
+        total = blocks.prune(self._target())
+        if total < np.inf and not best.expired():
+            tables = blocks.tables()
+            refresh(tables, best.expired)
+            blocks.update(tables)
+            total = blocks.prune(self._target())
+        self._conclude(total)
+
+    def _merge(self) -> None:
+        most = int(_STAGE_SECONDS / evaluation_seconds(self.contraction.rows.shape[1]))
+        self.blocks.merge(self._target(), most)
+        self.ascent = Ascent(self.best.expired)
+
+    def _target(self) -> float:
+        """Total of tail sums at which a set is no better than the incumbent."""
+        return self.contraction.needed(self.best.threshold) + self.blocks.imbalance()
+
+    def _conclude(self, total: float) -> None:
+        target = self._target()
+        if total == np.inf:
+            self.closed = True
+            return
+        proven = self.contraction.proves(np.nextafter(total - self.blocks.imbalance(), -np.inf))
+        self.bound = max(self.bound, min(proven, self.best.threshold))
+        gap = target - total
+        self.crowded = self.ascent.exhausted or gap > (1.0 - _PROGRESS) * self.gap
+        self.gap = gap
+        if self.blocks.n_choices <= _FEW:
+            self._try_all(self._choices())
+
+    # -- few choices ----------------------------------------------------------------
+
+    def _choices(self) -> Iterator[np.ndarray]:
+        """Free rows removed by every choice of one set per block."""
+        blocks = self.blocks.blocks
+        for picks in itertools.product(*(range(len(block)) for block in blocks)):
+            if sum(block.sizes[p] for block, p in zip(blocks, picks, strict=True)) == self.blocks.k:
+                yield self.blocks.removed_rows(picks)
+
+    def _try_all(self, choices: Iterator[np.ndarray]) -> None:
+        """Evaluate what is left, and close the node if time allows."""
+        fixed = np.flatnonzero(self.must_remove)
+        for chosen in choices:
+            self.best.offer_removed(np.concatenate([fixed, chosen]))
+            if self.best.expired():
+                return
+        self.closed = True
+
+    def _offer_picks(self, picks: np.ndarray) -> None:
+        """The rows the programme removes may be a better set, or lead to one."""
+        kept = ~self.must_remove
+        kept[self.blocks.removed_rows(picks)] = False
+        best = self.best
+        trimming = Trimming(best.X, best.n_components, best.n_removed, best.centred)
+        best.offer(trimming.descend(kept)[1])
+
+    # -- splitting ------------------------------------------------------------------
+
+    def _hardly_pruned(self) -> bool:
+        """Whether merging is not possible or would only multiply the lists."""
+        blocks = self.blocks
+        if len(blocks.blocks) == 1 or blocks.n_sets > _HARDLY_PRUNED * self.first_sets:
+            return True
+        return blocks.least_product() > _TOO_LONG
+
+    def _split(self) -> list[Node]:
+        """The undecided row that needs most stays, or goes; what is decided remains so."""
+        kept, removed = self.decided()
+        rows = self.needs.rows
+        row = int(rows[~(kept | removed)[rows]][0])
+        one, other = kept.copy(), removed.copy()
+        one[row], other[row] = True, True
+        return [
+            Node(
+                self.best,
+                one,
+                removed,
+                self.bound,
+                loss=self.loss,
+                parent=self,
+                row=row,
+            ),
+            Node(self.best, kept, other, self.bound, loss=self.loss, parent=self, row=row),
+        ]
+
+
+def _few_sets(n: int, k: int) -> bool:
+    """Whether k of n rows can be chosen in a few ways only."""
+    return k in (0, n) or (n <= 2 * _FEW and math.comb(n, k) <= _FEW)
+
+
+def _check_memory(entries: float) -> None:
+    """Refuse blocks whose matrices would not fit."""
+    if 8.0 * entries > _MOST_BYTES:
+        raise MemoryError("Too many rows for a proof by blocks.")

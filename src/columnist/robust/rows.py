@@ -1,0 +1,203 @@
+r"""Which rows to remove before PCA, as a problem for the best-first search, any criterion.
+
+With D the rows removed so far, t still to remove and :math:`\lambda_1 \ge \lambda_2 \ge \dots` the
+eigenvalues of the scatter of the other rows (about their mean, if the error is centred),
+
+.. math:: u(D) = \Theta(\lambda_{r+1}, \dots), \qquad f(D) = \Theta(\lambda_{r+t+1}, \dots).
+
+Removing one more row x of m changes the scatter by a rank-one term, also when it is centred:
+
+.. math:: C' = C - \frac{m}{m-1} (x-\mu)(x-\mu)^T.
+
+Rows that are neither removed nor candidates stay; no removal lowers the eigenvalues of their
+own scatter. Since f vanishes once r + k reaches the number of features, this search is for few
+rows in many dimensions, and for criteria that :mod:`columnist.robust.prove` does not serve.
+
+No input validation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import scipy.linalg
+
+from columnist.criteria import Criterion
+from columnist.robust.concentrate import Trimming, concentrate
+from columnist.search.downdates import Downdates, Moment
+from columnist.search.incumbent import exchange, greedy
+
+__all__ = ["RemovedRows", "Scatter"]
+
+_EPS = np.finfo(np.float64).eps
+# Operations of a greedy choice and one pass of exchanges beyond which concentration must do.
+_MOST_WORK = 2e9
+
+
+class Scatter(Moment):
+    """Scatter of the rows that are left.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        All rows.
+    removed : ndarray of bool
+        Rows removed so far.
+    candidates : ndarray of int
+        Rows that may be removed next.
+    centred : bool
+        Whether the scatter is about the mean of the rows, or the origin.
+    """
+
+    def __init__(
+        self, rows: np.ndarray, removed: np.ndarray, candidates: np.ndarray, centred: bool
+    ):
+        self.rows, self.removed, self.candidates = rows, removed, candidates
+        self.centred = centred
+        left = rows[~removed]
+        mean = left.mean(axis=0) if centred else np.zeros(rows.shape[1])
+        left = left - mean
+        lam, basis = scipy.linalg.eigh(left.T @ left, check_finite=False)
+        self.n_left = len(left)
+        self.lam = np.maximum(lam[::-1], 0.0)
+        self.allowance = 2.0 * (self.n_left + 8 * len(lam)) * _EPS * float(self.lam.sum())
+        self.offsets = (rows[candidates] - mean) @ basis[:, ::-1]
+        self.Z = np.sqrt(self._factor(1)) * self.offsets
+
+    def _factor(self, count: int) -> float:
+        """What removing ``count`` rows takes, at most, for every unit of their squared offsets."""
+        return self.n_left / max(self.n_left - count, 1) if self.centred else 1.0
+
+    def untouched(self, kept: np.ndarray) -> np.ndarray:
+        """Eigenvalues of the scatter of the rows that stay for certain."""
+        stay = ~self.removed
+        stay[self.candidates[kept]] = False
+        rows = self.rows[stay]
+        if len(rows) <= self.centred:
+            return np.empty(0)
+        rows = rows - rows.mean(axis=0) if self.centred else rows
+        return scipy.linalg.eigvalsh(rows.T @ rows, check_finite=False)[::-1]
+
+    def products(self, kept: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """As if orthogonal: rows take the sum of their energies, or less about a moving mean."""
+        energies = np.einsum("ij,ij->i", self.offsets[kept], self.offsets[kept])
+        return np.eye(len(kept)), np.diag(self._factor(width) * energies)
+
+    def after(self, positions: np.ndarray) -> np.ndarray:
+        """Scatter without these rows too."""
+        Y = self.offsets[positions]
+        scatter = np.diag(self.lam) - Y.T @ Y
+        if self.centred and self.n_left > len(Y):
+            total = Y.sum(axis=0)
+            scatter -= np.outer(total, total) / (self.n_left - len(Y))
+        return scatter
+
+
+class RemovedRows(Downdates):
+    """The problem: choose the rows to remove.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows, safe to square.
+    n_components, n_removed : int
+        Dimension of the subspace; rows to remove.
+    criterion : Criterion
+        Error of the rows that are left, without their leading ``n_components`` singular values.
+    centred : bool
+        Whether the subspace passes through the mean of the rows that are left, or the origin.
+    scale : float, default=1.0
+        Factor of the singular values.
+    rng : numpy.random.Generator, optional
+        For the starts of the first choice.
+    start : sequence of int, optional
+        A set, of any size, near a good one.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        n_components: int,
+        n_removed: int,
+        criterion: Criterion,
+        centred: bool,
+        scale: float = 1.0,
+        rng: np.random.Generator | None = None,
+        start: Sequence[int] | None = None,
+    ):
+        super().__init__(len(X), n_removed, criterion, n_components, scale)
+        self.rows, self.centred = _reduced(X, centred), centred
+        self.rng, self.start = rng or np.random.default_rng(0), start
+
+    def root(self) -> tuple[np.ndarray, np.ndarray]:
+        """Nothing removed; every row may be."""
+        return np.empty(0, dtype=np.int32), np.arange(self.n_items, dtype=np.int32)
+
+    def root_bounds(self) -> tuple[float, float]:
+        """f and u of all rows."""
+        chosen, _ = self.root()
+        moment = self.moment(chosen, chosen)
+        tail = moment.lam[self.n_components + self.size :] - moment.allowance
+        return float(self.errors(tail[None])[0]), self.value(chosen)
+
+    def moment(self, chosen, candidates) -> Scatter:
+        """Scatter of the rows that are not chosen."""
+        return Scatter(self.rows, self._mask(chosen), candidates, self.centred)
+
+    def value(self, subset: Sequence[int]) -> float:
+        """Error without these rows, by singular values; those of rounding size are zero."""
+        rows = self.rows[~self._mask(subset)]
+        rows = rows - rows.mean(axis=0) if self.centred else rows
+        sigma = scipy.linalg.svdvals(_square(rows), check_finite=False)
+        sigma[sigma <= max(rows.shape) * _EPS * sigma.max(initial=0.0)] = 0.0
+        return self.error(sigma[self.n_components :])
+
+    def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
+        """Concentration, then greedy choice and exchanges where these are affordable."""
+        found = self._concentrated(deadline)
+        yield found[0]
+        n, d = self.rows.shape
+        affordable = self.size * n * d * (d + 10.0) <= _MOST_WORK
+        if not affordable or time.perf_counter() > deadline:
+            return
+        found.append(greedy(self, chosen, candidates))
+        yield found[-1]
+        yield exchange(self, min(found, key=self.value), chosen, candidates, deadline=deadline)
+
+    def _concentrated(self, deadline: float) -> list[list[int]]:
+        """The best set of many starts, or of a given one."""
+        r, k, centred = self.n_components, self.size, self.centred
+        _, kept = concentrate(self.rows, r, k, centred=centred, rng=self.rng, deadline=deadline)
+        found = [kept]
+        if self.start is not None:
+            found.append(Trimming(self.rows, r, k, centred).descend(~self._mask(self.start))[1])
+        sets = [np.flatnonzero(~kept).tolist() for kept in found]
+        return sorted(sets, key=self.value)
+
+    def cost(self) -> float:
+        """Seconds per expansion, roughly."""
+        n, d = self.rows.shape
+        return 1e-4 + (25.0 * d**3 + 40.0 * d * d * n) / 2e9
+
+    def _mask(self, removed) -> np.ndarray:
+        mask = np.zeros(self.n_items, dtype=bool)
+        mask[np.asarray(removed, dtype=np.intp)] = True
+        return mask
+
+
+def _reduced(X: np.ndarray, centred: bool) -> np.ndarray:
+    """The rows in at most n dimensions, about their mean if errors are about a mean."""
+    X = X - X.mean(axis=0) if centred else X
+    if X.shape[1] <= len(X):
+        return np.ascontiguousarray(X)
+    U, sigma, _ = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    return U * sigma
+
+
+def _square(rows: np.ndarray) -> np.ndarray:
+    """A matrix with the same singular values, at most square."""
+    if len(rows) <= rows.shape[1]:
+        return rows
+    return scipy.linalg.qr(rows, mode="r", check_finite=False)[0][: rows.shape[1]]

@@ -1,0 +1,162 @@
+"""From rows to a certificate: which search serves which question.
+
+The squared Frobenius error is proven by blocks of rows (:mod:`columnist.robust.prove`) or, if
+rows are few, by going through all sets (:mod:`columnist.robust.few`); every other criterion, and
+every order but best first, by the common search (:mod:`columnist.search.engine`) on
+:class:`columnist.robust.rows.RemovedRows`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from columnist._validation import available_memory
+from columnist.criteria import Criterion, Frobenius
+from columnist.robust.few import prove_few
+from columnist.robust.prove import TOLERANCE, prove
+from columnist.robust.rows import RemovedRows
+from columnist.search.certificate import Certificate
+from columnist.search.engine import Limits, search
+from columnist.search.incumbent import prefer_smaller
+from columnist.search.log import Progress, SolverLog
+from columnist.search.policies import get_policy
+
+__all__ = ["Options", "certified_outliers"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything about a search that does not depend on the data."""
+
+    criterion: Criterion = field(default_factory=Frobenius)
+    search: str = "auto"
+    epsilon: float = 0.0
+    deadline: float = np.inf
+    max_nodes: float = np.inf
+    max_memory: float | None = None
+    max_gap: float = 0.0
+    n_jobs: int = 1
+    callback: Callable[[Progress], object] | None = None
+    verbose: bool = False
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether blocks of rows can prove what is asked."""
+        plain = self.search == "weighted" and self.epsilon == 0.0
+        return isinstance(self.criterion, Frobenius) and (
+            self.search in ("auto", "optimal") or plain
+        )
+
+
+def certified_outliers(
+    X: np.ndarray,
+    n_components: int,
+    n_outliers: int,
+    options: Options,
+    *,
+    centred: bool,
+    unit: float = 1.0,
+    rng: np.random.Generator | None = None,
+    start: Sequence[int] | None = None,
+) -> Certificate:
+    """The rows to remove, as the selection of a certificate. No input validation.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows, safe to square.
+    n_components, n_outliers : int
+        Dimension of the subspace; rows to remove.
+    options : Options
+        How to search.
+    centred : bool
+        Whether the subspace passes through the mean of the kept rows, or the origin.
+    unit : float, default=1.0
+        Factor that X was divided by; errors are those of the data before.
+    rng : numpy.random.Generator, optional
+        For the starts of the first choice.
+    start : sequence of int, optional
+        Rows near a good choice; not necessarily as many.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.robust.solve import Options, certified_outliers
+    >>> X = np.vstack([np.outer(np.arange(9.0), [3.0, 4.0]), [[60.0, 0.0]]])
+    >>> certified_outliers(X, 1, 1, Options(), centred=True).selection
+    (9,)
+    """
+    log = SolverLog(options.verbose)
+    problem = RemovedRows(X, n_components, n_outliers, options.criterion, centred, unit, rng, start)
+    solver = _by_blocks if options.by_blocks else _by_engine
+    certificate = solver(X, problem, options, log)
+    log.message(repr(certificate))
+    return certificate
+
+
+def _by_blocks(X: np.ndarray, problem: RemovedRows, options: Options, log: SolverLog):
+    started = time.perf_counter()
+    square, size = problem.scale**2, (problem.n_components, problem.size)
+
+    def report(progress: Progress):
+        progress = replace(
+            progress, bound=square * progress.bound, incumbent=square * progress.incumbent
+        )
+        log.show(progress)
+        return options.callback is not None and options.callback(progress)
+
+    proof = None
+    if options.max_nodes > 0 and options.deadline > started:
+        proof = prove_few(X, *size, centred=problem.centred, callback=report)
+    if proof is None:
+        proof = prove(
+            X, *size, centering="optimal" if problem.centred else "none",
+            incumbents=problem.incumbents(*problem.root(), options.deadline),
+            deadline=options.deadline, max_steps=options.max_nodes, max_gap=options.max_gap,
+            callback=report,
+        )  # fmt: skip
+    history = [
+        {**entry, "bound": square * entry["bound"], "incumbent": square * entry["incumbent"]}
+        for entry in proof.history
+    ]
+    error = square * proof.error
+    return Certificate(
+        status=proof.status, error=error,
+        lower_bound=error if proof.proven else square * proof.lower_bound,
+        nodes_expanded=proof.steps, nodes_generated=proof.evaluations,
+        elapsed=time.perf_counter() - started, criterion=str(options.criterion),
+        selection=tuple(int(i) for i in proof.removed), history=tuple(history),
+    )  # fmt: skip
+
+
+def _by_engine(X: np.ndarray, problem: RemovedRows, options: Options, log: SolverLog):
+    started = time.perf_counter()
+    memory = available_memory() / 2 if options.max_memory is None else options.max_memory
+    result = search(
+        problem, get_policy(options.search, "u", options.epsilon),
+        Limits(options.deadline, options.max_nodes, memory, options.max_gap),
+        n_jobs=options.n_jobs, log=log, callback=options.callback,
+    )  # fmt: skip
+    error, subset = result.solutions[0]
+    if options.search in ("auto", "optimal") and result.status == "optimal":
+        subset = prefer_smaller(problem, subset, *problem.root())
+    error = problem.value(subset)
+    bound = min(result.bound, error)
+    if result.status == "optimal" and error - bound <= TOLERANCE * error:
+        bound = error
+    return Certificate(
+        status=result.status, error=error,
+        lower_bound=max(bound, min(problem.error(np.zeros(1)), error)),
+        a_priori_bound=result.a_priori, nodes_expanded=result.expanded,
+        nodes_generated=result.generated, elapsed=time.perf_counter() - started,
+        criterion=str(options.criterion), selection=tuple(sorted(subset)),
+        history=tuple(result.history),
+    )  # fmt: skip
