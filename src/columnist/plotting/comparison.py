@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,15 @@ from sklearn.base import clone
 
 from columnist.criteria import Criterion, get_criterion
 from columnist.metrics import reconstruction_error
-from columnist.plotting.style import CRITERION_NAMES, FOUND, PROVEN, axes_for, log_scale, tidy
+from columnist.plotting.style import (
+    CRITERION_NAMES,
+    FOUND,
+    PROVEN,
+    axes_for,
+    log_scale,
+    place_labels,
+    tidy,
+)
 from columnist.search.certificate import Certificate
 
 __all__ = ["ComparisonDisplay"]
@@ -20,11 +28,6 @@ __all__ = ["ComparisonDisplay"]
 _QUICK, _REPEATS = 0.2, 3
 # Errors this close to the bound reach it.
 _REACHED = 1e-9
-# Distances of a label from its point, in points; beyond _NEAR a line connects them.
-_DISTANCES, _NEAR = (7, 13, 22, 32, 44, 58, 74, 92), 13
-_LINE = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 4}
-_DIRECTIONS = [(1, 0), (-1, 0), (0, 1), (0, -1)]
-_DIRECTIONS += [(x, y) for x in (1.0, -1.0, 0.5, -0.5) for y in (1.0, -1.0, 0.5, -0.5)]
 
 
 class ComparisonDisplay:
@@ -271,63 +274,9 @@ def _certificate_of(name: str, fitted) -> Certificate:
 
 def _label(ax, names: list[str], x, y, bound: float | None, style: dict[str, Any]) -> list:
     """Write each name above the bound where it covers no other name and no point."""
-    ax.figure.draw_without_rendering()  # settles the layout, and with it where points are
-    style = {"fontsize": 9, "color": "0.15", "zorder": 4} | style
-    spots = ax.transData.transform(np.column_stack([x, y]))
-    pixels = ax.figure.dpi / 72.0
-    taken = [_box(spot, 5.0 * pixels) for spot in spots]
+    taken = []
     if bound is not None:
-        level = ax.transData.transform((x[0], bound))[1]
-        taken.append(np.array([ax.bbox.x0, ax.bbox.y0, ax.bbox.x1, level + pixels]))
-    frame = ax.bbox.padded(-3.0 * pixels).extents
-    labels: list = [None] * len(names)
-    for i in np.argsort(-spots[:, 0], kind="stable"):  # from the right, where room is least
-        size = _size(ax, names[i], style) / pixels
-        distance, offset = _free_offset(spots[i], size, pixels, taken, frame)
-        taken.append(_box(spots[i] + pixels * offset, pixels * size / 2))
-        labels[i] = ax.annotate(
-            names[i], (x[i], y[i]), xytext=offset, textcoords="offset points",
-            ha="center", va="center", arrowprops=_LINE if distance > _NEAR else None, **style,
-        )  # fmt: skip
-    return labels
-
-
-def _size(ax, name: str, style: dict[str, Any]) -> np.ndarray:
-    """Width and height of a text in pixels."""
-    text = ax.text(0.5, 0.5, name, transform=ax.transAxes, **style)
-    size = np.array(text.get_window_extent().size)
-    text.remove()
-    return size
-
-
-def _box(middle, half) -> np.ndarray:
-    """Left, bottom, right and top of a box."""
-    return np.concatenate([middle - half, middle + half])
-
-
-def _offsets(size: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Places for the middle of a label around its point, the nearest first."""
-    for distance in _DISTANCES:
-        for direction in _DIRECTIONS:
-            step = np.array(direction, dtype=np.float64)
-            yield distance, step * (size / 2 + distance / np.linalg.norm(step))
-
-
-def _free_offset(spot, size, pixels: float, taken, frame) -> tuple[int, np.ndarray]:
-    """The nearest place inside the frame where nothing is covered, else the least covered one."""
-    best, least = None, np.inf
-    for distance, offset in _offsets(size):
-        box = _box(spot + pixels * offset, pixels * size / 2)
-        outside = np.prod(pixels * size) - _overlap(box, frame)
-        covered = outside + sum(_overlap(box, other) for other in taken)
-        if covered < least - 1e-6:
-            best, least = (distance, offset), covered
-        if covered <= 1e-6:
-            break
-    return best
-
-
-def _overlap(a: np.ndarray, b: np.ndarray) -> float:
-    """Area that two boxes share."""
-    width, height = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
-    return float(max(width, 0.0) * max(height, 0.0))
+        ax.figure.draw_without_rendering()  # settles the layout, and with it where the bound is
+        level = ax.transData.transform((x[0], bound))[1] + ax.figure.dpi / 72.0
+        taken.append(np.array([ax.bbox.x0, ax.bbox.y0, ax.bbox.x1, level]))
+    return place_labels(ax, names, x, y, taken=taken, **style)
