@@ -28,7 +28,11 @@ from benchmarks import (  # noqa: E402
     multilabel_tables,
     parallel,
     peers,
+    phase_transition,
     reach,
+    robust_peers,
+    robust_reach,
+    robust_tables,
     secular,
     table,
     textbook,
@@ -54,6 +58,10 @@ BENCHMARKS: dict[str, ModuleType] = {
     "multilabel_tables": multilabel_tables,
     "wide": wide,
     "compare": compare,
+    "robust_reach": robust_reach,
+    "robust_peers": robust_peers,
+    "robust_tables": robust_tables,
+    "phase_transition": phase_transition,
 }
 
 
