@@ -13,9 +13,7 @@ class BlockTables:
         self,
         rows: np.ndarray,
         top: int,
-        blocks: list[
-            tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-        ],
+        blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]],
     ) -> None: ...
     @property
     def n_evaluated(self) -> int: ...
