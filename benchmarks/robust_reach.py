@@ -8,7 +8,7 @@ as a whole ``fit`` and as the search alone. The printed times are from another m
 Samples as points: the data sets of the second document's table 5.3, centred, raw and
 standardised; wall clock of one thread until the proof, 60 s at most. The printed search has no
 bound here at all (f is zero). "Largest k" is the largest number of outliers proven within the
-limit, by doubling and bisection, so a larger one may exist.
+limit, by doubling and halving the last step, so a somewhat larger one may exist.
 
 Tall data: 100,000 x 50, 5% outliers: time of the incumbent (concentration steps, exchanges)
 against one SVD of the matrix.
@@ -165,7 +165,7 @@ def largest(X: np.ndarray, r: int, k: int, proven: bool, limit: float) -> int | 
             low = most
         else:
             high = most
-    while high - low > max(1, low // 8):
+    while high - low > max(1, low // 2):
         middle = (low + high) // 2
         if fit(X, r, middle, "optimal", limit).certificate_.is_optimal:
             low = middle
