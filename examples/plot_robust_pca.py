@@ -1,9 +1,9 @@
 """
-A principal component that ignores outliers
-===========================================
+Principal components that ignore outliers
+=========================================
 
 Twelve of two hundred samples come from another source. They are a few percent of the data, yet
-they turn the first principal component. Removing them by eye is easy in two dimensions and
+they turn the principal components. Removing them by eye is easy in two dimensions and
 hopeless in ten; removing the right ones *provably* is a search problem.
 """
 
