@@ -24,8 +24,9 @@ help:
 demo: $(VENV)/.columnist-plot $(VENV)/.pandas
 	$(BIN)/python examples/demo.py
 
+# One process per core; each leaves the others theirs.
 test: $(VENV)/.columnist-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
