@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius, Nuclear, Spectral
 from columnist.robust import path as path_module
-from columnist.robust.path import OutlierPath, OutlierStep, _spaced, _tighten, outlier_path
+from columnist.robust.path import OutlierPath, OutlierStep, _spaced, outlier_path
 from columnist.search.certificate import Certificate
 from tests.oracles.outliers import best_rows
 from tests.robust.samples import contaminated
@@ -43,13 +43,6 @@ def test_every_number_against_enumeration(seed, centering, criterion, r):
         assert step.certificate.lower_bound == close
         assert step.certificate.selection == tuple(step.outliers)
     assert (np.diff(path.errors) <= 1e-9).all()
-
-
-def test_a_bound_for_more_outliers_holds_for_fewer():
-    tightened = _tighten(steps([9.0, 8.0, 7.0, 6.0], [2.0, 1.0, 5.0, 3.0]))
-    assert [step.certificate.lower_bound for step in tightened] == [5.0, 5.0, 5.0, 3.0]
-    # A bound never passes the error of a step, whatever the neighbours say.
-    assert _tighten(steps([4.0, 5.0], [1.0, 5.0]))[0].certificate.lower_bound == 4.0
 
 
 @pytest.mark.parametrize("limit", [{"time_limit": 0.0}, {"max_nodes": 0}, {"max_nodes": 2}])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, overload
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -15,6 +14,7 @@ from columnist.robust.base import resolve_outliers
 from columnist.robust.certified import RobustPCA
 from columnist.robust.cutoffs import COVERAGE
 from columnist.search.certificate import Certificate
+from columnist.search.path import CertifiedPath, tightened
 
 __all__ = ["OutlierPath", "OutlierStep", "outlier_path"]
 
@@ -27,7 +27,7 @@ class OutlierStep(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OutlierPath(Sequence):
+class OutlierPath(CertifiedPath):
     """Outliers of growing number, each set with its proof.
 
     Attributes
@@ -40,36 +40,12 @@ class OutlierPath(Sequence):
         the criterion is no sum of squared distances.
     """
 
-    steps: tuple[OutlierStep, ...]
     limit: float | None = None
-
-    @overload
-    def __getitem__(self, index: int) -> OutlierStep: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[OutlierStep, ...]: ...
-    def __getitem__(self, index):
-        return self.steps[index]
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __iter__(self) -> Iterator[OutlierStep]:
-        return iter(self.steps)
 
     @property
     def n_outliers(self) -> np.ndarray:
         """Number of rows removed in each step."""
         return np.array([len(step.outliers) for step in self.steps])
-
-    @property
-    def errors(self) -> np.ndarray:
-        """Error of the rows kept in each step."""
-        return np.array([step.certificate.error for step in self.steps])
-
-    @property
-    def lower_bounds(self) -> np.ndarray:
-        """Proven lower bound for each number of outliers."""
-        return np.array([step.certificate.lower_bound for step in self.steps])
 
     @property
     def relative_errors(self) -> np.ndarray:
@@ -165,7 +141,7 @@ def outlier_path(
     certificates = fitted._path(X, _spaced(most, n_steps))
     steps = [OutlierStep(np.array(c.selection, dtype=np.intp), c) for c in certificates]
     squares = certificates[0].criterion == "frobenius"
-    return OutlierPath(tuple(_tighten(steps)), _limit(fitted, X) if squares else None)
+    return OutlierPath(tightened(steps), _limit(fitted, X) if squares else None)
 
 
 def _spaced(most: int, n_steps: int) -> list[int]:
@@ -177,17 +153,6 @@ def _spaced(most: int, n_steps: int) -> list[int]:
         ratio = (most / max(numbers[-1], 1)) ** (1.0 / left)
         numbers.append(max(numbers[-1] + 1, round(max(numbers[-1], 1) * ratio)))
     return numbers
-
-
-def _tighten(steps: list[OutlierStep]) -> list[OutlierStep]:
-    """Removing more rows never hurts: a bound for k + 1 outliers is one for k outliers too."""
-    best = -np.inf
-    tightened = []
-    for step in reversed(steps):
-        best = max(best, step.certificate.lower_bound)
-        bound = min(best, step.certificate.error)
-        tightened.append(step._replace(certificate=replace(step.certificate, lower_bound=bound)))
-    return tightened[::-1]
 
 
 def _limit(fitted: RobustPCA, X: np.ndarray) -> float:

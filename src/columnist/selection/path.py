@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, overload
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from columnist.search.certificate import Certificate
+from columnist.search.path import CertifiedPath, tightened
 from columnist.selection.certified import ColumnSelector
 
 __all__ = ["PathStep", "SelectionPath", "selection_path"]
@@ -23,7 +23,7 @@ class PathStep(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SelectionPath(Sequence):
+class SelectionPath(CertifiedPath):
     """Selections of growing size, each with its proof.
 
     Attributes
@@ -36,37 +36,13 @@ class SelectionPath(Sequence):
         Column names, if X has any.
     """
 
-    steps: tuple[PathStep, ...]
     total: float
     feature_names: tuple[str, ...] | None = None
-
-    @overload
-    def __getitem__(self, index: int) -> PathStep: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[PathStep, ...]: ...
-    def __getitem__(self, index):
-        return self.steps[index]
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __iter__(self) -> Iterator[PathStep]:
-        return iter(self.steps)
 
     @property
     def sizes(self) -> np.ndarray:
         """Number of columns of each step."""
         return np.array([len(step.selection) for step in self.steps])
-
-    @property
-    def errors(self) -> np.ndarray:
-        """Error of each selection."""
-        return np.array([step.certificate.error for step in self.steps])
-
-    @property
-    def lower_bounds(self) -> np.ndarray:
-        """Proven lower bound for each size."""
-        return np.array([step.certificate.lower_bound for step in self.steps])
 
     @property
     def relative_errors(self) -> np.ndarray:
@@ -138,15 +114,4 @@ def selection_path(
         PathStep(np.array(outcome.solutions[0][1], dtype=np.intp), outcome.certificate)
         for outcome in outcomes
     ]
-    return SelectionPath(tuple(_tighten(steps)), outcomes[0].total, names)
-
-
-def _tighten(steps: list[PathStep]) -> list[PathStep]:
-    """More columns never hurt: a bound for k + 1 columns is one for k columns too."""
-    best = -np.inf
-    tightened = []
-    for step in reversed(steps):
-        best = max(best, step.certificate.lower_bound)
-        bound = min(best, step.certificate.error)
-        tightened.append(step._replace(certificate=replace(step.certificate, lower_bound=bound)))
-    return tightened[::-1]
+    return SelectionPath(tightened(steps), outcomes[0].total, names)
