@@ -210,6 +210,16 @@ def test_scales(scale, criterion):
     assert bounds[-1] <= scaled.error_
 
 
+def test_very_many_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60_000, 3)) * [5.0, 1.0, 1.0]
+    X[:20, 1] += 40.0
+    found = RobustPCA(1, n_outliers=20, time_limit=1.0, random_state=0).fit(X)
+    np.testing.assert_array_equal(found.outliers_, np.arange(20))
+    assert found.certificate_.status in ("optimal", "time_limit", "memory_limit")
+    assert 0.0 <= found.certificate_.lower_bound <= found.error_
+
+
 def test_random_state_makes_runs_equal(hard):
     runs = [RobustPCA(2, n_outliers=20, random_state=3, max_nodes=1).fit(hard) for _ in range(2)]
     np.testing.assert_array_equal(runs[0].outliers_, runs[1].outliers_)

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from columnist.robust.subspace import at_most_square
+
 __all__ = ["Trimming", "concentrate", "trimmed_error"]
 
 # An error has to fall by this share to count as lower.
@@ -59,9 +61,7 @@ def trimmed_error(X: np.ndarray, kept: np.ndarray, n_components: int, centred: b
     Z = X[kept]
     if centred and len(Z):
         Z = Z - Z.mean(axis=0)
-    if len(Z) > Z.shape[1]:
-        Z = scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
-    sigma = scipy.linalg.svdvals(Z, check_finite=False) if Z.size else np.zeros(0)
+    sigma = scipy.linalg.svdvals(at_most_square(Z), check_finite=False) if Z.size else np.zeros(0)
     return float(np.sum(sigma[n_components:] ** 2))
 
 

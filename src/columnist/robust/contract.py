@@ -32,6 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from columnist.robust.subspace import at_most_square
+
 __all__ = ["Contraction", "contract"]
 
 _UNIT = 2.0**-53
@@ -172,10 +174,9 @@ def _row_scale(norms: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 def _basis(Z: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Orthonormal basis of all rows, turned to the axes of the kept ones; their eigenvalues."""
-    _, sigma, axes = scipy.linalg.svd(Z, full_matrices=False, check_finite=False)
+    _, sigma, axes = scipy.linalg.svd(at_most_square(Z), full_matrices=False, check_finite=False)
     axes = axes[sigma > max(Z.shape) * np.finfo(np.float64).eps * sigma[0]].T
-    coords = Z[kept] @ axes
-    _, sigma, turn = scipy.linalg.svd(coords, check_finite=False)
+    _, sigma, turn = scipy.linalg.svd(at_most_square(Z[kept] @ axes), check_finite=False)
     spectrum = np.zeros(axes.shape[1])
     spectrum[: len(sigma)] = sigma**2
     return axes @ turn.T, spectrum

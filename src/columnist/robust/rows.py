@@ -26,6 +26,7 @@ import scipy.linalg
 
 from columnist.criteria import Criterion
 from columnist.robust.concentrate import Trimming, concentrate
+from columnist.robust.subspace import at_most_square
 from columnist.search.downdates import Downdates, Moment
 from columnist.search.incumbent import exchange, greedy
 
@@ -150,7 +151,7 @@ class RemovedRows(Downdates):
         """Error without these rows, by singular values; those of rounding size are zero."""
         rows = self.rows[~self._mask(subset)]
         rows = rows - rows.mean(axis=0) if self.centred else rows
-        sigma = scipy.linalg.svdvals(_square(rows), check_finite=False)
+        sigma = scipy.linalg.svdvals(at_most_square(rows), check_finite=False)
         sigma[sigma <= max(rows.shape) * _EPS * sigma.max(initial=0.0)] = 0.0
         return self.error(sigma[self.n_components :])
 
@@ -194,10 +195,3 @@ def _reduced(X: np.ndarray, centred: bool) -> np.ndarray:
         return np.ascontiguousarray(X)
     U, sigma, _ = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
     return U * sigma
-
-
-def _square(rows: np.ndarray) -> np.ndarray:
-    """A matrix with the same singular values, at most square."""
-    if len(rows) <= rows.shape[1]:
-        return rows
-    return scipy.linalg.qr(rows, mode="r", check_finite=False)[0][: rows.shape[1]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 
-__all__ = ["Subspace", "fit_subspace", "fix_signs", "principal_axes"]
+__all__ = ["Subspace", "at_most_square", "fit_subspace", "fix_signs", "principal_axes"]
 
 # Distances below this share of the coordinates they come from are rounding.
 _ROUNDING = 16 * np.finfo(np.float64).eps
@@ -100,13 +100,10 @@ def fit_subspace(X: np.ndarray, n_components: int, mean: np.ndarray | None = Non
     >>> found.mean, found.components, found.variances
     (array([1.5, 3. ]), array([[0.6, 0.8]]), array([12.5]))
     """
-    n, p = X.shape
-    free = mean is None
+    n, free = len(X), mean is None
     centre = X.mean(axis=0) if free else mean
     Z = X - centre
-    if n > p:
-        Z = scipy.linalg.qr(Z, mode="r", overwrite_a=True, check_finite=False)[0][:p]
-    _, sigma, axes = scipy.linalg.svd(Z, full_matrices=False, check_finite=False)
+    _, sigma, axes = scipy.linalg.svd(at_most_square(Z), full_matrices=False, check_finite=False)
     variances = sigma[:n_components] ** 2 / max(n - free, 1)
     return Subspace(centre, fix_signs(axes[:n_components]), variances, free)
 
@@ -134,6 +131,13 @@ def principal_axes(
     scores = (X - mean) @ axes.T
     _, sigma, turn = scipy.linalg.svd(scores, full_matrices=False, check_finite=False)
     return Subspace(mean, fix_signs(turn @ axes), sigma**2 / max(len(X) - free_mean, 1), free_mean)
+
+
+def at_most_square(Z: np.ndarray) -> np.ndarray:
+    """A matrix with the same singular values and right vectors, with no more rows than columns."""
+    if len(Z) <= Z.shape[1]:
+        return Z
+    return scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
 
 
 def fix_signs(axes: np.ndarray) -> np.ndarray:
