@@ -366,6 +366,17 @@ def test_auto_takes_the_fewest(X, criterion, tol):
     assert_optimal(selector, [(best[fewest], ())], near)
 
 
+def test_rounding_does_not_hide_that_columns_explain_everything():
+    """Rank 5; five of the columns leave 1e-27, a little more than rounding once counted for."""
+    X = np.array([
+        [3, 3, -4, -2, -4, 3], [3, 7, 0, -1, -3, 2], [-5, -2, 2, -6, 1, -9],
+        [-1, 2, 4, -2, 2, -4], [0, 2, 0, -4, -1, -4], [-1, 1, 6, 5, 4, 1],
+    ])  # fmt: skip
+    selector = ColumnSelector("auto", tol=0.0).fit(X)
+    assert len(selector.selected_) == 5
+    assert selector.error_ == 0.0
+
+
 def test_auto_with_unreachable_tolerance_warns():
     X = np.random.default_rng(0).standard_normal((8, 4))
     with pytest.warns(UserWarning, match=r"No selection reaches tol=0.001; all 2 columns"):

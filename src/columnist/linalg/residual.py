@@ -17,6 +17,8 @@ __all__ = [
 # A residual shorter than this share of its column counts as dependent; the
 # compiled kernels use the same figure.
 DEPENDENT = 1e-9
+# What two projections leave of a target they should leave nothing of, for every row or column.
+_ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
@@ -87,7 +89,7 @@ def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -
         for _ in range(2 if Q.shape[1] else 0):  # the second pass restores orthogonality
             part -= Q @ (Q.T @ part)
         energy += float(np.vdot(part, part))
-    floor = max(target.shape) * np.finfo(np.float64).eps
+    floor = _ROUNDING * max(target.shape)
     return energy if energy > floor**2 * total else 0.0
 
 
@@ -101,4 +103,4 @@ def _residual(columns, target, chosen) -> tuple[np.ndarray, int]:
 
 def _floor(target: np.ndarray) -> float:
     """Singular values of a residual below this are rounding."""
-    return max(target.shape) * np.finfo(np.float64).eps * float(np.linalg.norm(target))
+    return _ROUNDING * max(target.shape) * float(np.linalg.norm(target))
