@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from columnist._search import SearchOptions
 from columnist._validation import check_choice, check_search, random_generator
 from columnist.criteria import Criterion, get_criterion
 from columnist.robust.base import BaseRobustPCA, resolve_components, resolve_outliers
-from columnist.robust.solve import Options, certified_outliers
+from columnist.robust.solve import certified_outliers
 from columnist.robust.subspace import Subspace, fit_subspace
 from columnist.search.certificate import Certificate, warn_unless_optimal
 from columnist.search.log import Progress
@@ -160,15 +160,6 @@ class RobustPCA(BaseRobustPCA):
         check_search(self)
         get_criterion(self.criterion)
 
-    def _options(self, time_limit: float | None) -> Options:
-        return Options(
-            get_criterion(self.criterion), self.search, float(self.epsilon),
-            np.inf if time_limit is None else time.perf_counter() + time_limit,
-            np.inf if self.max_nodes is None else self.max_nodes,
-            self.max_memory, float(self.max_gap), effective_n_jobs(self.n_jobs),
-            self.callback, bool(self.verbose),
-        )  # fmt: skip
-
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         k = resolve_outliers(self.n_outliers, len(X))
         return self._search(X, k, self.time_limit, random_generator(self.random_state))
@@ -180,7 +171,7 @@ class RobustPCA(BaseRobustPCA):
         shift = X.mean(axis=0) if self.centering == "mean" else None
         centred = self.centering == "optimal"
         self.certificate_ = certified_outliers(
-            X if shift is None else X - shift, r, k, self._options(time_limit),
+            X if shift is None else X - shift, r, k, SearchOptions.of(self, time_limit),
             centred=centred, unit=self._unit, rng=rng, start=start,
         )  # fmt: skip
         outliers = np.array(self.certificate_.selection, dtype=np.intp)

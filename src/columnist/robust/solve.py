@@ -9,54 +9,29 @@ every order but best first, by the common search (:mod:`columnist.search.engine`
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from columnist._validation import available_memory
-from columnist.criteria import Criterion, Frobenius
+from columnist._search import SearchOptions, certificate_of
+from columnist.criteria import Frobenius
 from columnist.robust.few import prove_few
-from columnist.robust.prove import TOLERANCE, prove
+from columnist.robust.prove import prove
 from columnist.robust.rows import RemovedRows
 from columnist.search.certificate import Certificate
-from columnist.search.engine import Limits, search
+from columnist.search.engine import search
 from columnist.search.incumbent import prefer_smaller
 from columnist.search.log import Progress, SolverLog
-from columnist.search.policies import get_policy
 
-__all__ = ["Options", "certified_outliers"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """Everything about a search that does not depend on the data."""
-
-    criterion: Criterion = field(default_factory=Frobenius)
-    search: str = "auto"
-    epsilon: float = 0.0
-    deadline: float = np.inf
-    max_nodes: float = np.inf
-    max_memory: float | None = None
-    max_gap: float = 0.0
-    n_jobs: int = 1
-    callback: Callable[[Progress], object] | None = None
-    verbose: bool = False
-
-    @property
-    def by_blocks(self) -> bool:
-        """Whether blocks of rows can prove what is asked."""
-        plain = self.search == "weighted" and self.epsilon == 0.0
-        return isinstance(self.criterion, Frobenius) and (
-            self.search in ("auto", "optimal") or plain
-        )
+__all__ = ["certified_outliers"]
 
 
 def certified_outliers(
     X: np.ndarray,
     n_components: int,
     n_outliers: int,
-    options: Options,
+    options: SearchOptions,
     *,
     centred: bool,
     unit: float = 1.0,
@@ -71,7 +46,7 @@ def certified_outliers(
         Rows, safe to square.
     n_components, n_outliers : int
         Dimension of the subspace; rows to remove.
-    options : Options
+    options : SearchOptions
         How to search.
     centred : bool
         Whether the subspace passes through the mean of the kept rows, or the origin.
@@ -89,20 +64,22 @@ def certified_outliers(
     Examples
     --------
     >>> import numpy as np
-    >>> from columnist.robust.solve import Options, certified_outliers
+    >>> from columnist._search import SearchOptions
+    >>> from columnist.robust.solve import certified_outliers
     >>> X = np.vstack([np.outer(np.arange(9.0), [3.0, 4.0]), [[60.0, 0.0]]])
-    >>> certified_outliers(X, 1, 1, Options(), centred=True).selection
+    >>> certified_outliers(X, 1, 1, SearchOptions(), centred=True).selection
     (9,)
     """
     log = SolverLog(options.verbose)
     problem = RemovedRows(X, n_components, n_outliers, options.criterion, centred, unit, rng, start)
-    solver = _by_blocks if options.by_blocks else _by_engine
+    by_blocks = isinstance(options.criterion, Frobenius) and options.policy().by_bound
+    solver = _by_blocks if by_blocks else _by_engine
     certificate = solver(X, problem, options, log)
     log.message(repr(certificate))
     return certificate
 
 
-def _by_blocks(X: np.ndarray, problem: RemovedRows, options: Options, log: SolverLog):
+def _by_blocks(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log: SolverLog):
     started = time.perf_counter()
     square, size = problem.scale**2, (problem.n_components, problem.size)
 
@@ -137,26 +114,14 @@ def _by_blocks(X: np.ndarray, problem: RemovedRows, options: Options, log: Solve
     )  # fmt: skip
 
 
-def _by_engine(X: np.ndarray, problem: RemovedRows, options: Options, log: SolverLog):
+def _by_engine(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log: SolverLog):
     started = time.perf_counter()
-    memory = available_memory() / 2 if options.max_memory is None else options.max_memory
     result = search(
-        problem, get_policy(options.search, "u", options.epsilon),
-        Limits(options.deadline, options.max_nodes, memory, options.max_gap),
+        problem, options.policy(), options.limits(),
         n_jobs=options.n_jobs, log=log, callback=options.callback,
     )  # fmt: skip
-    error, subset = result.solutions[0]
-    if options.search in ("auto", "optimal") and result.status == "optimal":
+    subset = result.solutions[0][1]
+    if options.exhaustive and result.status == "optimal":
         subset = prefer_smaller(problem, subset, *problem.root())
-    error = problem.value(subset)
-    bound = min(result.bound, error)
-    if result.status == "optimal" and error - bound <= TOLERANCE * error:
-        bound = error
-    return Certificate(
-        status=result.status, error=error,
-        lower_bound=max(bound, min(problem.error(np.zeros(1)), error)),
-        a_priori_bound=result.a_priori, nodes_expanded=result.expanded,
-        nodes_generated=result.generated, elapsed=time.perf_counter() - started,
-        criterion=str(options.criterion), selection=tuple(sorted(subset)),
-        history=tuple(result.history),
-    )  # fmt: skip
+    elapsed = time.perf_counter() - started
+    return certificate_of(result, options, problem.value(subset), sorted(subset), elapsed)

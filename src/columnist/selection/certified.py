@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -27,7 +26,7 @@ from columnist._validation import (
     resolve_constraints,
     resolve_size,
 )
-from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.criteria import Criterion, Frobenius
 from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate, warn_unless_optimal
 from columnist.search.log import Progress
@@ -223,8 +222,7 @@ class ColumnSelector(BaseSelector):
         -------
         self
         """
-        started = time.perf_counter()
-        options = self._options(started)
+        options = self._options()
         matrices = self._matrices(X, y)
         options = self._with_names(options)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
@@ -239,7 +237,7 @@ class ColumnSelector(BaseSelector):
             self._store(matrices, options, outcome)
         return self
 
-    def _options(self, started: float) -> Options:
+    def _options(self) -> Options:
         """Check the parameters that do not depend on the data."""
         check_count("n_components", self.n_components, low=0)
         check_choice("search", self.search, SEARCHES)
@@ -250,15 +248,9 @@ class ColumnSelector(BaseSelector):
         check_choice("reduction", self.reduction, ("exact", "randomized"))
         check_search(self)
         check_count("n_solutions", self.n_solutions, low=1)
-        return Options(
-            criterion=get_criterion(self.criterion), n_components=int(self.n_components),
-            search=self.search, weight=self.weight, epsilon=float(self.epsilon),
+        return Options.of(
+            self, self.time_limit, weight=self.weight, n_components=int(self.n_components),
             n_solutions=int(self.n_solutions),
-            deadline=np.inf if self.time_limit is None else started + self.time_limit,
-            max_nodes=np.inf if self.max_nodes is None else self.max_nodes,
-            max_memory=self.max_memory, max_gap=float(self.max_gap),
-            n_jobs=effective_n_jobs(self.n_jobs), callback=self.callback,
-            verbose=bool(self.verbose),
         )  # fmt: skip
 
     def _matrices(self, X, y) -> Matrices:
@@ -348,7 +340,7 @@ class ColumnSelector(BaseSelector):
 
     def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
-        options = self._options(time.perf_counter())
+        options = self._options()
         matrices = self._matrices(X, y)
         options = self._with_names(options)
         given = resolve_columns("columns", columns, matrices.n_features, options.names)
@@ -374,7 +366,7 @@ class ColumnSelector(BaseSelector):
 
     def _path(self, X, y, max_features, deadline) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
-        options = self._options(time.perf_counter())
+        options = self._options()
         matrices = self._matrices(X, y)
         options = self._with_names(options)
         include, exclude = self._constraints(matrices.n_features, options, matrices)

@@ -4,52 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from columnist._matrices import Matrices
-from columnist._validation import available_memory
-from columnist.criteria import Criterion, Frobenius
+from columnist._search import SearchOptions, certificate_of
 from columnist.linalg.reduce import Reduced
 from columnist.search.certificate import Certificate
-from columnist.search.engine import Limits, SearchResult, search
+from columnist.search.engine import SearchResult, search
 from columnist.search.incumbent import prefer_smaller
 from columnist.search.log import SolverLog
-from columnist.search.policies import get_policy
 from columnist.selection.columns import column_problem
 from columnist.selection.duplicates import distinct_columns
 
 __all__ = ["Options", "Outcome", "solve", "total_error"]
 
-# Errors of the reduced and of the original matrix agree to this; a proof survives it.
-_AGREEMENT = 1e-9
-
 
 @dataclass(frozen=True)
-class Options:
-    """Everything about a search that does not depend on the data."""
+class Options(SearchOptions):
+    """Everything about a selection that does not depend on the data."""
 
-    criterion: Criterion = field(default_factory=Frobenius)
     n_components: int = 0
-    search: str = "auto"
-    weight: str = "u"
-    epsilon: float = 0.0
     n_solutions: int = 1
-    deadline: float = np.inf
-    max_nodes: float = np.inf
-    max_memory: float | None = None
-    max_gap: float = 0.0
-    n_jobs: int = 1
-    callback: Callable | None = None
-    verbose: bool = False
     names: tuple[str, ...] | None = None
-
-    def limits(self) -> Limits:
-        """Limits of the engine; half of the free memory unless given."""
-        memory = available_memory() / 2 if self.max_memory is None else self.max_memory
-        return Limits(self.deadline, self.max_nodes, memory, self.max_gap)
 
 
 @dataclass(frozen=True)
@@ -82,14 +61,12 @@ def solve(
         include=include, candidates=candidates,
         evaluate=None if reduced.exact else _true_error(matrices, options),
     )  # fmt: skip
-    policy = get_policy(options.search, options.weight, options.epsilon)
     log = SolverLog(options.verbose)
     result = search(
-        problem, policy, options.limits(), n_solutions=options.n_solutions,
+        problem, options.policy(), options.limits(), n_solutions=options.n_solutions,
         n_jobs=options.n_jobs, log=log, callback=options.callback, start=start,
     )  # fmt: skip
-    exhaustive = options.search in ("auto", "optimal")
-    if options.n_solutions == 1 and exhaustive and result.status == "optimal":
+    if options.n_solutions == 1 and options.exhaustive and result.status == "optimal":
         error, subset = result.solutions[0]
         result.solutions[0] = (error, prefer_smaller(problem, subset, include, allowed))
     outcome = _certify(matrices, reduced, options, result, time.perf_counter() - started)
@@ -107,17 +84,10 @@ def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -
         exact = _true_error(matrices, options)
         solutions = sorted((exact(subset), subset) for _, subset in solutions)
     error, subset = solutions[0]
-    lowest = min(float(options.criterion.value(np.zeros(1))), error)
-    bound = min(result.bound, error)
-    if result.status == "optimal" and error - bound <= _AGREEMENT * error:
-        bound = error
-    certificate = Certificate(
-        status=result.status, error=error, lower_bound=max(bound, lowest),
-        a_priori_bound=result.a_priori, nodes_expanded=result.expanded,
-        nodes_generated=result.generated, elapsed=elapsed, criterion=str(options.criterion),
-        target="X" if matrices.Y is None else "y", selection=tuple(subset),
+    certificate = certificate_of(
+        result, options, error, subset, elapsed,
+        target="X" if matrices.Y is None else "y",
         names=options.names and tuple(options.names[i] for i in subset),
-        history=tuple(result.history),
     )  # fmt: skip
     return Outcome(solutions, certificate, total_error(matrices, reduced, options))
 

@@ -1,0 +1,99 @@
+"""What certified estimators ask of a search, and the certificate they make of its answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from columnist._validation import available_memory
+from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.search.certificate import Certificate
+from columnist.search.engine import Limits, SearchResult
+from columnist.search.log import Progress
+from columnist.search.policies import Policy, get_policy
+
+__all__ = ["AGREEMENT", "SearchOptions", "certificate_of"]
+
+# Errors that are computed in two ways agree to this; a proof survives it.
+AGREEMENT = 1e-9
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Everything about a search that does not depend on the data."""
+
+    criterion: Criterion = field(default_factory=Frobenius)
+    search: str = "auto"
+    weight: str = "u"
+    epsilon: float = 0.0
+    deadline: float = np.inf
+    max_nodes: float = np.inf
+    max_memory: float | None = None
+    max_gap: float = 0.0
+    n_jobs: int = 1
+    callback: Callable[[Progress], object] | None = None
+    verbose: bool = False
+
+    @classmethod
+    def of(cls, estimator, time_limit: float | None, **more: Any) -> Self:
+        """The options of an estimator whose parameters are checked; the clock starts now."""
+        return cls(
+            criterion=get_criterion(estimator.criterion),
+            search=estimator.search,
+            epsilon=float(estimator.epsilon),
+            deadline=np.inf if time_limit is None else time.perf_counter() + time_limit,
+            max_nodes=np.inf if estimator.max_nodes is None else estimator.max_nodes,
+            max_memory=estimator.max_memory,
+            max_gap=float(estimator.max_gap),
+            n_jobs=effective_n_jobs(estimator.n_jobs),
+            callback=estimator.callback,
+            verbose=bool(estimator.verbose),
+            **more,
+        )
+
+    def limits(self) -> Limits:
+        """Limits of the engine; half of the free memory unless given."""
+        memory = available_memory() / 2 if self.max_memory is None else self.max_memory
+        return Limits(self.deadline, self.max_nodes, memory, self.max_gap)
+
+    def policy(self) -> Policy:
+        """Order of the search."""
+        return get_policy(self.search, self.weight, self.epsilon)
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether the search goes on until it has a proof, or meets a limit."""
+        return self.search in ("auto", "optimal")
+
+
+def certificate_of(
+    result: SearchResult,
+    options: SearchOptions,
+    error: float,
+    subset: Sequence[int],
+    elapsed: float,
+    **more: Any,
+) -> Certificate:
+    """The certificate of a choice whose error was computed from the data."""
+    lowest = min(float(options.criterion.value(np.zeros(1))), error)
+    bound = min(result.bound, error)
+    if result.status == "optimal" and error - bound <= AGREEMENT * error:
+        bound = error
+    return Certificate(
+        status=result.status,
+        error=error,
+        lower_bound=max(bound, lowest),
+        a_priori_bound=result.a_priori,
+        nodes_expanded=result.expanded,
+        nodes_generated=result.generated,
+        elapsed=elapsed,
+        criterion=str(options.criterion),
+        selection=tuple(subset),
+        history=tuple(result.history),
+        **more,
+    )
