@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from columnist.robust.subspace import at_most_square
+from columnist.robust.subspace import singular_values
 
 __all__ = ["Trimming", "concentrate", "trimmed_error"]
 
@@ -58,10 +58,7 @@ def trimmed_error(X: np.ndarray, kept: np.ndarray, n_components: int, centred: b
     >>> round(trimmed_error(X, [0, 3], 0, centred=False), 12)
     82.0
     """
-    Z = X[kept]
-    if centred and len(Z):
-        Z = Z - Z.mean(axis=0)
-    sigma = scipy.linalg.svdvals(at_most_square(Z), check_finite=False) if Z.size else np.zeros(0)
+    sigma = singular_values(X[kept], centred)
     return float(np.sum(sigma[n_components:] ** 2))
 
 

@@ -68,8 +68,7 @@ def prove_few(
         return None
     kept = np.setdiff1d(np.arange(n), removed)
     error = trimmed_error(X, kept, n_components, centred)
-    if error <= (max(n, p) * np.finfo(np.float64).eps * np.linalg.norm(rows)) ** 2:
-        error = bound = 0.0
+    bound = max(bound, 0.0)
     if bound < error * (1.0 - TOLERANCE):  # too much was lost to rounding
         return None
     progress = Progress(1, 0, min(bound, error), error, time.perf_counter() - started, True)

@@ -91,12 +91,10 @@ class Incumbent:
         return self.error * (1.0 - self.tolerance)
 
     def offer(self, kept: np.ndarray) -> None:
-        """Take a set if it is better; an error that is nothing but rounding counts as zero."""
+        """Take a set if it is better."""
         error = trimmed_error(self.X, kept, self.n_components, self.centred)
         if error < self.error:
-            rounding = max(self.X.shape) * np.finfo(np.float64).eps * np.linalg.norm(self.X[kept])
-            self.error = error if error > rounding**2 else 0.0
-            self.kept = kept.copy()
+            self.error, self.kept = error, kept.copy()
 
     def offer_removed(self, removed: np.ndarray) -> None:
         """Take a set, given by the rows it removes, if it is better."""

@@ -176,7 +176,7 @@ class _Run:
         return self._result()
 
     def _first(self, incumbents: Iterable | None, rng) -> None:
-        """The incumbent; nothing is left to prove if its error is nothing but rounding."""
+        """The incumbent; nothing is left to prove if it has no error."""
         best = self.best
         for removed in incumbents or ():
             best.offer_removed(np.asarray(removed, dtype=np.intp))
@@ -185,9 +185,8 @@ class _Run:
                 best.X, best.n_components, best.n_removed,
                 centred=best.centred, rng=rng, deadline=self.deadline,
             )  # fmt: skip
-        rounding = max(best.X.shape) * np.finfo(np.float64).eps * np.linalg.norm(best.X)
-        if best.error <= rounding**2:
-            best.error, self.nodes = 0.0, []
+        if best.error == 0.0:
+            self.nodes = []
         self._report(new=True)
 
     def _advance(self) -> None:

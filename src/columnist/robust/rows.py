@@ -26,7 +26,7 @@ import scipy.linalg
 
 from columnist.criteria import Criterion
 from columnist.robust.concentrate import Trimming, concentrate
-from columnist.robust.subspace import at_most_square
+from columnist.robust.subspace import singular_values
 from columnist.search.downdates import Downdates, Moment
 from columnist.search.incumbent import exchange, greedy
 
@@ -149,10 +149,7 @@ class RemovedRows(Downdates):
 
     def value(self, subset: Sequence[int]) -> float:
         """Error without these rows, by singular values; those of rounding size are zero."""
-        rows = self.rows[~self._mask(subset)]
-        rows = rows - rows.mean(axis=0) if self.centred else rows
-        sigma = scipy.linalg.svdvals(at_most_square(rows), check_finite=False)
-        sigma[sigma <= max(rows.shape) * _EPS * sigma.max(initial=0.0)] = 0.0
+        sigma = singular_values(self.rows[~self._mask(subset)], self.centred)
         return self.error(sigma[self.n_components :])
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:

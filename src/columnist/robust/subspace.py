@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 
-__all__ = ["Subspace", "at_most_square", "fit_subspace", "fix_signs", "principal_axes"]
+__all__ = [
+    "Subspace",
+    "at_most_square",
+    "fit_subspace",
+    "fix_signs",
+    "principal_axes",
+    "singular_values",
+]
 
 # Distances below this share of the coordinates they come from are rounding.
 _ROUNDING = 16 * np.finfo(np.float64).eps
@@ -138,6 +145,17 @@ def at_most_square(Z: np.ndarray) -> np.ndarray:
     if len(Z) <= Z.shape[1]:
         return Z
     return scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
+
+
+def singular_values(X: np.ndarray, centred: bool) -> np.ndarray:
+    """Singular values of rows, about their mean or the origin; those of rounding size are zero."""
+    if X.size == 0:
+        return np.zeros(0)
+    mean = X.mean(axis=0) if centred else np.zeros(X.shape[1])
+    sigma = scipy.linalg.svdvals(at_most_square(X - mean), check_finite=False)
+    size = max(sigma[0], np.sqrt(len(X)) * np.linalg.norm(mean))
+    sigma[sigma <= max(X.shape) * np.finfo(np.float64).eps * size] = 0.0
+    return sigma
 
 
 def fix_signs(axes: np.ndarray) -> np.ndarray:
