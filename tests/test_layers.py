@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "columnist"
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
 DATA = {"_matrices", "_target"} | CORE | {"_validation"}
-SHARED = {"search", "_search", "metrics", "datasets", "io"} | DATA
+SHARED = {"search", "_search", "_selector", "metrics", "datasets", "io"} | DATA
 
 ALLOWED: dict[str, set[str]] = {
     "_validation": set(),
@@ -27,6 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "linalg": {"criteria"},
     "search": CORE,
     "_target": set(),
+    "_selector": set(),
     "_search": {"criteria", "search", "_validation"},
     "_matrices": CORE | {"_validation"},
     "metrics": DATA,

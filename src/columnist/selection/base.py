@@ -1,4 +1,4 @@
-"""What the selectors have in common."""
+"""What the fast selectors have in common."""
 
 from __future__ import annotations
 
@@ -6,36 +6,16 @@ import warnings
 from abc import abstractmethod
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from columnist._matrices import Matrices
+from columnist._selector import BaseSelector
 from columnist._target import resolve_target
 from columnist._validation import check_choice, resolve_size
 from columnist.criteria import Criterion, Frobenius
 from columnist.linalg.passes import merge_repeats
 
-__all__ = ["BaseSelector", "FastSelector"]
-
-
-class BaseSelector(SelectorMixin, BaseEstimator):
-    """Anything with ``selected_``: mask and tags of a scikit-learn selector."""
-
-    @abstractmethod
-    def fit(self, X, y=None):
-        """Select columns of X."""
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+__all__ = ["FastSelector"]
 
 
 class FastSelector(BaseSelector):

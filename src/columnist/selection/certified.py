@@ -31,7 +31,7 @@ from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate, warn_unless_optimal
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
-from columnist.selection.base import BaseSelector
+from columnist._selector import BaseSelector
 from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem
 from columnist.selection.rebuild import Rebuild, rebuild
