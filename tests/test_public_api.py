@@ -15,7 +15,7 @@ import pytest
 import columnist
 
 SOURCE = Path(__file__).parents[1] / "src" / "columnist"
-OPTIONAL = {"dask", "jinja2", "matplotlib", "pandas", "polars", "rich", "typer"}
+OPTIONAL = {"dask", "faiss", "jinja2", "matplotlib", "pandas", "polars", "rich", "typer"}
 HEAVY = {"numpy", "scipy", "sklearn"}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from columnist._target import resolve_target
+from columnist._target import resolve_classes, resolve_target
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,24 @@ def test_wrong_length(y):
 def test_not_finite(value):
     with pytest.raises(ValueError, match="y contains"):
         resolve_target([1.0, value, 2.0], 3)
+
+
+def test_classes_and_codes():
+    classes, codes = resolve_classes(["b", "a", "b"], 3, "Fisher")
+    assert list(classes) == ["a", "b"]
+    assert list(codes) == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "Fisher requires y to be passed"),
+        ([0.5, 1.5, 2.25], "Fisher needs class labels in y"),
+        ([1, 1, 1], "at least two classes in y; got one class"),
+        ([0, 1], "inconsistent numbers of samples"),
+        ([[0, 1], [1, 0], [1, 1]], "1d array"),
+    ],
+)
+def test_classes_that_are_none(y, message):
+    with pytest.raises(ValueError, match=message):
+        resolve_classes(y, 3, "Fisher")

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from columnist import criteria, metrics, plotting, robust, selection
+    from columnist import criteria, metrics, plotting, robust, selection, spectral
     from columnist.search.certificate import Certificate
     from columnist.selection.certified import ColumnSelector
     from columnist.selection.certify import certify
@@ -28,6 +28,7 @@ __all__ = [
     "robust",
     "selection",
     "selection_path",
+    "spectral",
 ]
 
 # Public name -> module that defines it.
@@ -37,7 +38,7 @@ _EXPORTS = {
     "certify": "columnist.selection.certify",
     "selection_path": "columnist.selection.path",
 }
-_SUBMODULES = frozenset({"criteria", "metrics", "plotting", "robust", "selection"})
+_SUBMODULES = frozenset({"criteria", "metrics", "plotting", "robust", "selection", "spectral"})
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from columnist._validation import available_memory
+from columnist._validation import check_memory
 from columnist.criteria import Criterion, Frobenius
 from columnist.linalg.passes import columns_of, cross, energies_along, squared_norms
 from columnist.linalg.reduce import Reduced, power_of_two, reduce_data, reduce_gram
@@ -68,11 +68,11 @@ class Matrices:
     def _check_memory(self, rank: int | None) -> None:
         m, n = self.X.shape
         need = 8.0 * (min(m, n) if rank is None else rank) * n * 4
-        if need > available_memory():
-            raise MemoryError(
-                f"The exact reduction of a {m} x {n} matrix needs about {need / 2**30:.1f} GB. "
-                "Select rows or columns first, or use ColumnSelector(reduction='randomized')."
-            )
+        check_memory(
+            need,
+            f"The exact reduction of a {m} x {n} matrix",
+            "Select rows or columns first, or use ColumnSelector(reduction='randomized').",
+        )
 
     def centered(self) -> tuple[np.ndarray, np.ndarray]:
         """X and target as dense arrays, means removed if they are free."""

@@ -7,9 +7,10 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-__all__ = ["resolve_target"]
+__all__ = ["resolve_classes", "resolve_target"]
 
 # More distinct integers than this, and than a tenth of the samples, hardly are classes.
 _MANY_CLASSES = 30
@@ -44,6 +45,35 @@ def resolve_target(y, n_samples: int) -> np.ndarray:
     matrix = check_array(matrix, dtype=np.float64, input_name="y", ensure_min_samples=1)
     check_consistent_length(matrix, np.empty(n_samples))
     return matrix
+
+
+def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, np.ndarray]:
+    """Classes, and the code of every sample's class; ``caller`` is who needs them.
+
+    ``n_samples`` is how many there should be; any number will do if it is None.
+
+    Examples
+    --------
+    >>> from columnist._target import resolve_classes
+    >>> resolve_classes(["b", "a", "b"], 3, "FisherScore")
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    """
+    if y is None:
+        raise ValueError(f"{caller} requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    if n_samples is not None:
+        check_consistent_length(y, np.empty(n_samples))
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise ValueError(
+            f"{caller} needs class labels in y: {error} For values, cut them into classes first "
+            "(KBinsDiscretizer)."
+        ) from None
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"{caller} needs at least two classes in y; got one class.")
+    return classes, codes
 
 
 def _indicator(y: np.ndarray) -> np.ndarray | None:

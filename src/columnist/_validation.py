@@ -14,6 +14,7 @@ __all__ = [
     "available_memory",
     "check_choice",
     "check_count",
+    "check_memory",
     "check_real",
     "check_room",
     "check_search",
@@ -148,6 +149,12 @@ def feature_names(estimator, input_features=None) -> np.ndarray:
 def random_generator(random_state) -> np.random.Generator:
     """A NumPy generator from what scikit-learn calls a random state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+
+
+def check_memory(need: float, what: str, instead: str) -> None:
+    """Raise unless ``need`` bytes are free; ``instead`` says what to do."""
+    if need > available_memory():
+        raise MemoryError(f"{what} needs about {need / 2**30:.1f} GB. {instead}")
 
 
 def available_memory() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["TIE", "first_gain", "first_largest", "rounding_energy"]
+__all__ = ["TIE", "first_gain", "first_largest", "ranked", "rounding_energy"]
 
 # Figures closer than this (relative) count as equal, so that ties go to the smaller index.
 TIE = 1e-12
@@ -24,6 +24,27 @@ def first_largest(values: np.ndarray, allowed: np.ndarray) -> tuple[int, float]:
     best = masked.max()
     at = int(np.flatnonzero(masked >= best - TIE * abs(best))[0])
     return at, float(values[at])
+
+
+def ranked(values: np.ndarray) -> np.ndarray:
+    """Indices from the largest value to the smallest; near ties by index, NaN last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.ties import ranked
+    >>> ranked(np.array([np.nan, 1.0, 2.0, 1.0 + 1e-15]))
+    array([2, 1, 3, 0])
+    """
+    order = np.argsort(-values, kind="stable")
+    falling = values[order]
+    above, under = falling[:-1], falling[1:]
+    with np.errstate(invalid="ignore"):  # differences of NaN and of equal infinities
+        near = (above - under <= TIE * np.abs(above)) & np.isfinite(above)
+    below = ~near & (above != under)
+    group = np.zeros(len(values), dtype=np.intp)
+    group[1:] = np.cumsum(below)
+    return order[np.lexsort((order, group))]
 
 
 def first_gain(gains: np.ndarray, allowed: np.ndarray, nothing: float) -> tuple[int, float]:

@@ -1,0 +1,113 @@
+"""What the spectral selectors have in common."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from columnist._selector import BaseSelector
+from columnist._target import resolve_classes
+from columnist._validation import resolve_size
+from columnist.linalg.passes import merge_repeats
+from columnist.linalg.reduce import power_of_two
+from columnist.linalg.ties import ranked
+
+__all__ = ["ScoreSelector", "SpectralBase"]
+
+# Entries within this and its inverse can be squared and summed without a thought.
+_TINY = 1e-70
+
+
+class SpectralBase(BaseSelector):
+    """Validation that all spectral selectors share."""
+
+    _needs_classes: ClassVar[bool] = False
+    _min_samples: ClassVar[int] = 2
+
+    def _check_parameters(self) -> None:
+        """Check the parameters that do not depend on the data."""
+
+    def _begin(self, X) -> tuple[np.ndarray | sp.csc_matrix, int]:
+        """Checked data whose entries can be squared safely, and how many features to keep."""
+        self._check_parameters()
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csc" if self.__sklearn_tags__().input_tags.sparse else False,
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=self._min_samples,
+        )
+        size = resolve_size(self.n_features_to_select, X.shape[1])
+        scale = power_of_two(X)
+        self._scale = 1.0 if _TINY < scale < 1.0 / _TINY else scale
+        return merge_repeats(X if self._scale == 1.0 else X / scale), size
+
+    def _classes(self, y, n_samples: int) -> np.ndarray:
+        """Code of every sample's class; keeps ``classes_``."""
+        self.classes_, codes = resolve_classes(y, n_samples, type(self).__name__)
+        return codes
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_classes
+        return tags
+
+
+class ScoreSelector(SpectralBase):
+    """Gives every feature a score of its own and keeps the best.
+
+    A subclass defines :meth:`_raw_scores` and the direction of its scores.
+    """
+
+    _larger_is_better: ClassVar[bool] = True
+
+    @abstractmethod
+    def _raw_scores(self, X, y) -> np.ndarray:
+        """The literature's score of every feature, NaN where undefined.
+
+        ``X`` was divided by ``self._scale``; ``y`` holds class codes if ``_needs_classes``.
+        """
+
+    def fit(self, X, y=None):
+        """Score the features of X and select the best.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,), optional
+            Class labels, where the score uses them.
+
+        Returns
+        -------
+        self
+        """
+        X, size = self._begin(X)
+        if self._needs_classes:
+            y = self._classes(y, X.shape[0])
+        self._keep(self._raw_scores(X, y), size)
+        return self
+
+    def _keep(self, raw: np.ndarray, size: int) -> None:
+        """Store the scores and what follows from them."""
+        self.raw_scores_ = raw
+        self.scores_ = raw if self._is_larger_better() else -raw
+        self.ranking_ = ranked(self.scores_)
+        self.selected_ = self.ranking_[:size]
+        undefined = int(np.isnan(raw[self.selected_]).sum())
+        if undefined:
+            warnings.warn(
+                f"{type(self).__name__} selected {undefined} of {size} features without a "
+                "score (constant, or no information in y): only "
+                f"{int(np.isfinite(raw).sum())} features have one. Ask for fewer.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _is_larger_better(self) -> bool:
+        return self._larger_is_better
