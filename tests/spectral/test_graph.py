@@ -166,3 +166,17 @@ def test_labels_are_never_square():
     values, _ = leading_eigenpairs(label_similarity(y), 2)
     np.testing.assert_allclose(values, 0.0, atol=1e-10)
     assert scipy.linalg.norm(degrees(label_similarity(y)) - 100_000 / 3) < 1e3
+
+
+def test_pieces_are_seen_without_iteration(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + 100.0])
+    apart = knn_similarity(X, n_neighbors=5)
+    whole = knn_similarity(X[:150], n_neighbors=5, width=1.0)
+    assert cut_value(whole) == pytest.approx(Graph.of(whole).spectrum()[0][1], abs=1e-10)
+    monkeypatch.setattr(Graph, "eigenpairs", None)
+    assert cut_value(apart) == 0.0
+    # A sample without any similarity is no piece of the graph.
+    alone = sp.block_diag([whole.matrix, [[0.0]]]).tocsr()
+    with pytest.raises(TypeError):
+        cut_value(alone)

@@ -189,3 +189,11 @@ def test_labels_never_make_a_square_matrix(monkeypatch):
         selector = SpectralSelector(1, score=score, similarity="fisher", n_clusters=3).fit(X, y)
         assert selector.selected_ == [2]
     assert Graph.of(knn_similarity(X[:1000, :2])).similarity.matrix.nnz < 20_000
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e150])
+def test_a_given_width_has_the_unit_of_the_data(unit):
+    X = np.random.default_rng(0).random((40, 6))
+    expected = SpectralSelector(width=0.3).fit(X)
+    selector = SpectralSelector(width=0.3 * unit).fit(X * unit)
+    np.testing.assert_allclose(selector.raw_scores_, expected.raw_scores_, rtol=1e-9)

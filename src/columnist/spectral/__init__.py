@@ -1,5 +1,6 @@
 """Spectral feature selection: features that agree with a similarity of the samples."""
 
+from columnist.spectral import stability
 from columnist.spectral.fisher import FisherScore
 from columnist.spectral.forms import CommonForm, common_form
 from columnist.spectral.graph import (
@@ -13,6 +14,7 @@ from columnist.spectral.graph import (
 from columnist.spectral.hsic import HSIC
 from columnist.spectral.laplacian_score import LaplacianScore
 from columnist.spectral.relief import Relief, ReliefF, relief_similarity
+from columnist.spectral.semi_supervised import SemiSupervisedSelector
 from columnist.spectral.similarity import (
     cosine_similarity,
     fisher_similarity,
@@ -35,6 +37,7 @@ __all__ = [
     "LaplacianScore",
     "Relief",
     "ReliefF",
+    "SemiSupervisedSelector",
     "SpectralSelector",
     "TraceRatio",
     "common_form",
@@ -54,5 +57,6 @@ __all__ = [
     "rbf_similarity",
     "relief_similarity",
     "resolve_similarity",
+    "stability",
     "weighted_similarity",
 ]

@@ -47,6 +47,11 @@ class SpectralBase(BaseSelector):
         self._scale = 1.0 if _TINY < scale < 1.0 / _TINY else scale
         return merge_repeats(X if self._scale == 1.0 else X / scale), size
 
+    def _similarity_options(self) -> dict:
+        """Options of a similarity, for data that were divided by ``self._scale``."""
+        width = self.width if isinstance(self.width, str) else self.width / self._scale
+        return {"n_neighbors": self.n_neighbors, "width": width, "n_jobs": self.n_jobs}
+
     def _classes(self, y, n_samples: int) -> np.ndarray:
         """Code of every sample's class; keeps ``classes_``."""
         self.classes_, codes = resolve_classes(y, n_samples, type(self).__name__)

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils.validation import check_consistent_length
 
@@ -175,7 +176,17 @@ class Graph:
 
     def cut_value(self) -> float:
         """Second smallest eigenvalue of the normalised Laplacian."""
+        if self._in_pieces():
+            return 0.0
         return float(self.eigenpairs(1)[0][0])
+
+    def _in_pieces(self) -> bool:
+        """Whether a sparse graph without negative entries falls apart: Lanczos would be slow."""
+        if not isinstance(self.similarity, SparseMatrix) or (self.similarity.matrix.data < 0).any():
+            return False
+        edges = self.similarity.matrix > 0.0
+        _, piece = connected_components(edges, directed=False)
+        return len(np.unique(piece[self.degrees > 0.0])) > 1
 
 
 def degrees(S) -> np.ndarray:

@@ -32,16 +32,8 @@ class GraphSelector(ScoreSelector):
         return isinstance(self.similarity, str) and self.similarity in _OF_CLASSES
 
     def _graph(self, X, y) -> Graph:
-        return Graph.of(
-            resolve_similarity(
-                self.similarity,
-                X,
-                y,
-                n_neighbors=self.n_neighbors,
-                width=self.width,
-                n_jobs=self.n_jobs,
-            )
-        )
+        options = self._similarity_options()
+        return Graph.of(resolve_similarity(self.similarity, X, y, **options))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
