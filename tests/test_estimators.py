@@ -36,6 +36,11 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
         cls(selection.UniformSampler(random_state=0), selection.PivotedQRSelector(1), 0.6),
         cls(selection.MatchingFilter(), selection.ForwardSelector(1), 0.6),
     ],
+    "SpectralSelector": lambda cls: [cls(), cls(similarity="fisher"), cls(score="phi1", gamma=3)],
+    "ReliefF": lambda cls: [cls(), cls(1, n_neighbors=2, n_jobs=2)],
+    "TraceRatio": lambda cls: [cls(), cls(laplacian="unsupervised", scaling="none")],
+    "HSIC": lambda cls: [cls(), cls(kernel="rbf"), cls(kernel="rbf", direction="backward")],
+    "MRMR": lambda cls: [cls(), cls(measure="mutual_information", scheme="difference")],
     "RobustPCA": lambda cls: [
         cls(1, n_outliers=0.1, max_nodes=1),
         cls(1, n_outliers=1, criterion="nuclear", centering="none", max_nodes=1),

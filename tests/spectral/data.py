@@ -32,8 +32,11 @@ def similarity(kind: str, n: int, rng: np.random.Generator) -> SymmetricMatrix:
     if kind == "low rank":
         B = rng.random((2, 2))
         return LowRankMatrix(rng.random((n, 2)) + 0.1, B + B.T)
+    if kind == "diagonal":
+        return DiagonalMatrix(rng.random(n) + 0.1)
     if kind == "sparse factor":
-        return LowRankMatrix(sp.csr_matrix(rng.integers(0, 3, (n, 4)) + np.eye(n, 4)))
+        # The first column keeps every sample connected.
+        return LowRankMatrix(sp.csr_matrix(rng.integers(0, 3, (n, 4)) + np.eye(1, 4)))
     parts = [similarity(kind, n, rng) for kind in ("dense", "sparse", "low rank")]
     parts.append(DiagonalMatrix(rng.random(n)))
     return SumMatrix(list(zip(rng.random(4) + 0.1, parts, strict=True)))

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from columnist._matrices import Matrices
+from columnist._selector import BaseSelector
 from columnist._target import resolve_target
 from columnist._validation import (
     check_choice,
@@ -31,7 +32,6 @@ from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate, warn_unless_optimal
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
-from columnist._selector import BaseSelector
 from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem
 from columnist.selection.rebuild import Rebuild, rebuild

@@ -13,6 +13,7 @@ from columnist.spectral.graph import (
 )
 from columnist.spectral.hsic import HSIC
 from columnist.spectral.laplacian_score import LaplacianScore
+from columnist.spectral.mrmr import MRMR
 from columnist.spectral.relief import Relief, ReliefF, relief_similarity
 from columnist.spectral.semi_supervised import SemiSupervisedSelector
 from columnist.spectral.similarity import (
@@ -29,9 +30,11 @@ from columnist.spectral.similarity import (
 )
 from columnist.spectral.spec import SpectralSelector
 from columnist.spectral.trace_ratio import TraceRatio
+from columnist.spectral.zero_norm import ZeroNormSVM
 
 __all__ = [
     "HSIC",
+    "MRMR",
     "CommonForm",
     "FisherScore",
     "LaplacianScore",
@@ -40,6 +43,7 @@ __all__ = [
     "SemiSupervisedSelector",
     "SpectralSelector",
     "TraceRatio",
+    "ZeroNormSVM",
     "common_form",
     "cosine_similarity",
     "cut",

@@ -69,6 +69,8 @@ class HSIC(SequentialSelector):
         Selected features, best first.
     criterion_ : float
         The criterion of the selected set.
+    classes_ : ndarray
+        Classes in y, if the target kernel is made of them.
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
@@ -160,8 +162,7 @@ class HSIC(SequentialSelector):
             name = "rbf" if y is None else "label"
         if isinstance(name, str) and name in {"label", "fisher"}:
             y = self._classes(y, X.shape[0])
-        options = {"n_neighbors": self.n_neighbors, "width": self.width, "n_jobs": self.n_jobs}
-        return resolve_similarity(name, X, y, **options)
+        return resolve_similarity(name, X, y, **self._similarity_options())
 
     def _keep(self, raw: np.ndarray, size: int) -> None:
         if self.kernel == "rbf":

@@ -172,6 +172,11 @@ class DiagonalMatrix(SymmetricMatrix):
     def diagonal(self) -> np.ndarray:
         return self.values
 
+    def forms(self, X) -> np.ndarray:
+        if not sp.issparse(X):
+            return super().forms(X)
+        return np.asarray(self.values @ X.astype(np.float64).power(2)).ravel()
+
 
 class SumMatrix(SymmetricMatrix):
     """A weighted sum of symmetric matrices, kept as such."""

@@ -1,4 +1,4 @@
-"""Metrics against their definitions."""
+"""Reconstruction error against brute force and the selectors."""
 
 from __future__ import annotations
 
@@ -6,28 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-import sklearn.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius, Nuclear
-from columnist.metrics import hamming_loss, reconstruction_error
+from columnist.metrics import reconstruction_error
 from tests.oracles.brute_force import subset_error
 from tests.strategies import CRITERIA, matrices, targets, tolerance
-
-
-def test_hamming_loss_counts_samples_and_labels():
-    rng = np.random.default_rng(0)
-    Y, P = rng.integers(0, 2, (2, 30, 5))
-    wrong = sum(Y[i, j] != P[i, j] for i in range(30) for j in range(5))
-    assert hamming_loss(Y, P) == wrong / 150
-    assert hamming_loss(Y.tolist(), P.tolist()) == wrong / 150
-    assert hamming_loss(sp.csr_array(Y), P) == sklearn.metrics.hamming_loss(Y, P)
-
-
-def test_hamming_loss_of_classes():
-    assert hamming_loss(["a", "b", "c", "a"], ["a", "c", "c", "b"]) == 0.5
 
 
 @settings(max_examples=60)

@@ -1,0 +1,20 @@
+"""How good a selection or a prediction is."""
+
+from columnist.metrics.accuracy import AccuracyBySize, aggregated_accuracy, paired_t_test
+from columnist.metrics.hamming import hamming_loss
+from columnist.metrics.neighbours import neighbour_jaccard
+from columnist.metrics.reconstruction import reconstruction_error
+from columnist.metrics.redundancy import redundancy_rate
+from columnist.metrics.similarity import matrix_consistency, similarity_residue
+
+__all__ = [
+    "AccuracyBySize",
+    "aggregated_accuracy",
+    "hamming_loss",
+    "matrix_consistency",
+    "neighbour_jaccard",
+    "paired_t_test",
+    "reconstruction_error",
+    "redundancy_rate",
+    "similarity_residue",
+]
