@@ -40,6 +40,8 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     "ReliefF": lambda cls: [cls(), cls(1, n_neighbors=2, n_jobs=2)],
     "TraceRatio": lambda cls: [cls(), cls(laplacian="unsupervised", scaling="none")],
     "HSIC": lambda cls: [cls(), cls(kernel="rbf"), cls(kernel="rbf", direction="backward")],
+    "MRSF": lambda cls: [cls(), cls(response="pca"), cls(response="lda")],
+    "MCSF": lambda cls: [cls(), cls(form="residual")],
     "MRMR": lambda cls: [cls(), cls(measure="mutual_information", scheme="difference")],
     "RobustPCA": lambda cls: [
         cls(1, n_outliers=0.1, max_nodes=1),

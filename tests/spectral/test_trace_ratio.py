@@ -123,6 +123,7 @@ def test_features_that_do_not_vary_within_classes(form):
         fitted = TraceRatio(size, scaling="none").fit(form(X), y)
         assert list(fitted.selected_) == [1, 5][:size]
         assert fitted.criterion_ == np.inf
+        assert (fitted.scores_[[0, 2, 3, 4]] == -np.inf).all()
     fitted = TraceRatio(3).fit(form(X), y)
     assert {1, 5} < set(fitted.selected_)
     assert np.isfinite(fitted.criterion_)

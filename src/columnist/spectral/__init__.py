@@ -12,9 +12,13 @@ from columnist.spectral.graph import (
     normalized_cut,
 )
 from columnist.spectral.hsic import HSIC
+from columnist.spectral.l21 import L21Solution, l21_regression
 from columnist.spectral.laplacian_score import LaplacianScore
+from columnist.spectral.mcsf import MCSF
 from columnist.spectral.mrmr import MRMR
+from columnist.spectral.mrsf import MRSF, PathReport
 from columnist.spectral.relief import Relief, ReliefF, relief_similarity
+from columnist.spectral.responses import lda_response, spectral_response, svm_response
 from columnist.spectral.semi_supervised import SemiSupervisedSelector
 from columnist.spectral.similarity import (
     cosine_similarity,
@@ -34,10 +38,14 @@ from columnist.spectral.zero_norm import ZeroNormSVM
 
 __all__ = [
     "HSIC",
+    "MCSF",
     "MRMR",
+    "MRSF",
     "CommonForm",
     "FisherScore",
+    "L21Solution",
     "LaplacianScore",
+    "PathReport",
     "Relief",
     "ReliefF",
     "SemiSupervisedSelector",
@@ -52,8 +60,10 @@ __all__ = [
     "fisher_similarity",
     "hsic_similarity",
     "knn_similarity",
+    "l21_regression",
     "label_similarity",
     "laplacian",
+    "lda_response",
     "leading_eigenpairs",
     "linear_similarity",
     "normalized_cut",
@@ -61,6 +71,8 @@ __all__ = [
     "rbf_similarity",
     "relief_similarity",
     "resolve_similarity",
+    "spectral_response",
     "stability",
+    "svm_response",
     "weighted_similarity",
 ]

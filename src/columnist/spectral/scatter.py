@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.linalg.passes import column_blocks, columns_of, squared_norms
+from columnist.linalg.passes import column_blocks, squared_norms
 
 __all__ = ["ClassScatter", "class_scatter", "column_scatter"]
 
@@ -20,6 +20,8 @@ __all__ = ["ClassScatter", "class_scatter", "column_scatter"]
 _ROUNDING = 4 * np.finfo(np.float64).eps
 # Arrays of the size of a sparse block that exist at the same time.
 _COPIES = 8
+# Entries of a block of rows that is small enough for a cache, and rows that are worth a call.
+_CACHED, _LEAST_ROWS = 2**18, 64
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,16 @@ def column_scatter(X, weights: np.ndarray | None = None) -> np.ndarray:
     weights = np.ones(X.shape[0]) if weights is None else weights
     if sp.issparse(X):
         return _sparse_scatter(X, weights)
-    scatter = np.empty(X.shape[1])
-    for columns in column_blocks(X.shape[1], X.shape[0]):
-        part = columns_of(X, columns)
-        lengths = weights @ np.square(part)
-        part = part - part[0]  # a shift keeps the digits of data far from zero
-        part -= weights @ part / weights.sum()
-        scatter[columns] = _without_rounding(weights @ np.square(part), lengths)
-    return scatter
+    total, lengths = weights.sum(), np.zeros(X.shape[1])
+    means, scatter, left = np.zeros((3, X.shape[1]))
+    for rows, part in _shifted_rows(X):
+        means += weights[rows] @ part / total
+        lengths += weights[rows] @ np.square(X[rows], dtype=np.float64)
+    for rows, part in _shifted_rows(X):
+        part -= means
+        scatter += weights[rows] @ np.square(part)
+        left += weights[rows] @ part  # the rounding of the means
+    return _without_rounding(scatter - left**2 / total, lengths)
 
 
 def class_scatter(X, codes: np.ndarray) -> ClassScatter:
@@ -92,8 +96,7 @@ def class_scatter(X, codes: np.ndarray) -> ClassScatter:
     """
     sizes = np.bincount(codes)
     between, within = np.empty((2, X.shape[1]))
-    parts = _sparse_parts(X, codes, sizes) if sp.issparse(X) else _dense_parts(X, codes, sizes)
-    for columns, means, squares in parts:
+    for columns, means, squares in (_sparse if sp.issparse(X) else _dense)(X, codes, sizes):
         means -= sizes @ means / len(codes)
         between[columns] = sizes @ np.square(means)
         within[columns] = squares
@@ -101,22 +104,35 @@ def class_scatter(X, codes: np.ndarray) -> ClassScatter:
     return ClassScatter(_without_rounding(between, lengths), _without_rounding(within, lengths))
 
 
-def _dense_parts(X, codes, sizes) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+def _shifted_rows(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of rows that stay in the cache, minus the first row.
+
+    The shift keeps the digits of data far from zero.
+    """
+    first, height = X[0].astype(np.float64), max(_LEAST_ROWS, _CACHED // X.shape[1])
+    for start in range(0, X.shape[0], height):
+        rows = slice(start, start + height)
+        yield rows, X[rows] - first
+
+
+def _dense(X, codes, sizes) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Columns, their class means (up to a shift per column), and squares around these."""
-    order = np.argsort(codes, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    for columns in column_blocks(X.shape[1], X.shape[0]):
-        part = columns_of(X, columns)[order]
-        part -= part[0].copy()  # a shift keeps the digits of data far from zero
-        means = np.add.reduceat(part, starts, axis=0) / sizes[:, None]
-        part -= np.repeat(means, sizes, axis=0)
-        left = np.add.reduceat(part, starts, axis=0)  # the rounding of the means
-        squares = np.einsum("ij,ij->j", part, part) - (left**2 / sizes[:, None]).sum(axis=0)
-        yield columns, means + left / sizes[:, None], squares
+    means, left = np.zeros((2, len(sizes), X.shape[1]))
+    squares = np.zeros(X.shape[1])
+    members = sp.csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)))
+    for rows, part in _shifted_rows(X):
+        means += members[rows].T @ part
+    means /= sizes[:, None]
+    for rows, part in _shifted_rows(X):
+        part -= means[codes[rows]]
+        squares += np.einsum("ij,ij->j", part, part)
+        left += members[rows].T @ part  # the rounding of the means
+    left /= sizes[:, None]
+    yield slice(None), means + left, squares - sizes @ left**2
 
 
-def _sparse_parts(X, codes, sizes) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """The same from the entries of a CSC matrix."""
+def _sparse(X, codes, sizes) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """The same from the entries of a CSC matrix, some columns at a time."""
     c, height = len(sizes), _COPIES * max(len(sizes), X.nnz // X.shape[1])
     for columns in column_blocks(X.shape[1], height):
         part = X[:, columns]

@@ -140,7 +140,7 @@ class TraceRatio(GraphSelector):
             scatter = class_scatter(X, self._classes(y, X.shape[0]))
             between, within, lengths = scatter.between, scatter.within, scatter.total
         else:
-            graph, lengths = self._graph(X, None), column_scatter(X)
+            graph, lengths = self._graph(X, y), column_scatter(X)
             between = column_scatter(X, graph.degrees)
             within = np.maximum(graph.laplacian_forms(X), 0.0)
         constant = (lengths == 0.0) | (between + within == 0.0)
