@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import hamming_loss
 
@@ -15,7 +16,10 @@ from benchmarks import (
     compare,
     multilabel_tables,
     peers,
+    phase_transition,
     reach,
+    robust_reach,
+    robust_tables,
     run,
     secular,
     table,
@@ -30,6 +34,7 @@ from columnist.criteria import Frobenius
 from columnist.metrics import reconstruction_error
 from tests.data import load_multilabel, load_vehicle
 from tests.oracles.textbook import textbook_search
+from tests.reference.printed_robust import TOYS
 
 
 def test_textbook_rows_agree_on_the_optimum():
@@ -277,3 +282,94 @@ def test_every_selector_is_compared_with_what_is_proven():
     expected = reconstruction_error(X, chosen, relative=True)
     assert forward["relative error"] == pytest.approx(expected, rel=1e-9)
     assert len(compare.tables(rows)) == 2
+
+
+class OneSet:
+    """A data set in place of all."""
+
+    def __init__(self, X):
+        self.X = X
+
+    def these(self, *names):
+        return [(name, self.X) for name in names]
+
+
+def test_reach_of_robust_pca(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((12, 9)) * np.geomspace(1.0, 9.0, 9)
+    monkeypatch.setattr(robust_reach, "POINTS", {"small": [(1, 2, 1.0), (1, 3, 1.0)]})
+    monkeypatch.setattr(robust_reach, "FAR_POINTS", {"small": [(2, 2, 1.0)]})
+    monkeypatch.setattr(robust_reach, "SAMPLES", {"small": (1, 2)})
+    monkeypatch.setattr(robust_reach, "QUICK_TALL", (400, 10, 2, 0.05))
+    rows = robust_reach.rows(OneSet(X), quick=True)
+    tables = list(robust_reach.tables(rows).values())
+    assert [len(table) for table in tables] == [1, 3, 1] and "part" not in tables[0][0]
+    assert tables[0][0]["same optimum"] and tables[0][0]["textbook nodes"] >= 1
+    assert [(row["form"], row["rows"]) for row in tables[1]] == [
+        ("columns", 9), ("raw", 12), ("standardised", 12),
+    ]  # fmt: skip
+    assert all(row["status"] == "optimal" for row in tables[1])
+    assert tables[2][0]["true outliers removed"] == tables[2][0]["k"] == 20
+
+
+@pytest.mark.parametrize("first", [1, 5, 13, 14, 30])
+def test_largest_number_of_outliers_proven(monkeypatch, first):
+    def fit(X, r, k, centering, limit):
+        certificate = type("Certificate", (), {"is_optimal": k <= 13})
+        return type("Fit", (), {"certificate_": certificate})
+
+    monkeypatch.setattr(robust_reach, "fit", fit)
+    found = robust_reach.largest(np.zeros((100, 2)), 1, first, first <= 13, 1.0)
+    # the true figure is within the last step, half of what is known
+    assert found <= 13 < found + max(2, found // 2 + 1)
+    assert robust_reach.largest(np.zeros((20, 2)), 1, 9, True, 1.0) == 10  # half of the rows
+
+
+def test_toy_sets_lie_on_a_line_without_the_printed_outliers():
+    for name, outliers in TOYS.items():
+        rest = np.delete(robust_tables.toy(name), [int(i) - 1 for i in outliers], axis=0)
+        assert np.linalg.matrix_rank(rest - rest.mean(axis=0)) == 1
+
+
+def test_toy_rows_and_table():
+    rows = {name: robust_tables.toy_rows(name) for name in TOYS}
+    found = {row["method"]: row["outliers"] for row in rows["Trapezoid"]}
+    assert found["RobustPCA"] == found["EC"] == found["EU bias"] == "6 7"
+    tables = robust_tables.tables([row for lines in rows.values() for row in lines])
+    assert len(tables["Table 5.1: toy sets (points counted from 1)"]) == len(found)
+    assert tables["Table 4.1: average error"] == []
+
+
+def test_errors_of_the_printed_outlier_tables():
+    X = np.random.default_rng(1).standard_normal((20, 4)) * [4.0, 2.0, 1.0, 1.0]
+    model = PCA(1).fit(X)
+    distances = np.sum((X - model.inverse_transform(model.transform(X))) ** 2, axis=1)
+    far = robust_tables.farthest(X, 1, 3)
+    assert set(far) == set(np.argsort(distances)[-3:])
+    kept = np.delete(X, far, axis=0)
+    model = PCA(1).fit(kept)
+    expected = np.sum((kept - model.inverse_transform(model.transform(kept))) ** 2) / 17
+    assert robust_tables.average_error(X, far, 1) == pytest.approx(expected)
+    assert robust_tables.met(1.234, "1.23") and not robust_tables.met(1.236, "1.23")
+    assert robust_tables.met("", "1.23") == robust_tables.met(1.0, "") == ""
+    assert (
+        robust_tables.numbered(np.array([4, 0])) == "1 5" and robust_tables.numbered([]) == "none"
+    )
+
+
+def test_phases_of_planted_outliers():
+    X = phase_transition.planted(20, 3, 5, np.random.default_rng(0))
+    assert np.linalg.matrix_rank(X[5:]) == 3 and np.linalg.matrix_rank(X) == 8
+    name, solve = next(phase_transition.methods())
+    inside = phase_transition.phase(name, solve, 20, 0.1, 0.3, 2)
+    outside = phase_transition.phase("none", lambda X, k: range(1, k + 1), 20, 0.1, 0.3, 2)
+    beyond = phase_transition.phase("none", lambda X, k: range(k), 20, 0.5, 0.6, 2)
+    assert phase_transition.is_solved(inside) and phase_transition.within(inside)
+    assert outside["solved before a failure"] == 0 and not phase_transition.is_solved(outside)
+    assert phase_transition.is_solved(beyond) and not phase_transition.within(beyond)
+    ranges, full, lines = phase_transition.tables(
+        [inside, outside, phase_transition.toy(0.0, 0.1)]
+    ).values()
+    assert [row["cells solved"] for row in ranges] == [1, 0] and full == []
+    assert ranges[0]["0.1"] == 0.3
+    assert lines[0]["outliers among the first 10"] == 10
+    assert lines[0]["angle [degrees]"] < 1e-6

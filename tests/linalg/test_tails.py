@@ -92,6 +92,26 @@ def test_rank_one_tails(seed, d, top):
     np.testing.assert_allclose(rank_one_tails(M, Y, weights, signs, top), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("d", [63, 64, 65, 80])
+def test_tails_of_larger_matrices(d):
+    rng = np.random.default_rng(d)
+    M, Y = symmetric(d, rng), rng.standard_normal((3, d))
+    expected = [tail(0.5 * M + np.outer(y, y), 4) for y in Y]
+    found = rank_one_tails(M, Y, np.full(3, 0.5), np.ones(3), 4)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.parametrize("exponent", [-200, -161, -160, -150, -140])
+def test_entries_that_vanish_when_squared(exponent):
+    # Next to entries of order one they do not matter; they must not spoil the reduction.
+    M = symmetric(6, np.random.default_rng(0))
+    M[3:, :3] = M[:3, 3:] = 10.0**exponent
+    expected = tail(M, 2)
+    assert rank_one_tails(M, np.zeros((1, 6)), np.ones(1), np.ones(1), 2)[0] == pytest.approx(
+        expected, rel=1e-12, abs=1e-12
+    )
+
+
 @pytest.mark.parametrize("d", [1, 2, 5, 12])
 @pytest.mark.parametrize("top", [0, 1, 3, 12])
 def test_bounds_of_all_sets(d, top):

@@ -177,6 +177,27 @@ def test_merging_stops_at_a_length_but_merges_something():
     assert blocks.least_product() == 64.0
 
 
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(8, 10))
+def test_pairs_are_of_neighbours_and_lose_nothing(seed, n):
+    Y, blocks = dealt(seed, n=n)
+    rows = [set(block.rows) for block in blocks.blocks]
+    before = blocks.prune(np.inf)
+    blocks.pair(np.inf)
+    paired = [set().union(*rows[b : b + 2]) for b in range(0, len(rows), 2)]
+    assert [set(block.rows) for block in blocks.blocks] == paired
+    assert listed(blocks) == all_sets(Y, 3)
+    assert blocks.prune(np.inf) == pytest.approx(before, abs=1e-9)
+    assert blocks.imbalance() < 1e-9
+
+
+def test_pairs_under_a_target_out_of_reach_list_nothing():
+    _, blocks = dealt(0)
+    blocks.prune(np.inf)
+    blocks.pair(-1e6)
+    assert blocks.least_product() == 0.0
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(0, 8), st.booleans())
 def test_forced(seed, row, removed):
     _, blocks = dealt(seed)

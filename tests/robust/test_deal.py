@@ -5,7 +5,7 @@ import pytest
 
 from columnist.robust.concentrate import concentrate
 from columnist.robust.contract import contract
-from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, needs
+from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
 
 
 def tail(M, top):
@@ -94,3 +94,7 @@ def test_blocks_are_smaller_where_tail_sums_are_dear():
     assert sizes == sorted(sizes, reverse=True) and sizes[0] == 10
     assert block_size(100_000, 60) == 2
     assert evaluation_seconds(40) > evaluation_seconds(10) > 0.0
+
+
+def test_long_lists_begin_as_halves():
+    assert [first_size(size) for size in (10, 9, 8, 7, 6, 2)] == [5, 4, 4, 7, 6, 2]

@@ -74,8 +74,10 @@ def test_forced_rows(monkeypatch, centred, few):
         assert best.error <= min(inside.values()) * (1.0 + 1e-8)
 
 
-def test_bound_holds_for_the_node(monkeypatch):
+@pytest.mark.parametrize("prices", [0.0, 2.0])
+def test_bound_holds_for_the_node(monkeypatch, prices):
     monkeypatch.setattr(node_module, "_FEW", 1)
+    monkeypatch.setattr(node_module, "_MANY_PRICES", prices)
     monkeypatch.setattr(node_module, "_CHUNK", 1)
     X = np.random.default_rng(2).standard_normal((11, 3))
     errors = row_errors(X, 1, 3)
@@ -120,6 +122,36 @@ def test_children_share_the_sets_of_their_parent(monkeypatch):
     assert node.n_sets == parents_sets
     finish(children)
     errors = row_errors(X, 1, 3)
+    assert best.error == pytest.approx(min(errors.values()), rel=1e-8)
+
+
+def slow(monkeypatch, size):
+    """No bound rises fast enough; blocks of ``size`` rows in the end."""
+    monkeypatch.setattr(node_module, "_FEW", 1)
+    monkeypatch.setattr(node_module, "_CHUNK", 1)
+    monkeypatch.setattr(node_module, "_PROGRESS", 1.0)
+    monkeypatch.setattr(node_module, "block_size", lambda n, d: size)
+
+
+@pytest.mark.parametrize("hardly_pruned", [0.0, 1.0])
+def test_halves_are_paired_before_anything_else(monkeypatch, hardly_pruned):
+    slow(monkeypatch, 8)
+    monkeypatch.setattr(node_module, "_HARDLY_PRUNED", hardly_pruned)
+    X = np.random.default_rng(7).standard_normal((16, 3))
+    errors = row_errors(X, 1, 3)
+    best = started(X, 1, 3, max(errors, key=errors.get))
+    node = root(best)
+    node.step()
+    # rows of similar need; those on which all sets agree have left their block
+    quarters = [set(rows) for rows in node.needs.rows.reshape(4, 4)]
+    assert not node.paired and len(node.blocks.blocks) == 4
+    assert all(set(b.rows) <= q for b, q in zip(node.blocks.blocks, quarters, strict=True))
+    while not node.paired:
+        assert node.step() == []
+    one, other = (set(block.rows) for block in node.blocks.blocks)
+    assert one <= quarters[0] | quarters[1] and other <= quarters[2] | quarters[3]
+    assert node.bound <= min(errors.values())
+    finish([node])
     assert best.error == pytest.approx(min(errors.values()), rel=1e-8)
 
 

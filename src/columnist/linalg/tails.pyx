@@ -18,7 +18,8 @@ the outliers, no large row is ever subtracted from a matrix that contains it.
 Every tail sum is a rigorous lower bound. With N = |R_b|_F + sum of the |y|^2 added or subtracted
 (m of them), forming M_S errs by at most (m + 2) u N, the Householder reduction to tridiagonal
 form by (4 d^2 + 10 d) u N and the eigenvalues of that form by 12 d^(3/2) u N, all in the
-Frobenius norm and all below 8 (d + 3)^2 u N together; by Hoffman and Wielandt the sum of at most d
+Frobenius norm and all below 8 (d + 3)^2 u N together, but for entries below 1e-145 that count as
+zero; by Hoffman and Wielandt the sum of at most d
 eigenvalues moves by at most sqrt(d) times as much. This is subtracted. Sums are rounded down.
 
 No input validation: callers guarantee shapes, types and index ranges.
@@ -34,6 +35,10 @@ from scipy.linalg.cython_lapack cimport dsterf, dsyevr, dsytrd
 import numpy as np
 
 cdef double UNIT = 1.1102230246251565e-16
+# Reflections of vectors with a smaller squared norm are left out; allowances make up for that.
+cdef double TINY = 1e-290
+# Up to this order calls cost LAPACK's reduction more than its arithmetic.
+cdef int SMALL = 64
 
 
 cdef double _lower(double value) noexcept nogil:
@@ -43,7 +48,7 @@ cdef double _lower(double value) noexcept nogil:
 
 cdef double _allowance(int d, int updates, double scale) noexcept nogil:
     """Rounding of a tail sum; ``scale`` bounds the norms that went into its matrix."""
-    return UNIT * sqrt(<double> d) * (updates + 2 + 8.0 * (d + 3) * (d + 3)) * scale
+    return UNIT * sqrt(<double> d) * (updates + 2 + 8.0 * (d + 3) * (d + 3)) * scale + 1e-140
 
 
 cdef double _norm(const double* values, int64_t count) noexcept nogil:
@@ -64,6 +69,55 @@ cdef void _add_square(double* M, int d, const double* y, double sign) noexcept n
         column = M + <size_t> j * d
         for i in range(j, d):
             column[i] += factor * y[i]
+
+
+cdef void _tridiagonalise(double* M, int d, double* diagonal, double* beside,
+                          double* w) noexcept nogil:
+    """Householder reduction of the lower triangle of M, which is destroyed."""
+    cdef int i, j, k
+    cdef double alpha, square, beta, tau, factor, total
+    cdef double* v
+    cdef double* column
+    for k in range(d - 1):
+        v = M + <size_t> k * d
+        diagonal[k] = v[k]
+        alpha, square = v[k + 1], 0.0
+        for i in range(k + 2, d):
+            square += v[i] * v[i]
+        if square < TINY:
+            beside[k] = alpha
+            continue
+        beta = sqrt(alpha * alpha + square)
+        if alpha > 0.0:
+            beta = -beta
+        beside[k] = beta
+        tau = (beta - alpha) / beta
+        factor = 1.0 / (alpha - beta)
+        v[k + 1] = 1.0
+        w[k + 1] = 0.0
+        for i in range(k + 2, d):
+            v[i] *= factor
+            w[i] = 0.0
+        for j in range(k + 1, d):  # w = M v
+            column = M + <size_t> j * d
+            factor, total = v[j], column[j] * v[j]
+            for i in range(j + 1, d):
+                total += column[i] * v[i]
+                w[i] += column[i] * factor
+            w[j] += total
+        total = 0.0
+        for i in range(k + 1, d):
+            w[i] *= tau
+            total += w[i] * v[i]
+        total *= -0.5 * tau
+        for i in range(k + 1, d):
+            w[i] += total * v[i]
+        for j in range(k + 1, d):
+            column = M + <size_t> j * d
+            factor, total = v[j], w[j]
+            for i in range(j, d):
+                column[i] -= v[i] * total + w[i] * factor
+    diagonal[d - 1] = M[<size_t> d * d - 1]
 
 
 cdef class _Scratch:
@@ -98,8 +152,11 @@ cdef class _Scratch:
         cdef double total = 0.0
         if top >= d:
             return 0.0
-        dsytrd(b"L", &d, self.matrix, &d, self.diagonal, self.diagonal + d,
-               self.diagonal + 2 * d, self.work, &self.lwork, &info)
+        if d <= SMALL:
+            _tridiagonalise(self.matrix, d, self.diagonal, self.diagonal + d, self.work)
+        else:
+            dsytrd(b"L", &d, self.matrix, &d, self.diagonal, self.diagonal + d,
+                   self.diagonal + 2 * d, self.work, &self.lwork, &info)
         dsterf(&d, self.diagonal, self.diagonal + d, &info)
         if info != 0:
             return -INFINITY

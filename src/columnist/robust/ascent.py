@@ -7,8 +7,8 @@ set that the programme picks in block b, I - P_b is a supergradient. Steps go al
     G_b = c_b (sum c P / sum c - P_b),   D = G + momentum * D,
 
 c_b the size of R_b: large blocks move in large steps. Their length is Polyak's, a share of the
-distance to the target over the squared norm; the share is halved, and the best matrices are taken
-up again, whenever the bound stops rising.
+distance to a point beyond the target over the squared norm; the share is halved whenever the bound
+stops rising.
 
 No input validation.
 """
@@ -16,7 +16,7 @@ No input validation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,10 +26,13 @@ from columnist.robust.deal import evaluation_seconds
 
 __all__ = ["Ascent", "refresh"]
 
-_MOMENTUM = 0.75
-_PATIENCE = 8
+_MOMENTUM = 0.9
+_PATIENCE = 10
 # The bound rises if it gains this share of its distance to the target within _PATIENCE steps.
 _GAIN = 3e-3
+# Aimed at itself, a target within reach is neared for ever: aim beyond it by this share of the
+# largest distance seen.
+_BEYOND = 0.1
 _SMALLEST_STEP = 0.02
 _LEAST_WEIGHT = 1e-3
 # Seconds between two looks at the clock.
@@ -49,10 +52,13 @@ class Ascent:
     ----------
     step : float
         Share of Polyak's step; small once the bound has stopped rising.
+    direction : ndarray
+        The last direction, with which the next run goes on if it has as many blocks.
     """
 
     expired: Callable[[], bool]
     step: float = 1.0
+    direction: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
     @property
     def exhausted(self) -> bool:
@@ -78,11 +84,14 @@ class Ascent:
         best_matrices = now
         weights = np.linalg.norm(now, axis=(1, 2))
         weights = np.maximum(weights / weights.mean(), _LEAST_WEIGHT)[:, None, None]
-        projectors, direction = np.empty_like(now), np.zeros_like(now)
+        projectors, direction = np.empty_like(now), self.direction
+        if direction.shape != now.shape:
+            direction = np.zeros_like(now)
         best, best_picks = -np.inf, np.zeros(0, dtype=np.int64)
-        milestone, waited = -np.inf, 0
+        milestone, waited, aim = -np.inf, 0, target
         for _ in range(iterations):
             value, picks, exact = self._minimise(tables, k)
+            aim = max(aim, target + _BEYOND * (target - value))
             if value > best:
                 best, best_picks, best_matrices = value, picks, now
             if not exact or best >= target or len(picks) == 0 or self.expired():
@@ -94,18 +103,16 @@ class Ascent:
                 self.step /= 2.0
                 if self.exhausted:
                     break
-                now, waited = best_matrices, 0
-                direction[:] = 0.0
-                tables.shift(now)
-                continue
+                waited = 0
             tables.top_projectors(picks, projectors)
             mean = (weights * projectors).sum(axis=0) / weights.sum()
             direction = weights * (mean - projectors) + _MOMENTUM * direction
             length = np.sum(direction * direction / weights)
             if length == 0.0:
                 break
-            now = now + self.step * (target - value) / length * direction
+            now = now + self.step * (aim - value) / length * direction
             tables.shift(now)
+        self.direction = direction
         tables.shift(best_matrices)
         return best, best_picks
 

@@ -229,6 +229,13 @@ class Blocks:
             used.update(pairs[i])
         self.blocks = merged + [block for b, block in enumerate(self.blocks) if b not in used]
 
+    def pair(self, target: float) -> None:
+        """Merge every block with the next one."""
+        table = self.least()
+        pairs = [(b, b + 1) for b in range(0, len(self.blocks) - 1, 2)]
+        merged = [self._product(pair, *self._survivors(table, pair, target)) for pair in pairs]
+        self.blocks = merged + self.blocks[2 * len(pairs) :]
+
     def _survivors(
         self, table: np.ndarray, pair: tuple[int, int], target: float
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,7 @@ from columnist.linalg.tails import rank_one_tails
 from columnist.robust.blocks import Blocks, every_set
 from columnist.robust.contract import Contraction
 
-__all__ = ["Needs", "block_size", "deal", "evaluation_seconds", "needs"]
+__all__ = ["Needs", "block_size", "deal", "evaluation_seconds", "first_size", "needs"]
 
 # A row may be this far (relative) on the wrong side of the price.
 _MARGIN = 0.1
@@ -33,6 +33,8 @@ _MARGIN = 0.1
 _SLACK = 0.5
 _BISECTIONS = 12
 _RANGE = (1e-5, 2.0)
+# Blocks of this many rows begin as two halves.
+_PAIRED = 8
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,20 @@ def evaluation_seconds(d: int) -> float:
 
 
 def block_size(n: int, d: int) -> int:
-    """Rows per block: more where tail sums are cheap."""
-    size = 10 if d <= 10 else 8 if d <= 16 else 6
+    """Rows per block in the end: more where tail sums are cheap."""
+    size = 10 if d <= 14 else 8 if d <= 18 else 6
     while size > 2 and n / size * 2**size * evaluation_seconds(d) > 1.0:
         size -= 1
     return size
+
+
+def first_size(size: int) -> int:
+    """Rows per block to begin with: half as many, where the lists of all are long.
+
+    Short lists are ascended in a fraction of the time, and their multipliers are a good start for
+    pairs of blocks.
+    """
+    return size // 2 if size >= _PAIRED else size
 
 
 def needs(

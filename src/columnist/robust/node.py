@@ -7,9 +7,10 @@ A node is worked on in stages.
 3. Raise the bound by multipliers (:mod:`columnist.robust.ascent`) and drop for good the subsets
    that cannot be part of a better solution (:mod:`columnist.robust.blocks`).
 4. When that slows down, merge blocks and go on at 3, until so few choices are left that each is
-   evaluated.
+   evaluated. Neighbours come first, all of them, where blocks began as halves; then pairs with
+   short lists.
 
-If hardly any subset could be dropped, a few rows need most of the scatter, and longer lists would
+If most subsets could not be dropped, a few rows need most of the scatter, and longer lists would
 not help: the node is split instead, the neediest row stays or goes. A child goes on with the
 blocks of its parent, or starts afresh: if its rows need much less in all, or if the blocks have
 become one, which no multiplier can move. The first stages may leave out directions that hold
@@ -31,7 +32,7 @@ from columnist.robust.ascent import Ascent, refresh
 from columnist.robust.blocks import Blocks
 from columnist.robust.concentrate import Trimming, trimmed_error
 from columnist.robust.contract import Contraction, contract
-from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, needs
+from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
 
 __all__ = ["Incumbent", "Node"]
 
@@ -42,11 +43,13 @@ _PROGRESS = 0.2
 # So few choices are evaluated one by one.
 _FEW = 256
 # Split if more than this share of the sets is still listed, or if lists become too long to merge.
-_HARDLY_PRUNED, _TOO_LONG = 0.85, 4_000_000
+_HARDLY_PRUNED, _TOO_LONG = 0.25, 4_000_000
 # A child starts afresh if its rows need at most this share of what its parent's needed.
-_FRESH = 0.9
-# Step with which a child goes on.
-_CHILD_STEP = 0.5
+_FRESH = 0.55
+# Step with which a child, or a pair of blocks, goes on.
+_NEXT_STEP = 0.5
+# Up-to-date bounds drop many sets once the gap is within so many prices of a removal.
+_MANY_PRICES = 2.0
 # Share of the error that the first stages may leave out; they end when the gap is so many times it.
 _LOSS, _LOSS_SHOWS = 2e-4, 4.0
 # Merged lists hold, in all, up to this many seconds of tail sums.
@@ -149,7 +152,7 @@ class Node:
         self.needs: Needs
         self.ascent: Ascent
         self.first_total, self.first_sets = np.inf, 0
-        self.gap, self.crowded = np.inf, False
+        self.gap, self.crowded, self.paired = np.inf, False, False
 
     @property
     def n_sets(self) -> int:
@@ -180,9 +183,12 @@ class Node:
         if self.crowded:
             if self.bound > self.best.error * (1.0 - _LOSS_SHOWS * self.contraction.lost):
                 return [Node(self.best, *self.decided(), self.bound, loss=0.0)]
-            if self._hardly_pruned():
+            if not self.paired:
+                self._pair()
+            elif self._hardly_pruned():
                 return self._split()
-            self._merge()
+            else:
+                self._merge()
         self._raise()
         return []
 
@@ -205,15 +211,16 @@ class Node:
         contraction = contract(best.X, kept, ~self.must_remove, *args)
         d = contraction.rows.shape[1]
         size = block_size(np.count_nonzero(free), d)
-        _check_memory(np.count_nonzero(free) / size * d * d)
+        first = first_size(size)
+        _check_memory(np.count_nonzero(free) / first * d * d)
         needed = needs(contraction, kept, free, best.expired)
         total = needed.total(size)
         if self._goes_on(total):
             self._inherit()
         else:
             self.contraction, self.needs, self.first_total = contraction, needed, total
-            self.blocks = deal(contraction, kept, k, needed, size)
-            self.first_sets = self.blocks.n_sets
+            self.blocks = deal(contraction, kept, k, needed, first)
+            self.first_sets, self.paired = self.blocks.n_sets, first == size
             self.ascent = Ascent(best.expired)
             self._raise()
         self.parent = None
@@ -230,8 +237,9 @@ class Node:
         parent = self.parent
         self.contraction, self.needs = parent.contraction, parent.needs
         self.first_total, self.first_sets = parent.first_total, parent.first_sets
+        self.paired = parent.paired
         self.blocks = parent.blocks.forced(self.row, self.must_remove[self.row])
-        self.ascent = Ascent(self.best.expired, _CHILD_STEP)
+        self.ascent = Ascent(self.best.expired, _NEXT_STEP)
         if self.blocks.prune(self._target()) == np.inf:
             self.closed = True
             return
@@ -252,16 +260,23 @@ class Node:
     def _raise(self) -> None:
         """A chunk of ascent, then pruning: first with bounds as they are, then with exact ones."""
         blocks, best = self.blocks, self.best
-        _, picks = self.ascent.run(blocks, self._target(), _CHUNK)
+        reached, picks = self.ascent.run(blocks, self._target(), _CHUNK)
+        reached -= blocks.imbalance()
         if len(picks):
             self._offer_picks(picks)
         total = blocks.prune(self._target())
-        if total < np.inf and not best.expired():
+        gap = self._target() - max(reached, total)
+        if total < np.inf and gap < _MANY_PRICES * self.contraction.price and not best.expired():
             tables = blocks.tables()
             refresh(tables, best.expired)
             blocks.update(tables)
             total = blocks.prune(self._target())
-        self._conclude(total)
+        self._conclude(max(reached, total - blocks.imbalance()))
+
+    def _pair(self) -> None:
+        self.blocks.pair(self._target())
+        self.first_sets, self.paired = self.blocks.n_sets, True
+        self.ascent = Ascent(self.best.expired, _NEXT_STEP)
 
     def _merge(self) -> None:
         most = int(_STAGE_SECONDS / evaluation_seconds(self.contraction.rows.shape[1]))
@@ -272,14 +287,14 @@ class Node:
         """Total of tail sums at which a set is no better than the incumbent."""
         return self.contraction.needed(self.best.threshold) + self.blocks.imbalance()
 
-    def _conclude(self, total: float) -> None:
-        target = self._target()
-        if total == np.inf:
+    def _conclude(self, tail: float) -> None:
+        """Take notice that no set has a smaller tail sum."""
+        if tail == np.inf:
             self.closed = True
             return
-        proven = self.contraction.proves(np.nextafter(total - self.blocks.imbalance(), -np.inf))
+        proven = self.contraction.proves(np.nextafter(tail, -np.inf))
         self.bound = max(self.bound, min(proven, self.best.threshold))
-        gap = target - total
+        gap = self.contraction.needed(self.best.threshold) - tail
         self.crowded = self.ascent.exhausted or gap > (1.0 - _PROGRESS) * self.gap
         self.gap = gap
         if self.blocks.n_choices <= _FEW:

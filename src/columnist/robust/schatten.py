@@ -9,7 +9,7 @@ from columnist._validation import check_choice, check_real
 from columnist.linalg.removal import remove_rows
 from columnist.robust.base import BaseRobustPCA, resolve_components, resolve_outliers
 from columnist.robust.cutoffs import Cutoffs, classical_cutoffs, cross_fitted_cutoffs
-from columnist.robust.subspace import Subspace, fit_subspace
+from columnist.robust.subspace import Subspace, fit_subspace, rounding_size
 
 __all__ = ["SchattenPCA", "apparent_rank"]
 
@@ -154,8 +154,7 @@ def apparent_rank(X: np.ndarray, mean: np.ndarray | None = None) -> int:
     n, p = X.shape
     centre = X.mean(axis=0) if mean is None else mean
     sigma = scipy.linalg.svdvals(X - centre, check_finite=False)[: min(n - (mean is None), p)]
-    size = max(sigma.max(initial=0.0), np.sqrt(n) * np.linalg.norm(centre))
-    rank = np.count_nonzero(sigma > max(n, p) * np.finfo(np.float64).eps * size)
+    rank = np.count_nonzero(sigma > rounding_size(sigma, X.shape, centre))
     if rank < max(len(sigma), 2):
         return max(rank, 1)
     last = min(-(-3 * rank // 4), rank - 1)

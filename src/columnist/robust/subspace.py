@@ -16,6 +16,7 @@ __all__ = [
     "fit_subspace",
     "fix_signs",
     "principal_axes",
+    "rounding_size",
     "singular_values",
 ]
 
@@ -153,9 +154,14 @@ def singular_values(X: np.ndarray, centred: bool) -> np.ndarray:
         return np.zeros(0)
     mean = X.mean(axis=0) if centred else np.zeros(X.shape[1])
     sigma = scipy.linalg.svdvals(at_most_square(X - mean), check_finite=False)
-    size = max(sigma[0], np.sqrt(len(X)) * np.linalg.norm(mean))
-    sigma[sigma <= max(X.shape) * np.finfo(np.float64).eps * size] = 0.0
+    sigma[sigma <= rounding_size(sigma, X.shape, mean)] = 0.0
     return sigma
+
+
+def rounding_size(sigma: np.ndarray, shape: tuple[int, int], mean: np.ndarray) -> float:
+    """How large rounding may make singular values of rows about a mean that should be zero."""
+    size = max(sigma.max(initial=0.0), np.sqrt(shape[0]) * np.linalg.norm(mean))
+    return max(shape) * np.finfo(np.float64).eps * size
 
 
 def fix_signs(axes: np.ndarray) -> np.ndarray:
