@@ -198,6 +198,14 @@ SOURCES: dict[str, Source] = {
     "enron": Source("enron/enron.arff.gz", read_arff, last=-53),  # 1702 x 1001, sparse
     "yale": Source("yale/Yale_64x64.mat", read_faces),  # 165 x 4096, 11 images a person
     "olivetti": Source("olivetti/ORL_64x64.mat", read_faces),  # 400 x 4096, 10 images a person
+    "tox-171": Source("tox-171/TOX-171.mat", read_mat),  # 171 x 5748
+    "warppie10p": Source("warppie10p/warpPIE10P.mat", read_mat),  # 210 x 2420
+    "orlraws10p": Source("orlraws10p/orlraws10P.mat", read_mat),  # 100 x 10304
+    "pixraw10p": Source("pixraw10p/pixraw10P.mat", read_mat),  # 100 x 10000
+    "warpar10p": Source("warpar10p/warpAR10P.mat", read_mat),  # 130 x 2400
+    "lung_small": Source("lung_small/lung_small.mat", read_mat),  # 73 x 325
+    "glioma": Source("glioma/GLIOMA.mat", read_mat),  # 50 x 4434
+    "prostate-ge": Source("prostate-ge/Prostate-GE.mat", read_mat),  # 102 x 5966
 }
 
 TARGETS: dict[str, Source] = {
@@ -211,4 +219,12 @@ TARGETS: dict[str, Source] = {
     "enron": Source("enron/enron.arff.gz", read_arff, first=-53),
     "yale": Source("yale/Yale_64x64.mat", read_persons),
     "olivetti": Source("olivetti/ORL_64x64.mat", read_persons),
+    "tox-171": Source("tox-171/TOX-171.mat", read_persons),  # 171 x 5748
+    "warppie10p": Source("warppie10p/warpPIE10P.mat", read_persons),  # 210 x 2420
+    "orlraws10p": Source("orlraws10p/orlraws10P.mat", read_persons),  # 100 x 10304
+    "pixraw10p": Source("pixraw10p/pixraw10P.mat", read_persons),  # 100 x 10000
+    "warpar10p": Source("warpar10p/warpAR10P.mat", read_persons),  # 130 x 2400
+    "lung_small": Source("lung_small/lung_small.mat", read_persons),  # 73 x 325
+    "glioma": Source("glioma/GLIOMA.mat", read_persons),  # 50 x 4434
+    "prostate-ge": Source("prostate-ge/Prostate-GE.mat", read_persons),  # 102 x 5966
 }

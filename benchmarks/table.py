@@ -78,7 +78,18 @@ def merge(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
     return merged + [row for row in new if row.get("set") not in known]
 
 
+def one_line_per_row(results: Mapping[str, Any]) -> str:
+    """JSON whose changes are easy to read: one line per row of a table."""
+    parts = []
+    for name, value in results.items():
+        text = json.dumps(value)
+        if isinstance(value, list) and value:
+            text = "[\n" + ",\n".join(f"  {json.dumps(row)}" for row in value) + "\n ]"
+        parts.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 def write(path: Path, results: Mapping[str, Any], text: str) -> None:
     """The results as JSON, and the report beside it."""
-    path.write_text(json.dumps(results, indent=1) + "\n")
+    path.write_text(one_line_per_row(results))
     path.with_suffix(".md").write_text(text)

@@ -56,7 +56,7 @@ def test_greedy_by_definition(seed, size, form, kind):
         "given": lambda: sp.csr_array(similarity),
     }[kind]().toarray()
     chosen, norms = by_definition(unit(X), S, size)
-    fitted = MCSF(size, similarity=similarity, form=form).fit(X, y)
+    fitted = MCSF(size, similarity=similarity, form=form, balance=False).fit(X, y)
     np.testing.assert_array_equal(fitted.selected_, chosen)
     falls = -np.diff(norms)
     np.testing.assert_allclose(fitted.scores_[chosen], falls, atol=1e-9 * (1 + norms[0]))
@@ -85,7 +85,7 @@ def test_features_of_any_length_follow_the_definition():
     X = scale(X) * np.linspace(0.1, 0.6, 8)
     S = rbf_similarity(X).toarray()
     chosen, norms = by_definition(X, S, 5)
-    fitted = MCSF(5, similarity=S, scaling="none").fit(X)
+    fitted = MCSF(5, similarity=S, scaling="none", balance=False).fit(X)
     np.testing.assert_array_equal(fitted.selected_, chosen)
     np.testing.assert_allclose(fitted.scores_[chosen], -np.diff(norms), atol=1e-9 * norms[0])
 
@@ -106,13 +106,36 @@ def test_early_stop(form, seed):
     """The norm falls with every feature taken, and would not with the next."""
     X, y = data(seed, 30, 20)
     S = 2.0 * fisher_similarity(y).toarray()
-    fitted = MCSF(20, similarity=S, form=form, early_stop=True).fit(X, y)
+    literal = {"similarity": S, "form": form, "balance": False}
+    fitted = MCSF(20, **literal, early_stop=True).fit(X, y)
     chosen, norms = by_definition(unit(X), S, 20)
     k = len(fitted.selected_)
     np.testing.assert_array_equal(fitted.selected_, chosen[:k])
     falls = -np.diff(norms)
     assert (falls[1:k] > 0.0).all() and falls[k] <= 0.0
-    assert k < 20 == len(MCSF(20, similarity=S, form=form).fit(X, y).selected_)
+    assert k < 20 == len(MCSF(20, **literal).fit(X, y).selected_)
+
+
+@pytest.mark.parametrize("form", ["incremental", "residual"])
+@pytest.mark.parametrize("scaling", ["unit", "none"])
+def test_balance(form, scaling):
+    """The similarity gets the trace of as many features as are to be selected."""
+    X, y = data(5, 30, 12)
+    S = fisher_similarity(y).toarray()
+    F = unit(X) if scaling == "unit" else X
+    seen = S - S.mean(axis=0) - S.mean(axis=1)[:, None] + S.mean() if scaling == "unit" else S
+    factor = 7 * np.mean(np.square(F).sum(axis=0)) / np.trace(seen)
+    fitted = MCSF(7, form=form, scaling=scaling).fit(X, y)
+    assert fitted.factor_ == pytest.approx(factor)
+    np.testing.assert_array_equal(fitted.selected_, by_definition(F, factor * S, 7)[0])
+
+
+def test_a_similarity_without_a_trace_is_left_alone():
+    X, _ = data(6, 20, 6)
+    S = np.ones((20, 20)) - np.eye(20)
+    assert MCSF(3, similarity=S, scaling="none").fit(X).factor_ == 1.0
+    # Means are invisible to centred features, and with them all of this similarity is.
+    assert MCSF(3, similarity=np.ones((20, 20))).fit(X).factor_ == 1.0
 
 
 def test_automatic_similarity():
@@ -129,7 +152,7 @@ def test_automatic_similarity():
 def test_any_score_in_its_common_form(criterion):
     X, y = data(4)
     form = common_form(criterion, X, y, n_clusters=3)
-    fitted = MCSF(4, similarity=form).fit(X)
+    fitted = MCSF(4, similarity=form, balance=False).fit(X)
     chosen, _ = by_definition(form.features, form.similarity.toarray(), 4)
     np.testing.assert_array_equal(fitted.selected_, chosen)
 

@@ -26,6 +26,9 @@ from columnist.spectral.symmetric import DenseMatrix, LowRankMatrix, SymmetricMa
 
 __all__ = ["MCSF"]
 
+# A trace below this share of the diagonal's size is rounding.
+_NO_TRACE = 1e-12
+
 
 class MCSF(SpectralBase):
     r"""Select features one by one such that together they rebuild a similarity.
@@ -49,6 +52,11 @@ class MCSF(SpectralBase):
     form : {"incremental", "residual"}, default="incremental"
         How to compute the same scores: by :math:`f_j^TRf_j - (f_j^Tf)^2` after f was chosen, one
         pass over X for a few steps, or from the n x n residual itself, for comparison.
+    balance : bool, default=True
+        Whether to scale the similarity such that its trace, without means where features have
+        none, is that of as many mean features as are to be selected. The book takes it as it
+        is; then the similarity of c classes is used up after c - 1 features, and the search goes
+        on to look for uncorrelated ones. A similarity without a positive trace is not scaled.
     early_stop : bool, default=False
         Whether to stop before a feature that would not lower the norm, and so return fewer
         than asked for. Features of unit length then need :math:`f^TRf > 1/2`.
@@ -72,6 +80,8 @@ class MCSF(SpectralBase):
         constant feature.
     scores_ : ndarray of shape (n_features,)
         By how much a feature lowers the squared norm, :math:`2f^TRf - \|f\|^4`, at the same time.
+    factor_ : float
+        What the similarity was multiplied by.
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
@@ -84,8 +94,9 @@ class MCSF(SpectralBase):
     Notes
     -----
     Scores only fall, so they agree with the order of selection. A similarity that is large
-    compared with the features has room for many that are alike; its scale matters, as it does
-    for ``early_stop``.
+    compared with the features has room for many that are alike, a small one for few: its scale
+    matters, and with ``balance`` it depends on the number of features, so that smaller
+    selections need not be part of larger ones.
 
     References
     ----------
@@ -106,6 +117,7 @@ class MCSF(SpectralBase):
         *,
         similarity="auto",
         form: str = "incremental",
+        balance: bool = True,
         early_stop: bool = False,
         n_neighbors: int = 5,
         width: float | str = "auto",
@@ -115,6 +127,7 @@ class MCSF(SpectralBase):
         self.n_features_to_select = n_features_to_select
         self.similarity = similarity
         self.form = form
+        self.balance = balance
         self.early_stop = early_stop
         self.n_neighbors = n_neighbors
         self.width = width
@@ -137,8 +150,10 @@ class MCSF(SpectralBase):
         """
         X, size = self._begin(X)
         F, S = self._problem(X, y)
-        run = _Incremental(F, S) if self.form == "incremental" else _Residual(F, S)
-        self._store(*self._search(run, squared_lengths(F), size), size)
+        squares = squared_lengths(F)
+        self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
+        run = (_Incremental if self.form == "incremental" else _Residual)(F, S, self.factor_)
+        self._store(*self._search(run, squares, size), size)
         return self
 
     def _search(self, run, squares: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, list]:
@@ -160,8 +175,9 @@ class MCSF(SpectralBase):
     def _check_parameters(self) -> None:
         check_choice("form", self.form, ("incremental", "residual"))
         check_choice("scaling", self.scaling, SCALINGS)
-        if not isinstance(self.early_stop, (bool, np.bool_)):
-            raise ValueError(f"early_stop must be True or False; got {self.early_stop!r}.")
+        for name in ("balance", "early_stop"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}.")
 
     def _problem(self, X, y) -> tuple[ScaledColumns, SymmetricMatrix]:
         """Features and the similarity they should rebuild."""
@@ -198,9 +214,9 @@ class MCSF(SpectralBase):
 class _Incremental:
     """f'Rf of all features; a chosen one lowers it by the squares of its products."""
 
-    def __init__(self, F: ScaledColumns, S: SymmetricMatrix):
+    def __init__(self, F: ScaledColumns, S: SymmetricMatrix, factor: float):
         self.ahead = ProductsAhead(F)
-        self.scores = _forms(F, S)
+        self.scores = factor * _forms(F, S)
 
     def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
         """What a chosen feature takes from the scores; ``likely`` is large for the next ones."""
@@ -210,8 +226,8 @@ class _Incremental:
 class _Residual:
     """f'Rf of all features from the residual R itself, an n x n matrix."""
 
-    def __init__(self, F: ScaledColumns, S: SymmetricMatrix):
-        self.F, self.R = F, np.array(S.toarray())
+    def __init__(self, F: ScaledColumns, S: SymmetricMatrix, factor: float):
+        self.F, self.R = F, factor * S.toarray()
         self.now = _forms(F, DenseMatrix(self.R))
         self.scores = self.now.copy()
 
@@ -221,6 +237,17 @@ class _Residual:
         self.R -= np.outer(f, f)
         self.now = _forms(self.F, DenseMatrix(self.R))
         return before - self.now
+
+
+def _balance(S: SymmetricMatrix, F: ScaledColumns, squares: np.ndarray, size: int) -> float:
+    """Factor that gives S the trace of ``size`` mean features; 1 if S has no positive trace."""
+    trace = float(S.diagonal().sum())
+    if F.means is not None:
+        trace -= float(S.sums().sum()) / S.n
+    used = squares[squares > 0.0]
+    if trace <= _NO_TRACE * np.abs(S.diagonal()).sum() or not len(used):
+        return 1.0
+    return size * float(used.mean()) / trace
 
 
 def _forms(F: ScaledColumns, S: SymmetricMatrix) -> np.ndarray:
