@@ -24,7 +24,7 @@ from benchmarks.data import Sets
 from benchmarks.measure import Row, best_of, timed
 from columnist.spectral import LaplacianScore, SpectralSelector, knn_similarity
 
-__all__ = ["TITLE", "rows"]
+__all__ = ["TITLE", "rows", "tables"]
 
 TITLE = "Spectral scores against skfeature-chappers (one thread, processor time)"
 
@@ -46,6 +46,13 @@ def rows(sets: Sets, quick: bool = False) -> list[Row]:
         except ImportError as error:
             sets.say(f"skipped the large graph: {error}")
     return found
+
+
+def tables(rows: list[Row]) -> dict[str, list[Row]]:
+    """The comparison, and the long run."""
+    parts = {"": [row for row in rows if "edges" not in row]}
+    long = [row for row in rows if "edges" in row]
+    return {**parts, "Many samples": long} if long else parts
 
 
 def clusters(n: int, m: int, dtype=np.float64) -> np.ndarray:
@@ -123,12 +130,12 @@ def row(
     same: bool | None = None,
 ) -> Row:
     """A line of the table; ``reference`` is our line for the same score."""
-    line: Row = {
+    return {
         "set": f"{X.shape[0]} x {X.shape[1]}",
         "program": program,
         "call": call,
         "ms": 1e3 * seconds,
         "faster": 1e3 * seconds / reference["ms"] if reference else 1.0,
         "demand": demand,
+        "same ranking": same,
     }
-    return line if same is None else {**line, "same ranking": same}

@@ -29,7 +29,8 @@ train, test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y
 # Ten pixels, five ways
 # ---------------------
 # The first scores a pixel without classes, by the neighbours it keeps together; two more score it
-# by the classes, each pixel by itself. The last two choose pixels that explain the classes *together*.
+# by the classes, each pixel by itself. The last two choose pixels that explain the classes
+# *together*.
 
 selectors = {
     "LaplacianScore": LaplacianScore(10),
@@ -74,8 +75,8 @@ FeatureScoresDisplay.from_estimator(ReliefF(4).fit(wine.data, wine.target))
 # %%
 # The path of MRSF
 # ----------------
-# As the penalty falls, features enter one after the other. At every knot the conditions that describe
-# the exact solution hold to rounding.
+# As the penalty falls, features enter one after the other. At every knot the conditions that
+# describe the exact solution hold to rounding.
 
 path = MRSF(30).fit(train, y_train).path_
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
@@ -89,8 +90,8 @@ print(f"largest violation of the optimality conditions: {path.kkt.max():.1e}")
 # %%
 # Any other similarity
 # --------------------
-# A similarity is a name, a function, or a matrix: here, a graph of neighbours with half of its weight on
-# classes.
+# A similarity is a name, a function, or a matrix: here, a graph of neighbours with half of its
+# weight on classes.
 
 from columnist.spectral import (
     SpectralSelector,

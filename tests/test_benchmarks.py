@@ -14,14 +14,17 @@ from sklearn.metrics import hamming_loss
 
 from benchmarks import (
     compare,
+    mrsf_path,
     multilabel_tables,
     peers,
     phase_transition,
     reach,
+    relief_peers,
     robust_reach,
     robust_tables,
     run,
     secular,
+    spectral_peers,
     table,
     textbook,
     two_stage_tables,
@@ -373,3 +376,28 @@ def test_phases_of_planted_outliers():
     assert ranges[0]["0.1"] == 0.3
     assert lines[0]["outliers among the first 10"] == 10
     assert lines[0]["angle [degrees]"] < 1e-6
+
+
+def test_path_and_full_solves_agree():
+    rows = [r for r in mrsf_path.rows(Sets(None), quick=True) if r["part"] == "path"]
+    assert {r["entries"] for r in rows} == {"uniform", "normal"}
+    strict = [r for r in rows if "1e-12" in r["how"] or r["how"].startswith(("path", "Multi"))]
+    assert max(r["distance"] for r in strict) < 1e-6
+    assert all(r["features"] == r["asked"] for r in rows if r["how"] == "path")
+
+
+def test_scores_on_large_graphs_find_the_informative_features():
+    skipped = []
+    rows = spectral_peers.rows(Sets(None, say=skipped.append), quick=True)
+    parts = spectral_peers.tables(rows)
+    assert [row["program"] for row in parts[""][:2]] == ["columnist"] * 2
+    (large,) = parts["Many samples"]
+    assert large["informative"] == 1.0
+    assert 5 * 2000 <= large["edges"] <= 10 * 2000
+    assert all(table.fixed_width(part) for part in parts.values())
+
+
+def test_relief_has_peers_or_says_so():
+    skipped = []
+    rows = relief_peers.rows(Sets(None, say=skipped.append), quick=True)
+    assert rows or len(skipped) == 2

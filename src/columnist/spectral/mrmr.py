@@ -37,7 +37,7 @@ class MRMR(SequentialSelector):
         Number of features; a fraction of them if a float in (0, 1); half if None.
     scheme : {"quotient", "difference"}, default="quotient"
         How relevance and redundancy are combined. A difference needs both on the same scale,
-        which F statistics and correlations are not; mutual informations are.
+        which F statistics and correlations are not; values of mutual information are.
     measure : {"correlation", "mutual_information"}, default="correlation"
         ``"correlation"``: F statistics for relevance and absolute correlations for redundancy
         (the schemes FCQ and FCD of [1]_). ``"mutual_information"`` for both (MIQ and MID), of
