@@ -31,6 +31,7 @@ from benchmarks import (  # noqa: E402
     parallel,
     peers,
     phase_transition,
+    privacy_tables,
     reach,
     relief_peers,
     robust_peers,
@@ -74,6 +75,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "spectral_examples": spectral_examples,
     "noise_figures": noise_figures,
     "mrsf_path": mrsf_path,
+    "privacy_tables": privacy_tables,
 }
 
 

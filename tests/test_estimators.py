@@ -16,6 +16,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_wine
 from sklearn.feature_selection import SelectorMixin
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -43,6 +44,11 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     "MRSF": lambda cls: [cls(), cls(response="pca"), cls(response="lda")],
     "MCSF": lambda cls: [cls(), cls(form="residual")],
     "MRMR": lambda cls: [cls(), cls(measure="mutual_information", scheme="difference")],
+    "NullSpaceCleaner": lambda cls: [
+        cls(),
+        cls(utility=0.1),
+        cls(Ridge(), utility=0.5, gain="count", centering="none"),
+    ],
     "RobustPCA": lambda cls: [
         cls(1, n_outliers=0.1, max_nodes=1),
         cls(1, n_outliers=1, criterion="nuclear", centering="none", max_nodes=1),

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from columnist import criteria, metrics, plotting, robust, selection, spectral
+    from columnist import criteria, metrics, plotting, privacy, robust, selection, spectral
     from columnist.search.certificate import Certificate
     from columnist.selection.certified import ColumnSelector
     from columnist.selection.certify import certify
@@ -25,6 +25,7 @@ __all__ = [
     "criteria",
     "metrics",
     "plotting",
+    "privacy",
     "robust",
     "selection",
     "selection_path",
@@ -38,7 +39,9 @@ _EXPORTS = {
     "certify": "columnist.selection.certify",
     "selection_path": "columnist.selection.path",
 }
-_SUBMODULES = frozenset({"criteria", "metrics", "plotting", "robust", "selection", "spectral"})
+_SUBMODULES = frozenset(
+    {"criteria", "metrics", "plotting", "privacy", "robust", "selection", "spectral"}
+)
 
 
 def __getattr__(name: str) -> Any:

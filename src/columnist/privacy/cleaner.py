@@ -1,0 +1,320 @@
+"""Cleaning the null space of a predictor: rows that keep its outputs and little else."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.linear_model import LinearRegression
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from columnist._target import resolve_target
+from columnist._validation import check_choice, check_real
+from columnist.privacy.coefficients import coefficients_of, is_model, is_unfitted
+from columnist.privacy.directions import against_confidential, without_confidential
+from columnist.privacy.knapsack import removed_shares
+from columnist.privacy.report import PrivacyReport, make_report
+
+__all__ = ["NullSpaceCleaner"]
+
+# Entries that are cleaned together: they stay in the cache from one product to the next.
+_BLOCK = 1 << 17
+# Part of the tolerance that is left to rounding, in units of the rounding of one number: so much
+# for everything, and so much times the root of the number of features for their sums.
+_MARGIN, _SUMS = 16.0, 2.0
+
+
+class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""Remove from every row what a predictor does not need.
+
+    A predictor that begins with a linear map, :math:`f(Ax)`, is blind to the null space of A.
+    Rows are cleaned of it, and of as much else as its outputs bear: each row x becomes
+    :math:`\tilde x` with
+
+    .. math:: \|A x - A \tilde x\|^2 \le \text{utility},
+
+    for every row, seen or not. The predictor goes on working without knowing of it. Whoever
+    sees :math:`\tilde x` has the outputs, and what can be guessed from them, but nothing else
+    of x.
+
+    Without ``confidential`` the directions that the predictor reads most weakly go first:
+    that makes :math:`\|x - \tilde x\|` as large as shares of directions allow, and with it the
+    expected error of an adversary whose coefficients point anywhere (the first algorithm of Xu
+    2017, with the gains that its claim needs). With ``confidential`` the row is moved to where
+    those outputs are nearest to their mean, and the tolerance is spent on what they still have
+    in common with the predictor (the second algorithm, corrected).
+
+    Parameters
+    ----------
+    predictor : array-like of shape (n_outputs, n_features), model or None, default=None
+        Coefficients as in ``coef_``; or a fitted linear model, neural network (its first layer),
+        or pipeline that ends in one, with affine steps before it; or such a model to be fitted
+        in ``fit(X, y)``. None is linear regression of y, one output per class where y holds
+        labels. A model that was fitted loses its fit when the cleaner is cloned, as in a grid
+        search: freeze it (:class:`sklearn.frozen.FrozenEstimator`) or pass its coefficients.
+    utility : float, default=0.0
+        The tolerance: by how much, in squared norm, the outputs Ax of a row may move. The
+        outputs are those of the linear map: decision values, log-odds, inputs of the first
+        hidden layer.
+    confidential : array-like, fitted model or None, default=None
+        What must not be guessed: coefficients (n_secrets, n_features), a fitted model of the same
+        kinds as ``predictor``, or labels of the rows of ``fit``, from which linear regression
+        learns the coefficients. None protects against no secret in particular.
+    centering : {"mean", "none"}, default="mean"
+        Where rows are drawn to as directions are removed: the mean of the rows of ``fit``, or
+        the origin, as in the literature.
+    gain : {"distance", "count"}, default="distance"
+        What removing a direction is worth where nothing confidential is named: the squared
+        length that it takes from the row, or, as printed, the same for all.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_outputs, n_features)
+        The linear map A whose outputs are kept.
+    confidential_coef_ : ndarray of shape (n_secrets, n_features) or None
+        Coefficients of what is confidential.
+    components_ : ndarray of shape (rank, n_features)
+        Orthonormal directions that the predictor reads; ``rank`` numbers are all that is left of
+        a row.
+    singular_values_ : ndarray of shape (rank,)
+        How strongly it reads them.
+    n_removed_ : int
+        Dimensions that are removed from every row: ``n_features_in_`` less the rank.
+    mean_ : ndarray of shape (n_features,)
+        Where rows are drawn to.
+    predictor_ : model or None
+        The model, fitted; None if coefficients were given.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.privacy.attack : What an adversary learns who retrains on cleaned rows.
+    columnist.privacy.laplace_noise : Noise with the same effect on the outputs.
+
+    Notes
+    -----
+    The numbers that are left of a row are computed from A alone, and the cleaned row from them:
+    not even the last digits of it hold anything else of x.
+
+    A row whose outputs are within the tolerance of those at the mean becomes the mean.
+
+    References
+    ----------
+    K. Xu. *Feature Engineering for Data Analytics.* PhD dissertation, The University of Texas at
+    Dallas, 2017. Chapter 9.
+
+    Examples
+    --------
+    The predictor needs the difference of two features; their sum is nobody's business.
+
+    >>> import numpy as np
+    >>> from columnist.privacy import NullSpaceCleaner
+    >>> X = np.array([[3.0, 1.0], [4.0, 2.0], [5.0, 1.0], [6.0, 5.0]])
+    >>> cleaner = NullSpaceCleaner([[1.0, -1.0]], centering="none").fit(X)
+    >>> cleaner.transform(X).round(6) + 0.0
+    array([[ 1. , -1. ],
+           [ 1. , -1. ],
+           [ 2. , -2. ],
+           [ 0.5, -0.5]])
+    """
+
+    def __init__(
+        self, predictor=None, *, utility=0.0, confidential=None, centering="mean", gain="distance"
+    ):
+        self.predictor = predictor
+        self.utility = utility
+        self.confidential = confidential
+        self.centering = centering
+        self.gain = gain
+
+    def fit(self, X, y=None):
+        """Find the directions that the predictor reads.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows like those to be cleaned: their mean is taken, and what has to be learned is
+            learned from them.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            What the predictor is to predict. Needed only where ``predictor`` is None or not
+            fitted.
+
+        Returns
+        -------
+        self
+        """
+        check_real("utility", self.utility, low=0.0, high=np.finfo(np.float64).max)
+        check_choice("centering", self.centering, ("mean", "none"))
+        check_choice("gain", self.gain, ("distance", "count"))
+        given, X = X, validate_data(self, X, dtype=(np.float64, np.float32))
+        n_features = X.shape[1]
+        self.predictor_ = self._fitted_predictor(given, X, y)
+        source = self.predictor if self.predictor_ is None else self.predictor_
+        self._check_names(source)
+        self.coef_ = coefficients_of(source, n_features)
+        self.confidential_coef_ = self._secret(X)
+        self._store_mean(X)
+        self._store_directions()
+        return self
+
+    def _fitted_predictor(self, given, X: np.ndarray, y):
+        """The model, fitted to y unless it was fitted before; None for coefficients.
+
+        A model of the user's gets X as it was given, with its column names.
+        """
+        if self.predictor is not None and not is_model(self.predictor):
+            return None
+        if self.predictor is not None and not is_unfitted(self.predictor):
+            return self.predictor
+        if y is None:
+            what = "predictor=None" if self.predictor is None else "an unfitted predictor"
+            raise ValueError(
+                f"NullSpaceCleaner with {what} requires y to be passed, but the target y is None: "
+                "pass y, the coefficients of the predictor, or a fitted model."
+            )
+        if self.predictor is None:
+            return LinearRegression().fit(X, resolve_target(y, len(X)))
+        return clone(self.predictor).fit(given, y)
+
+    def _check_names(self, model) -> None:
+        """Columns in another order than the model's would be cleaned of the wrong things."""
+        theirs = getattr(model, "feature_names_in_", None)
+        ours = getattr(self, "feature_names_in_", None)
+        if theirs is not None and ours is not None and not np.array_equal(theirs, ours):
+            raise ValueError(
+                "X has other column names than the rows the predictor was fitted to, or the same "
+                "in another order: pass the columns as the predictor sees them."
+            )
+
+    def _secret(self, X: np.ndarray) -> np.ndarray | None:
+        """Coefficients of what is confidential, given or learned."""
+        if self.confidential is None:
+            return None
+        if is_model(self.confidential):
+            self._check_names(self.confidential)
+            return coefficients_of(self.confidential, X.shape[1], name="confidential")
+        if _holds_labels(self.confidential, X.shape):
+            model = LinearRegression().fit(X, resolve_target(self.confidential, len(X)))
+            return coefficients_of(model)
+        return coefficients_of(self.confidential, X.shape[1], name="confidential")
+
+    def _store_mean(self, X: np.ndarray) -> None:
+        if self.centering == "mean":
+            self.mean_ = X.mean(axis=0, dtype=np.float64)
+        else:
+            self.mean_ = np.zeros(X.shape[1])
+
+    def _store_directions(self) -> None:
+        if self.confidential_coef_ is None:
+            self._directions = without_confidential(self.coef_)
+        else:
+            self._directions = against_confidential(self.coef_, self.confidential_coef_)
+        found = self._directions
+        self.components_ = found.basis.T
+        self.singular_values_ = found.strengths * found.scale
+        self.n_removed_ = self.n_features_in_ - found.rank
+
+    def transform(self, X):
+        """Cleaned rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, seen by the fit or not.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Of the type of X, if that is float32 or float64.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        if self.n_removed_ == 0 and self.utility == 0.0:
+            warnings.warn(
+                f"The predictor reads all {self.n_features_in_} directions of the features: at "
+                "utility=0 nothing can be removed, and the rows stay as they are. Allow a "
+                "tolerance, or use a predictor with fewer outputs.",
+                UserWarning,
+                stacklevel=2,
+            )
+        dtype, found = X.dtype, self._directions
+        basis, rebuild = found.basis.astype(dtype), found.rebuild.T.astype(dtype)
+        offset, mean = (self.mean_ @ found.basis).astype(dtype), self.mean_.astype(dtype)
+        cleaned = np.empty(X.shape, dtype=dtype)
+        step = max(64, _BLOCK // X.shape[1])
+        for start in range(0, len(X), step):
+            rows, out = X[start : start + step], cleaned[start : start + step]
+            a = rows @ basis - offset
+            if self.utility > 0.0 and found.n_spendable:
+                a = self._spend(rows, a.astype(np.float64, copy=False)).astype(dtype, copy=False)
+            np.matmul(a, rebuild, out=out)
+            out += mean
+        return cleaned
+
+    def _spend(self, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Coordinates of rows after the tolerance is spent on them."""
+        found = self._directions
+        tau = found.coordinates(a)
+        shares = removed_shares(
+            tau[:, : found.n_spendable],
+            self._tolerances(rows),
+            found.starts,
+            per_row_order=self.gain == "count" and found.mix is None,
+        )
+        return found.keep(a, tau, 1.0 - shares)
+
+    def _tolerances(self, rows: np.ndarray) -> np.ndarray:
+        """Roots of the budgets, in units of the coordinates: rounding has its share of them."""
+        found = self._directions
+        sizes = np.sqrt(np.einsum("ij,ij->i", rows, rows)) + np.linalg.norm(self.mean_)
+        units = (_MARGIN + _SUMS * np.sqrt(rows.shape[1])) * np.finfo(rows.dtype).eps
+        return np.maximum(np.sqrt(self.utility) / found.scale - units * found.stretch * sizes, 0.0)
+
+    def report(self, X, y_confidential=None) -> PrivacyReport:
+        """What cleaning these rows keeps and removes, in plain words.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows as they were before cleaning.
+        y_confidential : array-like of shape (n_samples,) or (n_samples, n_secrets), optional
+            What is to be kept secret about them. With it, the report says how well linear models
+            guess it before and after; :func:`~columnist.privacy.attack` does so for other models.
+
+        Returns
+        -------
+        PrivacyReport
+        """
+        cleaned = np.asarray(self.transform(X))
+        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return make_report(self, X, cleaned, y_confidential)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.predictor is None
+        tags.target_tags.multi_output = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _holds_labels(given, shape: tuple[int, int]) -> bool:
+    """Whether an array holds labels of the rows rather than coefficients of the features."""
+    (n, p), size = shape, np.shape(given)
+    numbers = np.asarray(given).dtype.kind == "f"
+    as_labels = size[:1] == (n,)
+    as_coefficients = len(size) in (1, 2) and size[-1:] == (p,)
+    if as_labels and as_coefficients and (numbers or len(size) == 2):
+        raise ValueError(
+            f"confidential has the shape {size}, which fits labels of the {n} rows as well as "
+            f"coefficients of the {p} features: pass a fitted model instead."
+        )
+    if not as_labels and not as_coefficients:
+        raise ValueError(
+            f"confidential has the shape {size}: it must hold labels of the {n} rows of X, or "
+            f"coefficients of its {p} features, one secret a row."
+        )
+    return as_labels
