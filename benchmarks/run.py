@@ -25,6 +25,7 @@ from benchmarks import (  # noqa: E402
     exchange,
     gap,
     imports,
+    lowrank_tables,
     mrsf_path,
     multilabel_tables,
     noise_figures,
@@ -75,6 +76,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "spectral_examples": spectral_examples,
     "noise_figures": noise_figures,
     "mrsf_path": mrsf_path,
+    "lowrank_tables": lowrank_tables,
     "privacy_tables": privacy_tables,
 }
 

@@ -44,6 +44,11 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     "MRSF": lambda cls: [cls(), cls(response="pca"), cls(response="lda")],
     "MCSF": lambda cls: [cls(), cls(form="residual")],
     "MRMR": lambda cls: [cls(), cls(measure="mutual_information", scheme="difference")],
+    "QuadraticPCA": lambda cls: [cls(1)],
+    "SparseLoadings": lambda cls: [
+        cls(1, output="columns", random_state=0),
+        cls(1, loss="robust", alpha=0.1, output="columns"),
+    ],
     "NullSpaceCleaner": lambda cls: [
         cls(),
         cls(utility=0.1),
