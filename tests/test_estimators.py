@@ -5,6 +5,7 @@ The estimators are found, not listed: a new class is checked from its first day.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import pickle
@@ -19,6 +20,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import columnist
@@ -105,11 +107,19 @@ def label(estimator: BaseEstimator) -> str:
     return str(estimator).replace("\n", " ")
 
 
-@pytest.fixture(scope="module")
-def wine():
-    """Standardised wine data as a pandas frame, with its classes."""
+@functools.cache
+def standardised_wine():
     X, y = load_wine(return_X_y=True, as_frame=True)
     return StandardScaler().set_output(transform="pandas").fit_transform(X), y
+
+
+@pytest.fixture
+def wine(estimator):
+    """Standardised wine data as a pandas frame, with as many classes as the estimator bears."""
+    X, y = standardised_wine()
+    tags = get_tags(estimator).classifier_tags
+    binary = tags is not None and not tags.multi_class
+    return X, (y == 0).astype(int) if binary else y
 
 
 def test_registry_is_current():
