@@ -46,6 +46,7 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     "MRSF": lambda cls: [cls(), cls(response="pca"), cls(response="lda")],
     "MCSF": lambda cls: [cls(), cls(form="residual")],
     "MRMR": lambda cls: [cls(), cls(measure="mutual_information", scheme="difference")],
+    "KnowledgeSelector": lambda cls: [cls(), cls(aggregation="borda")],
     "QuadraticPCA": lambda cls: [cls(1)],
     "SparseLoadings": lambda cls: [
         cls(1, output="columns", random_state=0),

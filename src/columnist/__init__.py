@@ -9,7 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from columnist import criteria, lowrank, metrics, plotting, privacy, robust, selection, spectral
+    from columnist import (
+        criteria,
+        knowledge,
+        lowrank,
+        metrics,
+        plotting,
+        privacy,
+        robust,
+        selection,
+        spectral,
+    )
     from columnist.search.certificate import Certificate
     from columnist.selection.certified import ColumnSelector
     from columnist.selection.certify import certify
@@ -23,6 +33,7 @@ __all__ = [
     "__version__",
     "certify",
     "criteria",
+    "knowledge",
     "lowrank",
     "metrics",
     "plotting",
@@ -41,7 +52,17 @@ _EXPORTS = {
     "selection_path": "columnist.selection.path",
 }
 _SUBMODULES = frozenset(
-    {"criteria", "lowrank", "metrics", "plotting", "privacy", "robust", "selection", "spectral"}
+    {
+        "criteria",
+        "knowledge",
+        "lowrank",
+        "metrics",
+        "plotting",
+        "privacy",
+        "robust",
+        "selection",
+        "spectral",
+    }
 )
 
 

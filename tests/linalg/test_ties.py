@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.linalg.ties import ranked
+from columnist.linalg.ties import levels, ranked
 
 VALUES = st.one_of(st.integers(-5, 5).map(float), st.sampled_from([np.nan, np.inf, -np.inf]))
 
@@ -28,3 +28,15 @@ def test_rounding_does_not_change_the_order(values, seed):
 @pytest.mark.parametrize("values", [[], [1.0], [np.nan]])
 def test_short_lists(values):
     np.testing.assert_array_equal(ranked(np.array(values)), range(len(values)))
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, np.inf, -1.0, np.nan]), min_size=1, max_size=9))
+def test_levels(scores):
+    found = levels(np.array(scores))
+    for a, s in zip(found, scores, strict=True):
+        for b, t in zip(found, scores, strict=True):
+            if np.isnan(s) or np.isnan(t):
+                assert (a == b) == (np.isnan(s) and np.isnan(t))
+                assert a >= b if np.isnan(s) else True
+            else:
+                assert (a < b) == (s > t)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["TIE", "first_gain", "first_largest", "ranked", "rounding_energy"]
+__all__ = ["TIE", "first_gain", "first_largest", "levels", "ranked", "rounding_energy"]
 
 # Figures closer than this (relative) count as equal, so that ties go to the smaller index.
 TIE = 1e-12
@@ -36,15 +36,28 @@ def ranked(values: np.ndarray) -> np.ndarray:
     >>> ranked(np.array([np.nan, 1.0, 2.0, 1.0 + 1e-15]))
     array([2, 1, 3, 0])
     """
+    return np.argsort(levels(values), kind="stable")
+
+
+def levels(values: np.ndarray) -> np.ndarray:
+    """Level of every value, 0 for the largest; near ties share one, and NaN the last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.ties import levels
+    >>> levels(np.array([1.0, 5.0, np.nan, 1.0 + 1e-15, np.nan]))
+    array([1, 0, 2, 1, 2])
+    """
     order = np.argsort(-values, kind="stable")
     falling = values[order]
     above, under = falling[:-1], falling[1:]
     with np.errstate(invalid="ignore"):  # differences of NaN and of equal infinities
         near = (above - under <= TIE * np.abs(above)) & np.isfinite(above)
-    below = ~near & (above != under)
-    group = np.zeros(len(values), dtype=np.intp)
-    group[1:] = np.cumsum(below)
-    return order[np.lexsort((order, group))]
+    equal = near | (above == under) | (np.isnan(above) & np.isnan(under))
+    found = np.zeros(len(values), dtype=np.intp)
+    found[order[1:]] = np.cumsum(~equal)
+    return found
 
 
 def first_gain(gains: np.ndarray, allowed: np.ndarray, nothing: float) -> tuple[int, float]:
