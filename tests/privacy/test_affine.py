@@ -46,7 +46,7 @@ AFFINE = [
 ]
 
 
-@pytest.mark.parametrize("transformer", AFFINE, ids=str)
+@pytest.mark.parametrize("transformer", AFFINE, ids=lambda t: type(t).__name__)
 def test_linear_part(transformer):
     transformer.fit(X, Y)
     coef = np.random.default_rng(1).standard_normal((2, transformer.transform(X[:1]).shape[1]))
@@ -70,7 +70,7 @@ def test_more_features_than_a_block():
         FunctionTransformer(np.abs),
         NMF(2, max_iter=2000, init="nndsvda"),
     ],
-    ids=str,
+    ids=lambda t: type(t).__name__,
 )
 def test_others_are_refused(transformer):
     transformer.fit(np.abs(X), Y)
