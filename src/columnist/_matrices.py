@@ -12,7 +12,13 @@ import scipy.sparse as sp
 from columnist._validation import check_memory
 from columnist.criteria import Criterion, Frobenius
 from columnist.linalg.passes import columns_of, cross, energies_along, squared_norms
-from columnist.linalg.reduce import Reduced, power_of_two, reduce_data, reduce_gram
+from columnist.linalg.reduce import (
+    Reduced,
+    can_be_squared,
+    power_of_two,
+    reduce_data,
+    reduce_gram,
+)
 from columnist.linalg.residual import blocked_energy, chosen_basis, residual_singular_values
 from columnist.linalg.threads import single_threaded_blas
 
@@ -20,8 +26,6 @@ __all__ = ["Matrices"]
 
 # Largest side for which a sparse residual's Gram matrix may be formed.
 _GRAM_SIDE = 5000
-# Entries within this and its inverse can be squared and summed without a thought.
-_TINY = 1e-70
 # Errors below this share of the total are summed over the residual itself.
 _CANCELLATION = 1e-4
 # Operations below which more than one BLAS thread only costs.
@@ -88,7 +92,7 @@ class Matrices:
             return self, 1.0, 1.0
         x_scale = power_of_two(np.sqrt(np.abs(self.X)) if self.gram else self.X)
         y_scale = x_scale if self.Y is None else power_of_two(self.Y)
-        if all(_TINY < scale < 1 / _TINY for scale in (x_scale, y_scale)):
+        if can_be_squared(x_scale) and can_be_squared(y_scale):
             return replace(self, safe=True), 1.0, 1.0
         X = self.X / x_scale / x_scale if self.gram else self.X / x_scale
         Y = None if self.Y is None else self.Y / y_scale

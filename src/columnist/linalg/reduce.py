@@ -27,9 +27,18 @@ import scipy.sparse as sp
 
 from columnist.linalg.sketch import randomized_range
 
-__all__ = ["Reduced", "power_of_two", "reduce_data", "reduce_gram"]
+__all__ = [
+    "Reduced",
+    "can_be_squared",
+    "power_of_two",
+    "reduce_data",
+    "reduce_gram",
+    "squaring_scale",
+]
 
 _EPS = np.finfo(np.float64).eps
+# Entries within this and its inverse can be squared and summed safely.
+_TINY = 1e-70
 
 
 @dataclass(frozen=True)
@@ -146,6 +155,17 @@ def power_of_two(X) -> float:
     """Power of two near the largest entry of X: dividing by it rounds nothing."""
     largest = _max_abs(X)
     return 1.0 if largest == 0.0 else float(2.0 ** np.round(np.log2(largest)))
+
+
+def squaring_scale(X) -> float:
+    """What to divide X by so that its entries can be squared and summed; 1 if they can as is."""
+    scale = power_of_two(X)
+    return 1.0 if can_be_squared(scale) else scale
+
+
+def can_be_squared(scale: float) -> bool:
+    """Whether entries of this size can be squared and summed without a thought."""
+    return _TINY < scale < 1.0 / _TINY
 
 
 def _max_abs(X) -> float:

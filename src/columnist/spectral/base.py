@@ -14,13 +14,10 @@ from columnist._selector import BaseSelector
 from columnist._target import resolve_classes
 from columnist._validation import resolve_size
 from columnist.linalg.passes import merge_repeats
-from columnist.linalg.reduce import power_of_two
+from columnist.linalg.reduce import squaring_scale
 from columnist.linalg.ties import ranked
 
 __all__ = ["ScoreSelector", "SpectralBase"]
-
-# Entries within this and its inverse can be squared and summed without a thought.
-_TINY = 1e-70
 
 
 class SpectralBase(BaseSelector):
@@ -43,9 +40,8 @@ class SpectralBase(BaseSelector):
             ensure_min_samples=self._min_samples,
         )
         size = resolve_size(self.n_features_to_select, X.shape[1])
-        scale = power_of_two(X)
-        self._scale = 1.0 if _TINY < scale < 1.0 / _TINY else scale
-        return merge_repeats(X if self._scale == 1.0 else X / scale), size
+        self._scale = squaring_scale(X)
+        return merge_repeats(X if self._scale == 1.0 else X / self._scale), size
 
     def _similarity_options(self) -> dict:
         """Options of a similarity, for data that were divided by ``self._scale``."""

@@ -16,11 +16,11 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils.validation import check_consistent_length
 
 from columnist._validation import check_count, check_memory
 from columnist.linalg.edges import laplacian_forms
+from columnist.linalg.lanczos import largest_eigenpairs, worth_iterating
 from columnist.linalg.passes import column_blocks, columns_of, row_blocks
 from columnist.spectral.symmetric import SparseMatrix, SymmetricMatrix, as_symmetric
 
@@ -34,8 +34,6 @@ __all__ = [
     "normalized_cut",
 ]
 
-# Up to this many samples all eigenpairs cost less than some by iteration.
-_SMALL = 200
 # More than the width of the spectrum.
 _FAR = 3.0
 # Degrees that rounding may leave of a sum of this relative size.
@@ -134,31 +132,17 @@ class Graph:
         """The ``count`` smallest eigenpairs of the normalised Laplacian but the trivial one."""
         check_count("count", count, low=1)
         count = min(count, self.n - 1)
-        if self.n <= _SMALL or count >= self.n // 2:
+        if not worth_iterating(self.n, count):
             values, vectors = self.spectrum()
             return values[1 : count + 1], vectors[:, 1 : count + 1]
-        return self._lanczos(count)
-
-    def _lanczos(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         trivial = self.trivial
 
         def deflated(v):
             # The trivial pair moves to the far end of the spectrum.
-            v = v.ravel()
             return self._normalized.times(v) - _FAR * trivial * (trivial @ v)
 
-        operator = LinearOperator((self.n, self.n), matvec=deflated, dtype=np.float64)
-        # A fixed start makes the result repeatable.
-        start = np.random.RandomState(0).uniform(-1.0, 1.0, self.n)
-        try:
-            values, vectors = eigsh(operator, count, which="LA", v0=start)
-        except ArpackNoConvergence:
-            wide = min(self.n - 1, max(4 * count, 60))
-            values, vectors = eigsh(
-                operator, count, which="LA", v0=start, ncv=wide, maxiter=100 * self.n
-            )
-        order = np.argsort(-values, kind="stable")
-        return 1.0 - values[order], vectors[:, order]
+        values, vectors = largest_eigenpairs(deflated, self.n, count)
+        return 1.0 - values, vectors
 
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """All eigenpairs of the normalised Laplacian, ascending, the trivial one first."""

@@ -13,11 +13,11 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils.multiclass import type_of_target
 
 from columnist._target import resolve_classes
 from columnist._validation import check_count
+from columnist.linalg.lanczos import largest_eigenpairs, worth_iterating
 from columnist.linalg.passes import column_blocks
 from columnist.linalg.scaled_columns import ScaledColumns
 from columnist.spectral.symmetric import as_symmetric
@@ -30,8 +30,6 @@ __all__ = [
     "svm_response",
 ]
 
-# Up to this many samples all eigenpairs cost less than some by iteration.
-_SMALL = 200
 # Eigenvalues below this share of the largest are zero but for rounding.
 _ZERO = 1e-12
 
@@ -189,23 +187,15 @@ def _leading(
     whole: Callable[[], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest positive eigenvalues and their vectors; ``whole`` gives the matrix itself."""
-    if n <= _SMALL or count >= n // 2:
+    if worth_iterating(n, count):
+        values, vectors = largest_eigenpairs(times, n, count)
+    else:
         matrix = times(np.eye(n)) if whole is None else whole()
         least = max(n - count, 0)
         values, vectors = scipy.linalg.eigh(
             0.5 * (matrix + matrix.T), subset_by_index=[least, n - 1], check_finite=False
         )
-    else:
-        operator = LinearOperator((n, n), matvec=lambda v: times(v.ravel()), dtype=np.float64)
-        # A fixed start makes the result repeatable.
-        options = {"which": "LA", "v0": np.random.RandomState(0).uniform(-1.0, 1.0, n)}
-        try:
-            values, vectors = eigsh(operator, count, **options)
-        except ArpackNoConvergence:
-            wide = min(n - 1, max(4 * count, 60))
-            values, vectors = eigsh(operator, count, ncv=wide, maxiter=100 * n, **options)
-    order = np.argsort(-values, kind="stable")
-    values, vectors = values[order], vectors[:, order]
+        values, vectors = values[::-1], vectors[:, ::-1]
     kept = values > _ZERO * n * max(abs(values[0]), np.finfo(np.float64).tiny)
     # Signs are arbitrary: the largest entry becomes positive.
     largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(len(values))]

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from columnist._validation import check_choice, check_count, random_generator, resolve_columns
 from columnist.linalg.passes import column_blocks, columns_of
-from columnist.linalg.reduce import power_of_two
+from columnist.linalg.reduce import squaring_scale
 from columnist.spectral.gamma import Gamma, resolve_gamma
 from columnist.spectral.graph import Graph
 from columnist.spectral.noise import (
@@ -65,8 +65,6 @@ __all__ = [
 _SCORES = ("phi1", "phi2", "phi3")
 # Scores are computed to about this accuracy; smaller margins prove nothing.
 _ROUNDING = 1e-12
-# Entries within this and its inverse can be squared and summed without a thought.
-_TINY = 1e-70
 
 
 @dataclass(frozen=True)
@@ -447,8 +445,8 @@ def _data(X):
 
 def _squarable(X):
     """The same data, in other units if their squares could overflow or vanish."""
-    scale = power_of_two(X)
-    return X if _TINY < scale < 1.0 / _TINY else X / scale
+    scale = squaring_scale(X)
+    return X if scale == 1.0 else X / scale
 
 
 def _graph_data(X, graph_data) -> np.ndarray:
