@@ -12,13 +12,13 @@ from columnist._validation import check_choice
 from columnist.knowledge.source import Source, named_sources
 from columnist.knowledge.study import Study
 from columnist.knowledge.tables import row_names
-from columnist.spectral.base import ScoreSelector
+from columnist.spectral.base import RankingSelector
 from columnist.spectral.spec import ScoreParameter, SpectralSelector
 
 __all__ = ["SourceSelector"]
 
 
-class SourceSelector(ScoreParameter, ScoreSelector):
+class SourceSelector(ScoreParameter, RankingSelector):
     """Ranks features by the sources in ``sources``."""
 
     def fit(self, X, y=None):
@@ -50,9 +50,6 @@ class SourceSelector(ScoreParameter, ScoreSelector):
     @abstractmethod
     def _fuse(self, sources: dict[str, Source], study: Study) -> np.ndarray:
         """Score of every feature from all sources; keeps weights and contributions."""
-
-    def _raw_scores(self, X, y) -> np.ndarray:
-        raise NotImplementedError("sources need the names of X; see _fuse")
 
     def _check_parameters(self) -> None:
         check_choice("score", vars(self)["score"], ("phi1", "phi2", "phi3"))

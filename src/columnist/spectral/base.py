@@ -17,7 +17,7 @@ from columnist.linalg.passes import merge_repeats
 from columnist.linalg.reduce import squaring_scale
 from columnist.linalg.ties import ranked
 
-__all__ = ["ScoreSelector", "SpectralBase"]
+__all__ = ["RankingSelector", "ScoreSelector", "SpectralBase"]
 
 
 class SpectralBase(BaseSelector):
@@ -59,13 +59,39 @@ class SpectralBase(BaseSelector):
         return tags
 
 
-class ScoreSelector(SpectralBase):
-    """Gives every feature a score of its own and keeps the best.
+class RankingSelector(SpectralBase):
+    """Ranks features by scores and keeps the best.
 
-    A subclass defines :meth:`_raw_scores` and the direction of its scores.
+    A subclass says in which direction its scores go.
     """
 
     _larger_is_better: ClassVar[bool] = True
+
+    def _keep(self, raw: np.ndarray, size: int) -> None:
+        """Store the scores and what follows from them."""
+        self.raw_scores_ = raw
+        self.scores_ = raw if self._is_larger_better() else -raw
+        self.ranking_ = ranked(self.scores_)
+        self.selected_ = self.ranking_[:size]
+        undefined = int(np.isnan(raw[self.selected_]).sum())
+        if undefined:
+            warnings.warn(
+                f"{type(self).__name__} selected {undefined} of {size} features without a "
+                "score (constant, or no information in y): only "
+                f"{int(np.isfinite(raw).sum())} features have one. Ask for fewer.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _is_larger_better(self) -> bool:
+        return self._larger_is_better
+
+
+class ScoreSelector(RankingSelector):
+    """Gives every feature a score of its own and keeps the best.
+
+    A subclass defines :meth:`_raw_scores`.
+    """
 
     @abstractmethod
     def _raw_scores(self, X, y) -> np.ndarray:
@@ -93,22 +119,3 @@ class ScoreSelector(SpectralBase):
             y = self._classes(y, X.shape[0])
         self._keep(self._raw_scores(X, y), size)
         return self
-
-    def _keep(self, raw: np.ndarray, size: int) -> None:
-        """Store the scores and what follows from them."""
-        self.raw_scores_ = raw
-        self.scores_ = raw if self._is_larger_better() else -raw
-        self.ranking_ = ranked(self.scores_)
-        self.selected_ = self.ranking_[:size]
-        undefined = int(np.isnan(raw[self.selected_]).sum())
-        if undefined:
-            warnings.warn(
-                f"{type(self).__name__} selected {undefined} of {size} features without a "
-                "score (constant, or no information in y): only "
-                f"{int(np.isfinite(raw).sum())} features have one. Ask for fewer.",
-                UserWarning,
-                stacklevel=3,
-            )
-
-    def _is_larger_better(self) -> bool:
-        return self._larger_is_better
