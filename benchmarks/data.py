@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import scale
 
-from benchmarks.readers import SOURCES, TARGETS, Matrix
+from columnist.datasets.sources import SOURCES, TARGETS, Matrix
 
 __all__ = ["Sets"]
 

@@ -47,7 +47,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.data import Sets
 from benchmarks.measure import Row, timed
-from benchmarks.readers import Source, read_mat, read_persons
+from columnist.datasets.sources import Source, read_mat, read_persons
 from columnist.lowrank import QuadraticPCA, SparseLoadings
 
 __all__ = ["TITLE", "rows", "tables"]

@@ -48,7 +48,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.data import Sets
 from benchmarks.measure import Row, best_of
-from benchmarks.readers import SOURCES, TARGETS, Source, read_arff
+from columnist.datasets.sources import SOURCES, TARGETS, Source, read_arff
 from columnist.privacy import NullSpaceCleaner, laplace_noise, linear_privacy, utility_error
 from tests.reference.printed_privacy import TABLE_9_3_TO_9_6, TABLE_9_7
 

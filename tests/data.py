@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.readers import SOURCES, TARGETS, Matrix, Source
+from columnist.datasets.sources import SOURCES, TARGETS, Matrix, Source
 
 __all__ = [
     "load_arcene",

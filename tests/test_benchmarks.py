@@ -32,8 +32,8 @@ from benchmarks import (
     wide,
 )
 from benchmarks.data import Sets
-from benchmarks.readers import read_arff, read_table
 from columnist.criteria import Frobenius
+from columnist.datasets.sources import read_arff, read_table
 from columnist.metrics import reconstruction_error
 from tests.data import load_multilabel, load_vehicle
 from tests.oracles.textbook import textbook_search

@@ -1,4 +1,4 @@
-"""The printed data sets and how to read their files, for benchmarks and tests.
+"""The printed data sets and how to read their files.
 
 Values are raw: no scaling, no centring. The folder of the files is the caller's business.
 """

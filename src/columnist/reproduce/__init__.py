@@ -1,0 +1,1 @@
+"""Run the printed tables and figures of the documents again, and compare cell by cell."""

@@ -1,0 +1,44 @@
+"""The matrices of the printed experiments, from the data home."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.datasets.sources import SOURCES, TARGETS, Matrix, Source
+
+__all__ = ["Data", "MissingData"]
+
+
+class MissingData(Exception):
+    """A data set is not here; the message says how to get it."""
+
+
+class Data:
+    """Matrices by the names of :data:`columnist.datasets.sources.SOURCES`.
+
+    Parameters
+    ----------
+    home : path
+        Folder of the files.
+    """
+
+    def __init__(self, home: str | Path) -> None:
+        self.home = Path(home)
+
+    def matrix(self, name: str) -> Matrix:
+        """X of a set, raw, as the documents use it; read-only."""
+        return self.load(SOURCES[name], name)
+
+    def labels(self, name: str) -> np.ndarray:
+        """Targets of a set, one column each."""
+        Y = self.load(TARGETS[name], name)
+        return Y.toarray() if sp.issparse(Y) else Y
+
+    def load(self, source: Source, name: str) -> Matrix:
+        """A matrix of the data home, or :class:`MissingData`."""
+        if not (self.home / source.path).is_file():
+            raise MissingData(f"needs the data set {name}: columnist data fetch {name}")
+        return source.load(self.home)
