@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.preprocessing import scale
 
+from columnist.datasets import load_digits, load_wdbc
 from columnist.datasets.sources import SOURCES, TARGETS, Matrix
 
 __all__ = ["Sets"]
@@ -63,8 +62,7 @@ class Sets:
 def bundled(name: str) -> np.ndarray:
     """A set of scikit-learn: wdbc standardised (569 x 30), digits without constant columns."""
     if name == "wdbc":
-        return scale(load_breast_cancer().data)
+        return load_wdbc(standardize=True).data
     if name == "digits":
-        X = load_digits().data
-        return X[:, np.ptp(X, axis=0) > 0.0]
+        return load_digits().data
     raise KeyError(name)

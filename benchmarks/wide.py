@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from benchmarks.data import Sets
 from benchmarks.measure import Row, best_of, timed
+from columnist.datasets import make_wide_sparse
 
 __all__ = ["TITLE", "popular_columns", "rows"]
 
@@ -32,11 +33,7 @@ FULL, SMALL = (20_000, 3_200_000, 100), (300, 20_000, 10)
 def popular_columns(m: int, n: int, per_row: int, seed: int = 0) -> sp.csc_array:
     """A 0/1 matrix whose column of rank j has a share of ones proportional to 1/j."""
     rng = np.random.default_rng(seed)
-    columns = np.minimum(n ** rng.random(m * per_row) - 1.0, n - 1).astype(np.int64)
-    places = np.repeat(np.arange(m), per_row), columns
-    X = sp.csc_array((np.ones(len(columns)), places), shape=(m, n))
-    X.data[:] = 1.0  # a column drawn twice in a row is there once
-    return X
+    return make_wide_sparse(m, n, per_row=per_row, n_informative=1, random_state=rng)[0]
 
 
 def rows(sets: Sets, quick: bool = False) -> list[Row]:

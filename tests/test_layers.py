@@ -31,14 +31,16 @@ ALLOWED: dict[str, set[str]] = {
     "_search": {"criteria", "search", "_validation"},
     "_matrices": CORE | {"_validation"},
     "metrics": DATA,
-    "datasets": {"_validation"},
+    "datasets": {"io", "_validation"},
     "io": {"_validation"},
     **{family: SHARED for family in FAMILIES},
     "knowledge": SHARED | {"spectral"},
     "plotting": SHARED | FAMILIES,
     "distributed": SHARED | FAMILIES,
     "report": SHARED | FAMILIES | {"plotting"},
-    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report"},
+    "reproduce": SHARED | FAMILIES | {"report"},
+    "__main__": {"cli"},
+    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report", "reproduce"},
 }
 
 CIMPORT = re.compile(r"^\s*from\s+([\w.]+)\s+c?import\s+\(?(.*)|^\s*c?import\s+([\w.]+)")

@@ -16,11 +16,18 @@ import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from columnist.io import arff
+
 __all__ = ["SOURCES", "TARGETS", "Matrix", "Source", "read_arff", "read_table"]
 
 Matrix = np.ndarray | sp.csr_array
 # The files do not say how wide the data are.
 N_URL_FEATURES = 3231961
+
+
+def read_arff(path: Path) -> Matrix:
+    """All attributes of an ARFF file; named values count as their place in the list."""
+    return arff.read_arff(path)[0]
 
 
 def text_lines(path: Path) -> Iterator[str]:
@@ -34,57 +41,8 @@ def text_lines(path: Path) -> Iterator[str]:
 
 def read_table(path: Path, separator: str | None = ",") -> np.ndarray:
     """A text file of numbers; ``?`` is missing (nan). No separator means blanks."""
-    rows = [line.replace("?", "nan").split(separator) for line in text_lines(path)]
-    return np.array(rows, dtype=np.float64)
-
-
-def read_arff(path: Path) -> Matrix:
-    """All attributes of an ARFF file: sparse rows give a sparse matrix.
-
-    Names among the values of a nominal attribute count as their place in its list; numbers,
-    also those of a nominal attribute, stand for themselves. ``?`` is missing (nan).
-    """
-    codes: list[dict[str, str]] = []
-    lines = text_lines(path)
-    for line in lines:
-        if line[0] == "@" and line[1:5].lower() == "data":
-            break
-        if line[1:10].lower() == "attribute":
-            codes.append(nominal_codes(line))
-    rows = list(lines)
-    if rows and rows[0][0] == "{":
-        return sparse_rows(rows, codes)
-    fields = [[value.strip() for value in row.split(",")] for row in rows]
-    return np.array([list(map(value_of, row, codes)) for row in fields], dtype=np.float64)
-
-
-def nominal_codes(attribute: str) -> dict[str, str]:
-    """What the names of a nominal attribute stand for; empty for numbers."""
-    if not attribute.endswith("}"):
-        return {}
-    names = [name.strip(" '\"") for name in attribute[attribute.rindex("{") + 1 : -1].split(",")]
-    if all(name.lstrip("-").replace(".", "", 1).isdigit() for name in names):
-        return {}
-    return {name: str(place) for place, name in enumerate(names)}
-
-
-def value_of(text: str, codes: dict[str, str]) -> str:
-    """The number behind one value of an ARFF row."""
-    if text == "?":
-        return "nan"
-    return codes[text.strip("'\"")] if codes else text
-
-
-def sparse_rows(rows: list[str], codes: list[dict[str, str]]) -> sp.csr_array:
-    """Rows ``{place value, place value}``; what is not named is zero."""
-    starts, places, values = [0], [], []
-    for row in rows:
-        for entry in filter(None, row.strip("{} ").split(",")):
-            place, value = entry.split(None, 1)
-            places.append(int(place))
-            values.append(float(value_of(value, codes[int(place)])))
-        starts.append(len(places))
-    return sp.csr_array((values, places, starts), shape=(len(rows), len(codes)))
+    rows = (line.replace("?", "nan") for line in text_lines(path))
+    return np.loadtxt(rows, delimiter=separator, comments=None, ndmin=2)
 
 
 def read_words(path: Path) -> np.ndarray:
@@ -103,23 +61,53 @@ def read_patients(path: Path) -> np.ndarray:
     return np.array([line.split(",")[2:] for line in text_lines(path)], dtype=np.float64)
 
 
+def read_diagnoses(path: Path) -> np.ndarray:
+    """A patient's diagnosis as one column: 0 is malignant, 1 benign."""
+    return np.array([["MB".index(line.split(",")[1])] for line in text_lines(path)], dtype=float)
+
+
 def read_mat(path: Path) -> np.ndarray:
     """Matrix X of a MATLAB file."""
     return scipy.io.loadmat(path)["X"].astype(np.float64)
 
 
 def read_faces(path: Path) -> np.ndarray:
-    """Grey images of a MATLAB file, one a row, pixels along the rows of an image."""
+    """Square grey images of a MATLAB file, one a row, pixels along the rows of an image."""
     content = scipy.io.loadmat(path)
-    X = content["fea" if "fea" in content else "X"].astype(np.float64)
+    X = content["fea" if "fea" in content else "X"]
     side = round(X.shape[1] ** 0.5)
-    return X.reshape(-1, side, side).transpose(0, 2, 1).reshape(X.shape)
+    return by_rows(X, (side, side))
+
+
+def read_pixels(path: Path, shape: tuple[int, int]) -> np.ndarray:
+    """Grey images of a MATLAB file with this height and width, pixels along their rows."""
+    content = scipy.io.loadmat(path)
+    return by_rows(content["fea" if "fea" in content else "X"], shape)
+
+
+def by_rows(X: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Pixels along the rows of an image, where MATLAB has them along the columns."""
+    images = X.astype(np.float64).reshape(-1, *shape[::-1])
+    return images.transpose(0, 2, 1).reshape(X.shape)
 
 
 def read_persons(path: Path) -> np.ndarray:
     """Who is on the images of a MATLAB file, counted from 1, as one column."""
     content = scipy.io.loadmat(path)
     return content["gnd" if "gnd" in content else "Y"].astype(np.float64)
+
+
+def read_usps(path: Path) -> np.ndarray:
+    """Digits of a MATLAB file that holds them by columns: training, then test samples."""
+    content = scipy.io.loadmat(path)
+    return np.hstack([content["traindata"], content["testdata"]]).T.astype(np.float64)
+
+
+def read_usps_labels(path: Path) -> np.ndarray:
+    """Labels of the digits, 10 for the digit 0, as one column."""
+    content = scipy.io.loadmat(path)
+    parts = [content[name].reshape(-1, 1) for name in ("trainlabel", "testlabel")]
+    return np.vstack(parts).astype(np.float64)
 
 
 def read_npz(path: Path) -> sp.csr_array:
@@ -129,11 +117,18 @@ def read_npz(path: Path) -> sp.csr_array:
 
 def read_days(path: Path) -> sp.csr_array:
     """All files ``Day*`` of a folder of svmlight files, without their labels."""
-    parts = [
-        load_svmlight_file(str(day), n_features=N_URL_FEATURES)[0]
-        for day in sorted(path.parent.glob("Day*"))
-    ]
-    return sp.csr_array(sp.vstack(parts))
+    return sp.csr_array(sp.vstack([X for X, _ in day_files(path)]))
+
+
+def read_day_labels(path: Path) -> np.ndarray:
+    """The labels of all files ``Day*`` of a folder, as one column."""
+    return np.concatenate([y for _, y in day_files(path)])[:, None]
+
+
+def day_files(path: Path) -> list[tuple[sp.csr_matrix, np.ndarray]]:
+    """Matrix and labels of every file ``Day*`` of a folder, by name."""
+    days = sorted(path.parent.glob("Day*"))
+    return [load_svmlight_file(str(day), n_features=N_URL_FEATURES) for day in days]
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -155,7 +150,7 @@ def whole_file(read: Callable[[Path], Matrix], path: Path) -> Matrix:
 
 @dataclass(frozen=True)
 class Source:
-    """Columns (and rows) ``first`` to ``last`` of a file."""
+    """Columns ``first`` to ``last`` of a file, of its first ``n_rows`` rows."""
 
     path: str
     read: Callable[[Path], Matrix] = read_table
@@ -165,12 +160,15 @@ class Source:
 
     def load(self, folder: Path) -> Matrix:
         """The matrix; nobody can change a dense one by accident, for files are read once."""
-        table = whole_file(self.read, folder / self.path)[: self.n_rows, self.first : self.last]
-        if sp.issparse(table):
-            return table
-        table = np.ascontiguousarray(table)
-        table.setflags(write=False)
+        table = self.cut(whole_file(self.read, folder / self.path))
+        if not sp.issparse(table):
+            table.setflags(write=False)
         return table
+
+    def cut(self, table: Matrix) -> Matrix:
+        """These columns and rows of the whole file."""
+        part = table[: self.n_rows, self.first : self.last]
+        return part if sp.issparse(part) else np.ascontiguousarray(part)
 
 
 SOURCES: dict[str, Source] = {

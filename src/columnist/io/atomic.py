@@ -1,0 +1,78 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["atomic_path"]
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write to a temporary neighbour that takes the place of ``path`` at the end.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write; its folder must exist. A symbolic link is followed.
+
+    Yields
+    ------
+    Path
+        An empty temporary file in the same folder, with the same extensions. It is moved to
+        ``path`` when the block ends well and removed when it raises: then an older file at
+        ``path`` stays as it was.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from columnist.io import atomic_path
+    >>> with TemporaryDirectory() as folder:
+    ...     with atomic_path(Path(folder) / "note.txt") as temporary:
+    ...         _ = temporary.write_text("done")
+    ...     (Path(folder) / "note.txt").read_text()
+    'done'
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a file.")
+    handle, name = tempfile.mkstemp(
+        prefix=f".{target.name[:40]}.", suffix="".join(target.suffixes[-2:]), dir=target.parent
+    )
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        os.chmod(temporary, mode_of(target))
+        sync(temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    with suppress(OSError):  # not every file system lets a folder be synchronised
+        sync(target.parent)
+
+
+def mode_of(target: Path) -> int:
+    """Permissions of the file that is replaced, or those a new file would get."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

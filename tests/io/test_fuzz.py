@@ -1,0 +1,95 @@
+"""Whatever the bytes are, the answer is a table or a `DataFileError` of one line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import warnings
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from columnist.io import FORMATS, DataFileError, Table, read_table, write_table
+
+X = np.array([[1.5, 0.0, -3.0], [0.0, 2.0, 1e-3], [4.0, 5.0, 6.0]])
+NAMES = ["a", "b", "c d"]
+PIECES = [
+    *(b"0", b"-1", b"99999999999", b"1e400", b"nan", b"inf", b"?", b"\xff", b"\x00", b"\n", b"\r"),
+    *(b'"', b"'", b",", b";", b"\t", b"{", b"}", b":", b"@data", b"%", b"#", b"PK", b" ", b"-"),
+]
+
+
+def stored(folder, format: str) -> bytes:
+    """A small valid file."""
+    path = folder / f"small{FORMATS[format][0]}"
+    if format == "mat":  # not compressed: no checksum guards it
+        scipy.io.savemat(path, {"X": X, "S": sp.csc_array(X), "t": np.array(["u", 1.0], object)})
+        return path.read_bytes()
+    table = sp.csr_array(X) if format in ("mtx", "svmlight") else X
+    after = {"label": [1, 2, 1]} if format in ("npy", "mtx", "svmlight") else {"y": ["u", "v", "w"]}
+    write_table(path, table, NAMES, after=after)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("fuzz")
+    return {format: stored(folder, format) for format in FORMATS}
+
+
+def read_or_refuse(content: bytes, format: str | None, **options) -> None:
+    """Read; the only error allowed is ours, and it is one printable line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            table = read_table(io.BytesIO(content), format=format, **options)
+        except DataFileError as error:
+            assert str(error).isprintable()
+            return
+    assert isinstance(table, Table)
+    assert table.X.dtype == np.float64
+    assert table.X.shape[1] == len(table.names) == len(set(table.names))
+    values = table.X.data if sp.issparse(table.X) else table.X
+    assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("format", [None, *FORMATS])
+@given(content=st.binary(max_size=300))
+@settings(max_examples=40)
+def test_random_bytes(format, content):
+    read_or_refuse(content, format)
+
+
+@pytest.mark.parametrize("format", [None, "csv", "arff", "svmlight", "mtx"])
+@given(text=st.text(alphabet="ab1 2.,;|\t\n\r\"'#%?@{}:-e\xe9\0", max_size=80))
+@settings(max_examples=100)
+def test_random_text(format, text):
+    read_or_refuse(text.encode(), format)
+
+
+@pytest.mark.parametrize("format", list(FORMATS))
+@given(data=st.data())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damaged_files(files, format, data):
+    content = bytearray(files[format])
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        length = data.draw(st.integers(0, 4))
+        content[place : place + length] = data.draw(
+            st.one_of(st.binary(max_size=4), st.sampled_from(PIECES))
+        )
+        if not content:
+            break
+    if data.draw(st.booleans()):
+        del content[data.draw(st.integers(0, len(content))) :]
+    missing = data.draw(st.sampled_from(["refuse", "mean", "median", "drop"]))
+    read_or_refuse(bytes(content), format, missing=missing, non_numeric="drop")
+
+
+@given(cut=st.integers(2, 60))
+def test_gzip_cut_off(cut):
+    read_or_refuse(gzip.compress(b"a,b\n1,2\n3,4\n")[:cut], None)
