@@ -83,3 +83,8 @@ def test_nothing_chosen():
     np.testing.assert_allclose(
         residual_singular_values(X.T, X, []), np.linalg.svd(X, compute_uv=False)
     )
+
+
+def test_columns_without_coordinates_have_no_basis(capfd):
+    assert chosen_basis(np.zeros((3, 0)), [1]).shape == (0, 0)
+    assert capfd.readouterr() == ("", "")  # LAPACK has nothing to complain about

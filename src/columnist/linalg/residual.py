@@ -32,7 +32,7 @@ def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
         Which of them.
     """
     vectors = columns[np.asarray(chosen, dtype=np.intp)]
-    if len(vectors) == 0:
+    if vectors.size == 0:
         return np.zeros((columns.shape[1], 0))
     lengths = np.linalg.norm(vectors, axis=1)
     Q, R = np.linalg.qr(vectors.T)
