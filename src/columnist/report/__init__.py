@@ -1,0 +1,46 @@
+"""Reports: one self-contained HTML page about a selection, a certificate, or a cleaning."""
+
+from columnist.report.blocks import (
+    Code,
+    Facts,
+    Figure,
+    KeyFigure,
+    Legend,
+    Names,
+    Note,
+    Section,
+    Table,
+    Text,
+    Verdict,
+)
+from columnist.report.certificate import certificate_report
+from columnist.report.cleaning import cleaning_report
+from columnist.report.comparison import comparison_report
+from columnist.report.outliers import outlier_report
+from columnist.report.page import asked_section, page, reproduce_section, write_report
+from columnist.report.ranking import ranking_report
+from columnist.report.selection import selection_report
+
+__all__ = [
+    "Code",
+    "Facts",
+    "Figure",
+    "KeyFigure",
+    "Legend",
+    "Names",
+    "Note",
+    "Section",
+    "Table",
+    "Text",
+    "Verdict",
+    "asked_section",
+    "certificate_report",
+    "cleaning_report",
+    "comparison_report",
+    "outlier_report",
+    "page",
+    "ranking_report",
+    "reproduce_section",
+    "selection_report",
+    "write_report",
+]

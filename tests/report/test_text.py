@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from columnist.report.text import count, joined, number, percent, readable, rounded_percent, ways
+
+FINITE = st.floats(-1e300, 1e300)
+
+
+@given(st.text(st.characters(), max_size=400))
+def test_readable_is_one_line_that_can_be_written(text):
+    shown = readable(text)
+    shown.encode("utf-8")
+    assert shown and len(shown) <= 200
+    assert shown.splitlines() == [shown]
+    assert not any(ord(c) < 32 for c in shown)
+
+
+def test_readable_leaves_markup_to_the_templates():
+    assert readable("<b>&\"'") == "<b>&\"'"
+    assert readable("a\nb\x00\ud800") == "a↵b␀?"
+    assert readable("") == readable(" \u3000") == "(no name)"
+    assert readable("a\u202eb") == "a\ufffdb"
+
+
+def test_long_names_keep_both_ends():
+    shown = readable("begin" + "x" * 999 + "end", 20)
+    assert len(shown) == 20 and shown.startswith("begin") and shown.endswith("end")
+
+
+@given(FINITE)
+def test_numbers_can_be_read_back(value):
+    text = number(value, 5).replace(",", "").replace("−", "-")
+    mantissa, _, power = text.partition(" × 10")
+    power = power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")).replace("−", "-")
+    assert float(f"{mantissa}e{power or 0}") == pytest.approx(value, rel=1e-4)
+
+
+@given(st.floats(1e-4, 0.9999))
+def test_shares_can_be_read_back(share):
+    assert float(percent(share).split()[0]) == pytest.approx(100 * share, rel=6e-3)
+
+
+def test_a_share_below_one_is_never_said_to_be_all():
+    for missing in (1e-3, 1e-5, 1e-7):
+        assert not percent(1.0 - missing).startswith("100")
+        assert not rounded_percent(1.0 - missing).startswith("100")
+
+
+@given(st.integers(0, 9), st.integers(0, 9))
+def test_ways_counts_sets(n, k):
+    assert ways(n, k) == f"{len(list(combinations(range(n), k))):,}"
+
+
+def test_ways_of_a_huge_choice():
+    assert ways(20000, 50) == "about 10¹⁵¹"
+    assert round(math.log10(math.comb(20000, 50))) == 151
+
+
+def test_names_in_a_sentence():
+    assert joined([]) == ""
+    assert joined(["a", "b"]).count("“") == 2 and " and " in joined(["a", "b"])
+    assert joined(list("abcd"), 2).endswith("and 2 more")
+    assert count(1, "row") == "1 row" and count(0, "row") == "0 rows"
