@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["VERDICTS", "Cell", "agrees", "compare", "last_unit", "not_possible", "skipped"]
+__all__ = [
+    "VERDICTS",
+    "Cell",
+    "agrees",
+    "compare",
+    "last_unit",
+    "not_possible",
+    "ours_text",
+    "skipped",
+]
 
 VERDICTS = {
     "reproduced": "ours agrees with the printed figure",
@@ -31,6 +40,8 @@ class Cell:
         One of :data:`VERDICTS`.
     why : str
         The reason, where the verdict needs one.
+    detail : str
+        What stands behind our figure: ``"proven optimal"``.
     """
 
     where: str
@@ -38,6 +49,7 @@ class Cell:
     ours: float | str | None
     verdict: str
     why: str = ""
+    detail: str = ""
 
 
 def last_unit(printed: str) -> float:
@@ -61,6 +73,7 @@ def compare(
     units: float = 1.0,
     within: float = 0.0,
     why: str = "",
+    detail: str = "",
 ) -> Cell:
     """The cell of a number.
 
@@ -78,11 +91,13 @@ def compare(
         Absolute distance that counts as agreement, for figures that are averages of random runs.
     why : str
         Reason of a difference; kept only where there is one.
+    detail : str
+        As in :class:`Cell`.
     """
     if agrees(ours, printed, units) or abs(ours - float(printed)) <= within:
-        return Cell(where, printed, ours, "reproduced")
+        return Cell(where, printed, ours, "reproduced", detail=detail)
     gain = {"smaller": float(printed) - ours, "larger": ours - float(printed), None: 0.0}[better]
-    return Cell(where, printed, ours, "beaten" if gain > 0 else "different", why)
+    return Cell(where, printed, ours, "beaten" if gain > 0 else "different", why, detail)
 
 
 def not_possible(where: str, printed: str, why: str, ours: float | str | None = None) -> Cell:
@@ -93,3 +108,28 @@ def not_possible(where: str, printed: str, why: str, ours: float | str | None = 
 def skipped(where: str, printed: str, why: str = "takes minutes: full mode only") -> Cell:
     """The cell of a figure that the quick mode leaves out."""
     return Cell(where, printed, None, "skipped", why)
+
+
+def ours_text(cell: Cell) -> str:
+    """Our figure in the form of the printed one, with one digit more; empty if there is none.
+
+    Examples
+    --------
+    >>> from columnist.reproduce.cells import compare, ours_text
+    >>> ours_text(compare("k = 20", "6.05e8", 604536341.25))
+    '6.045e8'
+    """
+    if cell.ours is None or isinstance(cell.ours, str):
+        return cell.ours or ""
+    value, (mantissa, e, _) = float(cell.ours), cell.printed.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2]) + 1
+    try:
+        float(cell.printed)
+    except ValueError:
+        return f"{value:.6g}"
+    if e:
+        digits, _, exponent = f"{value:.{decimals}e}".partition("e")
+        return f"{digits}e{int(exponent)}" if exponent else digits
+    if value.is_integer() and decimals == 1:
+        return f"{value:.0f}"
+    return f"{value:.{decimals}f}" if abs(value) >= 10.0 ** (2 - decimals) else f"{value:.3g}"

@@ -1,4 +1,17 @@
-"""The printed tables and figures that can be run again."""
+"""The printed tables and figures that can be run again.
+
+Rules that every table keeps:
+
+- Each printed figure is one cell, in printed order. Figures that are input (toy data) and a dash
+  in print have none.
+- Data sizes are compared with ``units=0``.
+- Errors are compared with ``better="smaller"``, accuracies with ``better="larger"``.
+- Times on a machine that is not stated are not possible to compare; ours are shown beside them.
+- Methods that are not defined well enough and data that is not at hand are not possible.
+- A cell that is different or not possible says why, in one sentence; a beaten one may.
+- The figures stand in ``printed/<table>.csv``, in our own layout and as text; ``set`` names a
+  matrix of :data:`columnist.datasets.sources.SOURCES`, or the printed set where there is none.
+"""
 
 from __future__ import annotations
 
