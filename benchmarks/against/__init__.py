@@ -1,0 +1,1 @@
+"""Columnist beside other programs: same data, one run, one table per area."""
