@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +17,19 @@ class MissingData(Exception):
     """A data set is not here; the message says how to get it."""
 
 
+@dataclass(frozen=True)
 class Data:
     """Matrices by the names of :data:`columnist.datasets.sources.SOURCES`.
 
-    Parameters
+    Equal folders make equal objects, so that tables can keep what they computed from them.
+
+    Attributes
     ----------
-    home : path
+    home : pathlib.Path
         Folder of the files.
     """
 
-    def __init__(self, home: str | Path) -> None:
-        self.home = Path(home)
+    home: Path
 
     def matrix(self, name: str) -> Matrix:
         """X of a set, raw, as the documents use it; read-only."""
