@@ -236,3 +236,27 @@ def test_a_spent_budget_is_told():
     everything = np.arange(40, dtype=np.int32)
     *_, finished = brancher.completions(everything[:0], everything, 3, np.inf, 1, Workspace(), 1e6)
     assert not finished
+
+
+@pytest.mark.parametrize("n_columns", [140, 200])
+def test_a_long_list_that_filtering_shortens_is_explored_in_its_own_memory(n_columns):
+    """Few directions carry nearly everything: most of the columns drop out at once."""
+    rng = np.random.default_rng(0)
+    sources = rng.standard_normal((2000, 8)) * 2.0 ** -np.arange(8)
+    X = sources @ rng.standard_normal((8, n_columns))
+    X += 0.02 * rng.standard_normal(X.shape)
+    reduced = reduce_data(X)
+    brancher = FrobeniusBrancher(reduced.columns, reduced.weights, 0.0, 0.0)
+    start = np.linalg.svd(X, compute_uv=False)[5:] ** 2
+    threshold = 1.2 * start.sum() / reduced.scale**2
+    everything = np.arange(n_columns, dtype=np.int32)
+    for budget in (1e3, 1e6, 1e7):
+        nothing, space = np.zeros(0, dtype=np.int32), Workspace()
+        found = brancher.children(nothing, everything, 5, threshold, space, n_best=3, budget=budget)
+        kept, errors, items = found[1], found[4], found[5]
+        assert 0 < len(kept) <= 128 < n_columns  # 128: the longest list that is explored
+        assert budget < 1e6 or found[6][0] > 0
+        for error, columns in zip(errors, items, strict=True):
+            Q, _ = np.linalg.qr(X[:, columns])
+            left = np.linalg.norm(X - Q @ (Q.T @ X)) ** 2 / reduced.scale**2
+            assert error == pytest.approx(left)

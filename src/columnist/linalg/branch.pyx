@@ -514,16 +514,16 @@ cdef class FrobeniusBrancher:
         space.free_integers = space.integers + 2 * size + 3 + 5 * self.frame.r
 
     cdef int _reserve(self, Workspace space, int n, int j, int t) except -1:
-        cdef size_t r = self.frame.r, levels = t + 1
-        cdef size_t exact = node_size(r, 1, j + t), listed = 2 * (j + t) + 3 + 5 * r
-        if n <= EXPLORED:
-            return space.reserve(
-                exact + node_size(r, n, j) + (t + 4) * n + _explore_doubles(n, n, 1, t),
-                listed + (levels + 1) * (20 * n + 8 * r + 32 + j))
-        return space.reserve(
-            exact + node_size(r, n, j) + (t + 8) * <size_t> n
-            + (2 * <size_t> n * n if t < 4 else 0),
-            listed + 16 * n + 8 * r + 16 + j)
+        # Filtering may shorten a long list to one that is explored, in as many dimensions at most.
+        cdef size_t r = self.frame.r, explored = min(n, EXPLORED)
+        cdef size_t doubles = node_size(r, 1, j + t) + node_size(r, n, j) + (t + 8) * <size_t> n
+        cdef size_t integers = 2 * (j + t) + 3 + 5 * r + 16 * n + 8 * r + 16 + j
+        if n > EXPLORED and t < 4:
+            doubles += 2 * <size_t> n * n
+        elif t <= MAX_DEPTH:
+            doubles += _explore_doubles(explored, explored, 1, t)
+            integers += (t + 2) * (20 * explored + 8 * r + 32 + j)
+        return space.reserve(doubles, integers)
 
     cdef int _children(self, const int* chosen, int j, int* kept, int n, int t, Workspace space,
                        double* f, double* u, int* order, Search* search,
