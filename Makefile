@@ -3,26 +3,27 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+PEERS ?= $(VENV)-peers
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Any file or folder that appears, changes or disappears under src rebuilds the package.
 SOURCES := pyproject.toml meson.build README.md $(shell find src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test lint format docs bench dist clean
+.PHONY: help demo test lint format docs linkcheck bench bench-peers dist clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    certified selection on a bundled data set"
 	@echo "make test    tests, docstrings and README"
 	@echo "make lint    style checks (make format repairs what it can)"
-	@echo "make docs    HTML documentation in docs/_build/html"
-	@echo "make bench   benchmarks"
+	@echo "make docs    HTML documentation in docs/_build/html, its links checked"
+	@echo "make bench   benchmarks (make bench-peers compares with other programs)"
 	@echo "make dist    source archive and wheel in dist"
 	@echo "make clean   remove everything that was generated"
 
-demo: $(VENV)/.columnist-plot $(VENV)/.pandas
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/.columnist-cli
+	$(BIN)/columnist demo
 
 # One process per core; each leaves the others theirs.
 test: $(VENV)/.columnist-test
@@ -39,9 +40,19 @@ format: $(VENV)/.lint
 
 docs: $(VENV)/.columnist-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
+# Whether the links to elsewhere answer; needs a network.
+linkcheck: $(VENV)/.columnist-docs
+	$(BIN)/python -m sphinx -b linkcheck docs docs/_build/linkcheck
 
 bench: $(VENV)/.columnist-test
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+# Every program in an environment of its own; what cannot be had is a line in the table.
+bench-peers: $(VENV)/.columnist-test
+	$(BIN)/python benchmarks/against/environments.py $(PEERS)
+	$(BIN)/python benchmarks/against/run.py --environments $(PEERS) $(PEERS_ARGS)
 
 # The wheel is built from the source archive, which shows that the archive is complete.
 dist: $(VENV)/.build
@@ -49,7 +60,7 @@ dist: $(VENV)/.build
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m build --no-isolation --skip-dependency-check --outdir dist .
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
+	rm -rf $(VENV) $(PEERS) build dist docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
@@ -59,11 +70,6 @@ $(VENV)/.created:
 
 $(VENV)/.lint: $(VENV)/.created
 	$(PIP) install "ruff>=0.6" "codespell>=2.3"
-	@touch $@
-
-# Column names in the demo come from data frames.
-$(VENV)/.pandas: $(VENV)/.created
-	$(PIP) install "pandas>=2.2"
 	@touch $@
 
 # What pyproject.toml asks of a build, kept in the environment so that rebuilds are incremental.

@@ -1,0 +1,8 @@
+"""``python -m columnist``."""
+
+import sys
+
+from columnist.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,296 @@
+"""``columnist outliers``: rows that do not belong, and PCA without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from columnist.cli.command import command, examples
+from columnist.cli.errors import BadInput
+from columnist.cli.inputs import Data, load, rehearse
+from columnist.cli.model import Model as FittedModel
+from columnist.cli.model import write_model
+from columnist.cli.options import (
+    Model,
+    Out,
+    Preparing,
+    Reading,
+    Report,
+    Searching,
+    Telling,
+    as_number,
+)
+from columnist.cli.output import Screen, check_outputs
+from columnist.cli.progress import watching
+from columnist.cli.show import certificate_json, show_certificate, write_page
+from columnist.cli.text import count, number, visible
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["EPILOG", "FLAG", "outliers"]
+
+EPILOG = examples(
+    "columnist outliers wine.csv -k 5 -r 2 --drop class --center --scale",
+    "columnist outliers sensors.parquet -k 0.05 -r 3 --id time --report outliers.html",
+    "columnist outliers data.csv -k 10 --method coherence --out clean.csv --remove",
+    "columnist outliers data.csv -k 10 -r 2 --model pca.json",
+)
+FLAG = "outlier"
+_SHOWN = 30
+Method = Literal[
+    "certified", "schatten", "pursuit", "coherence", "hrpca", "robpca", "trimmed", "leverage"
+]
+
+
+@command
+def outliers(
+    reading: Reading,
+    preparing: Preparing,
+    searching: Searching,
+    telling: Telling,
+    k: Annotated[
+        str,
+        typer.Option(
+            "-k", "--outliers", help="Rows the fit does without: a number, or a share below 1."
+        ),
+    ] = "0.05",
+    r: Annotated[
+        int | None, typer.Option("-r", "--components", help="Principal components; 2 by default.")
+    ] = None,
+    method: Annotated[Method, typer.Option("--method", help="How to find them.")] = "certified",
+    remove: Annotated[
+        bool, typer.Option("--remove", help="With --out: leave outlying rows out.")
+    ] = False,
+    out: Out = None,
+    report: Report = None,
+    model: Model = None,
+) -> None:
+    """Find outlying rows: those removed by the fit, and those beyond the cut-offs."""
+    screen = Screen(telling, "outliers", taken=out == "-")
+    check_outputs(reading.file, out=out, report=report, model=model)
+    if remove and not out:
+        raise BadInput("--remove says what --out writes: add --out FILE.")
+    number_of = as_number(k, "-k")
+    searching.seconds  # noqa: B018 (refuses a bad limit before anything is read)
+    with watching(screen, f"reading {reading.file}") as watch:
+        data = load(reading, screen, preparing)
+        rehearse(out, data)
+        if hasattr(data.X, "toarray"):
+            raise BadInput("outliers needs dense data; this file is sparse.")
+        estimator = _estimator(method, number_of, r, searching, len(data.X), watch.callback)
+        watch.phase(f"looking for outliers among {count(len(data.X), 'row')}")
+        estimator.fit(data.X)
+        watch.settle(getattr(estimator, "certificate_", None))
+        found = Found.of(estimator, data)
+        if out:
+            write_flagged(out, data, found.flags, remove=remove)
+            screen.written("out", out)
+        if model:
+            write_model(_model(found, method), model)
+            screen.written("model", model)
+        if report:
+            write_page(_page(found, method, k), report, screen)
+    _show(screen, found, method)
+    screen.finish(_json(found, method))
+
+
+def _estimator(method: str, k: int | float, r: int | None, searching: Searching, n: int, callback):
+    from columnist import robust
+
+    size = 2 if r is None else r
+    if method == "certified":
+        given = {
+            "criterion": searching.criterion,
+            "search": searching.search,
+            "epsilon": searching.epsilon,
+            "max_gap": searching.max_gap,
+            "n_jobs": searching.jobs,
+            "random_state": searching.seed,
+        }
+        given = {name: value for name, value in given.items() if value is not None}
+        return robust.RobustPCA(
+            size, n_outliers=k, time_limit=searching.seconds, callback=callback, **given
+        )
+    if method == "schatten":
+        return robust.SchattenPCA(k, n_components=r)
+    if method == "pursuit":
+        return robust.OutlierPursuit(n_outliers=k, n_components=r)
+    if method == "robpca":
+        share = k if isinstance(k, float) else k / n
+        return robust.ROBPCA(
+            size, alpha=min(1.0, max(0.5, 1.0 - share)), random_state=searching.seed
+        )
+    if method == "hrpca":
+        return robust.HRPCA(size, n_outliers=k, random_state=searching.seed)
+    kinds = {
+        "coherence": robust.CoherencePursuit,
+        "trimmed": robust.TrimmedPCA,
+        "leverage": robust.LeverageOutliers,
+    }
+    return kinds[method](size, n_outliers=k)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Distances of all rows, and which are outlying."""
+
+    estimator: Any
+    data: Data
+    score: np.ndarray
+    orthogonal: np.ndarray
+    removed: np.ndarray
+    beyond: np.ndarray
+
+    @classmethod
+    def of(cls, estimator, data: Data) -> Found:
+        """Judge the rows of the fit."""
+        import numpy as np
+
+        removed = np.zeros(len(data.X), dtype=bool)
+        removed[estimator.outliers_] = True
+        return cls(
+            estimator, data, estimator.score_distances(data.X),
+            estimator.orthogonal_distances(data.X), removed, estimator.predict(data.X) < 0,
+        )  # fmt: skip
+
+    @property
+    def flags(self) -> np.ndarray:
+        """Rows beyond the cut-offs: the outliers."""
+        return self.beyond
+
+    def listed(self) -> list[int]:
+        """Rows worth showing, the farthest first."""
+        import numpy as np
+
+        rows = np.flatnonzero(self.removed | self.beyond)
+        far = -self.estimator.score_samples(self.data.X)
+        return [int(i) for i in rows[np.argsort(-far[rows], kind="stable")]]
+
+
+def write_flagged(out: str, data: Data, flags: np.ndarray, *, remove: bool) -> None:
+    """The data with a column of flags, or without the outlying rows."""
+    import numpy as np
+
+    from columnist.io import write_table
+
+    keep = ~flags if remove else np.ones(len(flags), dtype=bool)
+    if not keep.any():
+        raise BadInput("--remove would leave no row at all.")
+    after = {name: values[keep] for name, values in data.after().items()}
+    if not remove:
+        name = FLAG
+        while name in (*data.names, *after, *data.before()):
+            name += "_"
+        after[name] = flags.astype(np.int64)
+    before = {name: values[keep] for name, values in data.before().items()}
+    write_table(out, data.table.X[keep], data.names, before=before, after=after)
+
+
+def _model(found: Found, method: str) -> FittedModel:
+    estimator = found.estimator
+    arrays = {
+        "mean": estimator.mean_,
+        "components": estimator.components_,
+        "variances": estimator.explained_variance_,
+    }
+    facts = {
+        "method": method,
+        "score_cutoff": estimator.score_cutoff_,
+        "orthogonal_cutoff": estimator.orthogonal_cutoff_,
+        "unit": estimator._unit,
+        "error": estimator.error_,
+        "certificate": certificate_json(getattr(estimator, "certificate_", None), history=False),
+    }
+    return FittedModel.of("outliers", found.data, arrays, facts)
+
+
+def _labels(data: Data) -> list[str]:
+    """A label for every row: its ids, or its number."""
+    if not data.table.ids:
+        return [f"row {i}" for i in data.row_numbers().tolist()]
+    columns = [values.tolist() for values in data.table.ids.values()]
+    return [", ".join(str(part) for part in parts) for parts in zip(*columns, strict=True)]
+
+
+def _page(found: Found, method: str, k: str) -> str:
+    from columnist.report import outlier_report
+
+    data = found.data
+    asked = {
+        "data": data.describe(),
+        "outliers": k,
+        "components": str(found.estimator.n_components_),
+        "method": method,
+        "columns": data.prepared(),
+    }
+    return outlier_report(
+        found.estimator, data.X, names=data.names, labels=_labels(data), asked=asked
+    )
+
+
+def _show(screen: Screen, found: Found, method: str) -> None:
+    if not screen.shows_tables:
+        return
+    data, estimator = found.data, found.estimator
+    screen.heading(f"{data.describe()} ({data.prepared()})")
+    screen.line(
+        f"{count(int(found.removed.sum()), 'row')} removed by the fit ({method}, "
+        f"{count(estimator.n_components_, 'component')}); "
+        f"{count(int(found.beyond.sum()), 'row')} beyond the cut-offs: the outliers."
+    )
+    rows = found.listed()
+    numbers = data.row_numbers()
+    ids = data.table.ids
+    table = [
+        [
+            int(numbers[i]),
+            *(visible(values[i], 30) for values in ids.values()),
+            number(found.score[i], 4) + ("*" if found.score[i] > estimator.score_cutoff_ else " "),
+            number(found.orthogonal[i], 4)
+            + ("*" if found.orthogonal[i] > estimator.orthogonal_cutoff_ else " "),
+            "yes" if found.removed[i] else "",
+            "yes" if found.beyond[i] else "",
+        ]
+        for i in rows[:_SHOWN]
+    ]
+    heads = ["row>", *ids, "within>", "from plane>", "removed", "outlier"]
+    if table:
+        screen.table(heads, table)
+    if len(rows) > _SHOWN:
+        screen.line(f"and {len(rows) - _SHOWN} more (--json or --out has all)")
+    screen.line(
+        f"Cut-offs: {number(estimator.score_cutoff_, 4)} within the plane of the components, "
+        f"{number(estimator.orthogonal_cutoff_, 4)} from it; * beyond."
+    )
+    if hasattr(estimator, "certificate_"):
+        show_certificate(screen, estimator.certificate_)
+
+
+def _json(found: Found, method: str) -> dict[str, Any]:
+    data, estimator = found.data, found.estimator
+    numbers = data.row_numbers().tolist()
+    return {
+        "data": data.summary(),
+        "method": method,
+        "components": int(estimator.n_components_),
+        "error": estimator.error_,
+        "removed": [numbers[i] for i in estimator.outliers_.tolist()],
+        "outliers": [numbers[i] for i in found.beyond.nonzero()[0].tolist()],
+        "score_cutoff": estimator.score_cutoff_,
+        "orthogonal_cutoff": estimator.orthogonal_cutoff_,
+        "rows": [
+            {
+                "row": numbers[i],
+                "ids": {name: values[i].item() for name, values in data.table.ids.items()},
+                "score_distance": found.score[i],
+                "orthogonal_distance": found.orthogonal[i],
+                "removed": found.removed[i],
+                "outlier": found.beyond[i],
+            }
+            for i in found.listed()
+        ],
+        "certificate": certificate_json(getattr(estimator, "certificate_", None)),
+    }

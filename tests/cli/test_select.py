@@ -1,0 +1,153 @@
+"""columnist select, against the library itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import scale
+
+from columnist import ColumnSelector
+from columnist.selection import ForwardSelector
+from tests.cli.conftest import CLASSES, NAMES, WINE, read_columns
+
+SCALED = scale(WINE.data)
+KEYS = {
+    "command", "version", "data", "method", "explains", "selected", "indices", "error",
+    "relative_error", "certificate", "solutions", "column_r2", "representative", "path", "notes",
+    "files",
+}  # fmt: skip
+
+
+def test_all_formats_give_the_selection_of_the_library(cli, numbers):
+    answer = cli("select", *numbers, "-k", 4, "--center", "--scale", "--json")
+    best = ColumnSelector(4).fit(SCALED)
+    assert answer.code == 0
+    assert answer.json["indices"] == best.selected_.tolist()
+    assert answer.json["error"] == pytest.approx(best.error_, rel=1e-9)
+    assert answer.json["certificate"]["status"] == "optimal"
+    assert answer.json.keys() == KEYS
+
+
+def test_the_table_names_what_is_kept(cli, wine):
+    answer = cli("select", wine, "-k", 4, "--drop", "class", "--drop", "bottle", "--scale")
+    assert answer.code == 0
+    assert "Keep 4 columns of 13" in answer.out
+    assert "optimal" in answer.out
+    assert "\x1b" not in answer.out
+    assert not any(0x2500 <= ord(c) < 0x2580 for c in answer.out)
+
+
+def test_a_target_is_explained(cli, wine):
+    options = ["--target", "class", "--id", "bottle", "--center", "--scale", "--json"]
+    answer = cli("select", wine, "-k", 3, *options).json
+    best = ColumnSelector(3, centering="mean").fit(SCALED, CLASSES.astype(str))
+    assert answer["explains"] == "y"
+    assert answer["indices"] == best.selected_.tolist()
+    assert answer["relative_error"] == pytest.approx(best.relative_error_, rel=1e-9)
+    answer = cli("select", wine, "-k", 3, *options, "--explain", "X").json
+    assert answer["indices"] == ColumnSelector(3).fit(SCALED).selected_.tolist()
+
+
+def test_constraints_and_runners_up(cli, numbers):
+    names = [f"x{i}" for i in range(1, 14)] if numbers[0].endswith("npy") else NAMES
+    answer = cli(
+        "select", *numbers, "-k", 3, "--include", names[0], "--exclude", names[12],
+        "--solutions", 3, "--path", 4, "--json",
+    ).json  # fmt: skip
+    best = ColumnSelector(3, include=[0], exclude=[12], n_solutions=3).fit(WINE.data)
+    assert [s["columns"] for s in answer["solutions"]] == [
+        [names[i] for i in s] for s in best.solutions_
+    ]
+    assert [step["size"] for step in answer["path"]] == [1, 2, 3, 4]
+
+
+def test_written_columns_are_those_of_the_file(cli, wine, tmp_path):
+    for ending in ("csv", "parquet", "npz"):
+        out = tmp_path / f"kept.{ending}"
+        answer = cli(
+            "select", wine, "-k", 3, "--target", "class", "--id", "bottle", "--center", "--scale",
+            "--out", out, "--json",
+        )  # fmt: skip
+        assert answer.code == 0, answer.err
+        written = read_columns(out)
+        for name in answer.json["selected"]:
+            np.testing.assert_array_equal(written[name], WINE.data[:, NAMES.index(name)])
+    header = (tmp_path / "kept.csv").read_text().splitlines()[0].split(",")
+    assert header[0] == "bottle" and header[-1] == "class" and len(header) == 5
+
+
+def test_data_to_standard_output_leave_the_table_to_the_other(cli, wine):
+    answer = cli("select", wine, "-k", 2, "--non-numeric", "drop", "--out", "-")
+    assert answer.out.splitlines()[0].count(",") == 1
+    assert len(answer.out.splitlines()) == 179
+    assert "Keep 2 columns" in answer.err
+
+
+def test_quiet_says_nothing(cli, wine, tmp_path):
+    out = tmp_path / "kept.csv"
+    answer = cli("select", wine, "-k", 2, "--non-numeric", "drop", "--quiet", "--out", out)
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+    assert out.is_file()
+
+
+def test_other_methods(cli, wine):
+    options = ["--drop", "class", "--drop", "bottle", "--json"]
+    answer = cli("select", wine, "-k", 3, "--method", "forward", *options).json
+    best = ForwardSelector(3).fit(WINE.data)
+    assert answer["indices"] == best.selected_.tolist()
+    assert answer["error"] == pytest.approx(best.error_, rel=1e-6)
+    assert answer["certificate"] is None
+    answer = cli("select", wine, "-k", 3, "--method", "gks", "--criterion", "nuclear", *options)
+    assert (answer.code, answer.out) == (2, "")
+    assert "--criterion does not apply to gks" in answer.err
+
+
+def test_auto_needs_a_tolerance(cli, wine):
+    options = ["--drop", "class", "--drop", "bottle", "--center", "--scale"]
+    answer = cli("select", wine, "-k", "auto", "--tol", 0.3, *options, "--json").json
+    best = ColumnSelector("auto", tol=0.3).fit(SCALED)
+    assert answer["indices"] == best.selected_.tolist()
+    assert cli("select", wine, "-k", "auto", *options).code == 2
+
+
+def test_a_hint_when_scales_differ(cli, wine):
+    options = ["--drop", "class", "--drop", "bottle"]
+    assert "--scale" in cli("select", wine, "-k", 2, *options).err
+    assert cli("select", wine, "-k", 2, "--scale", *options).err == ""
+
+
+def test_constant_columns_are_not_scaled(cli, tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("a,b,c\n1,5,2\n2,5,1\n4,5,7\n")
+    answer = cli("select", path, "-k", 1, "--scale")
+    assert answer.code == 0
+    assert "constant columns are not scaled: b" in answer.err
+
+
+def test_missing_values_are_counted_or_filled(cli, tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b\n1,2\n,3\n3,\n4,9\n")
+    answer = cli("select", path, "-k", 1)
+    assert answer.code == 2
+    assert "'a' (1)" in answer.err and "--missing" in answer.err
+    answer = cli("select", path, "-k", 1, "--missing", "median", "--json").json
+    assert answer["data"]["imputed"]["a"] == {"count": 1, "value": 3.0}
+    assert cli("select", path, "-k", 1, "--missing", "drop", "--json").json["data"]["rows"] == 2
+
+
+def test_a_report_is_a_page(cli, wine, tmp_path):
+    page = tmp_path / "page.html"
+    options = ["--target", "class", "--id", "bottle"]
+    for method in ("certified", "fisher"):
+        answer = cli("select", wine, "-k", 3, *options, "--method", method, "--report", page)
+        assert answer.code == 0, answer.err
+        assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+        assert f"written: {page}" in answer.err
+
+
+def test_warnings_become_notes(cli, tmp_path):
+    path = tmp_path / "twins.csv"
+    path.write_text("a,b,c\n1,1,2\n2,2,4\n3,3,6\n")
+    answer = cli("select", path, "-k", 2, "--json")
+    assert any("explain everything" in note for note in answer.json["notes"])
+    assert "note: " in answer.err and "Warning" not in answer.err
