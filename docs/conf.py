@@ -11,7 +11,11 @@ import matplotlib
 matplotlib.use("Agg")
 
 sys.path.insert(0, str(Path(__file__).parent))
+import charts
 import comparison_page
+import peers_page
+import report_page
+import reproduction_page
 
 project = "Columnist"
 author = "The Columnist developers"
@@ -64,5 +68,8 @@ html_theme_options = {
 
 
 def setup(app) -> None:
-    """Write what is made from benchmark results."""
-    app.connect("builder-inited", comparison_page.write)
+    """Write what is made from benchmark results, and the charts."""
+    for page in (comparison_page, peers_page, reproduction_page, charts):
+        app.connect("builder-inited", page.write)
+    for page in (reproduction_page, report_page):
+        app.connect("build-finished", page.publish)
