@@ -39,6 +39,20 @@ def test_every_help_ends_with_examples(cli, name):
     assert f"columnist {name.split()[0]}" in tail
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("select", ("greedy", "optimistic", "median", "values", "label")),
+        ("outliers", ("pursuit", "trimmed", "refuse")),
+    ],
+)
+def test_choices_are_not_broken_in_a_narrow_terminal(cli, monkeypatch, command, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = cli(command, "--help").out
+    assert [word for word in words if word not in text] == []
+    assert max(map(len, text.splitlines())) <= 80
+
+
 def test_version(cli):
     answer = cli("--version")
     assert (answer.code, answer.out.strip()) == (0, f"columnist {columnist.__version__}")
@@ -64,6 +78,18 @@ def test_wrong_usage_is_one_line(cli, arguments):
     assert answer.out == ""
     assert answer.err.startswith("error: ")
     assert answer.err.count("\n") == 1
+
+
+def test_wrong_usage_names_the_help_of_the_command(cli):
+    message = cli("select", "x.csv", "-k", "2", "--missing", "guess").err
+    assert message.startswith("error: Invalid value for '--missing': 'guess' is not one of")
+    assert "columnist select --help" in message
+
+
+def test_a_group_without_a_command_shows_its_help(cli):
+    answer = cli("data")
+    assert (answer.code, answer.err) == (0, "")
+    assert "columnist data path vehicle" in answer.out
 
 
 def test_the_shell_completes_names():

@@ -87,6 +87,11 @@ def test_missing_columns_are_named(cli, model, tmp_path):
     answer = cli("apply", path, other)
     assert answer.code == 2
     assert "proline" in answer.err
+    write_table(other, WINE.data, [name.title() for name in NAMES])
+    assert (
+        "the 'Proline' of the file"
+        in cli("apply", model("select", "-k", 1, "--include", "proline"), other).err
+    )
 
 
 def test_gaps_are_filled_with_the_values_of_the_fit(cli, tmp_path):
@@ -101,6 +106,8 @@ def test_gaps_are_filled_with_the_values_of_the_fit(cli, tmp_path):
     assert "3 missing values filled in" in answer.err
     assert cli("select", first, "-k", 3, "--missing", "drop", "--model", path).code == 0
     assert "missing" in cli("apply", path, new).err
+    answer = cli("apply", path, new, "--missing", "mean", "--out", out)
+    assert "3 missing values filled in: a, b, c" in answer.err
 
 
 def test_outliers_are_flagged_as_by_predict(cli, model, wine, numbers, tmp_path):

@@ -68,3 +68,11 @@ def test_bad_options(cli, wine, options, message):
     answer = cli("clean", wine, "--drop", "bottle", *options)
     assert answer.code == 2
     assert message in answer.err
+
+
+def test_one_class_is_nothing_to_predict(cli, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a,b,y\n1,2,u\n3,1,u\n2,2,u\n")
+    answer = cli("clean", path, "--target", "y")
+    assert answer.code == 2
+    assert "'y' has one class" in answer.err

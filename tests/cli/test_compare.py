@@ -72,4 +72,19 @@ def test_the_table(cli, wine):
 
 def test_bad_options(cli, wine):
     assert "-k is missing" in cli("compare", wine, "--non-numeric", "drop").err
+    assert "-k auto is for select" in cli("compare", wine, "-k", "auto").err
     assert "Did you mean" in cli("compare", wine, "-k", 2, "--by", "forwrd").err
+    assert "--by takes" in cli("compare", wine, "-k", 2, "--by", ",").err
+
+
+def test_a_selector_named_twice_runs_once(cli, wine):
+    options = ["--non-numeric", "drop", "--scale", "--by", "qr,qr", "--json"]
+    rows = cli("compare", wine, "-k", 2, *options).json["selectors"]
+    assert [row["name"] for row in rows] == ["qr"]
+
+
+def test_it_fails_when_no_selector_could_select(cli, wine):
+    options = ["--non-numeric", "drop", "--scale", "--by", "fisher,relief"]
+    answer = cli("compare", wine, "-k", 2, *options)
+    assert (answer.code, answer.out) == (1, "")
+    assert "fisher: needs a target" in answer.err

@@ -49,3 +49,4 @@ def test_unknown_sets(cli, command):
     answer = cli("data", command, "no such set")
     assert answer.code == 2
     assert answer.err.startswith("error: ")
+    assert "columnist data list" in answer.err

@@ -72,3 +72,10 @@ def test_bad_options(cli, wine, options, message):
     answer = cli("rank", wine, "--non-numeric", "drop", *options)
     assert answer.code == 2
     assert message in answer.err
+
+
+def test_a_format_without_room_for_names_is_refused_before_the_file_is_read(cli, tmp_path):
+    absent, out = tmp_path / "absent.csv", tmp_path / "ranking.npy"
+    answer = cli("rank", absent, "--by", "qr", "--out", out)
+    assert answer.code == 2
+    assert f"--out {out}: NPY files hold numbers only" in answer.err

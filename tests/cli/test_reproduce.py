@@ -40,3 +40,5 @@ def test_bad_options(cli, tmp_path):
     assert answer.code == 2
     assert "No printed table" in answer.err
     assert cli("reproduce", "all", "--out", tmp_path / "no" / "page.html").code == 2
+    assert "--out" in cli("reproduce", "all", "--out", tmp_path / "page.txt").err
+    assert "no such folder" in cli("reproduce", "he-3.2", "--data", tmp_path / "no").err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from sklearn.preprocessing import scale
@@ -116,6 +118,25 @@ def test_a_hint_when_scales_differ(cli, wine):
     assert cli("select", wine, "-k", 2, "--scale", *options).err == ""
 
 
+def test_the_hint_for_sparse_data_is_one_that_works(cli, tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("0 1:1 2:900\n1 1:2 2:500\n0 2:700\n")
+    answer = cli("select", path, "-k", 1)
+    assert "; --scale puts" in answer.err
+    assert cli("select", path, "-k", 1, "--scale").code == 0
+
+
+def test_a_path_that_was_interrupted_says_so(cli, wine):
+    def interrupted(*_, callback, **__):
+        callback.__self__.interrupted = True
+
+    options = ["--drop", "class", "--drop", "bottle", "--scale", "--path", 3]
+    with mock.patch("columnist.selection_path", side_effect=interrupted):
+        answer = cli("select", wine, "-k", 2, *options)
+    assert answer.code == 0
+    assert "interrupted: best so far kept" in answer.err
+
+
 def test_constant_columns_are_not_scaled(cli, tmp_path):
     path = tmp_path / "c.csv"
     path.write_text("a,b,c\n1,5,2\n2,5,1\n4,5,7\n")
@@ -129,7 +150,7 @@ def test_missing_values_are_counted_or_filled(cli, tmp_path):
     path.write_text("a,b\n1,2\n,3\n3,\n4,9\n")
     answer = cli("select", path, "-k", 1)
     assert answer.code == 2
-    assert "'a' (1)" in answer.err and "--missing" in answer.err
+    assert "'a' (1)" in answer.err and "--missing mean or --missing median" in answer.err
     answer = cli("select", path, "-k", 1, "--missing", "median", "--json").json
     assert answer["data"]["imputed"]["a"] == {"count": 1, "value": 3.0}
     assert cli("select", path, "-k", 1, "--missing", "drop", "--json").json["data"]["rows"] == 2

@@ -56,6 +56,9 @@ def test_layouts(text):
         ("1,2\n3,4\n", ("x1", "x2")),
         ("id,2019\n1,2\n3,4\n", ("id", "2019")),
         ('"1","2"\n3,4\n', ("1", "2")),
+        ("2019,2020\n1,2\n3,4\n", ("2019", "2020")),
+        ("1999,2001\n2005,2003\n", ("x1", "x2")),
+        ("2019\n3\n", ("x1",)),
         ("a,a\n1,2\n", ("a", "a_2")),
         ("a,\n1,2\n", ("a", "x2")),
         ("h\xe9,b\n1,2\n".encode("latin-1"), ("h\xe9", "b")),
@@ -64,6 +67,14 @@ def test_layouts(text):
 )
 def test_names(text, names):
     assert read(text).names == names
+
+
+def test_years_above_numbers_are_names():
+    text = "country,2019,2020\nFR,1,2\nDE,3,4\n"
+    table = read(text, ids="country")
+    assert table.names == ("2019", "2020")
+    assert table.ids["country"].tolist() == ["FR", "DE"]
+    assert read("FR,1,2\nDE,3,4\n", non_numeric="drop").names == ("x2", "x3")
 
 
 def test_r_row_names():
@@ -167,6 +178,9 @@ def test_npz_vectors(tmp_path):
         ("a,y\n1,\n2,3\n", {"target": "y", "missing": "mean"}, "never imputed"),
         ("Height,b\n1,2\n", {"target": "height"}, "did you mean 'Height'"),
         ("a,b\n1,2\n", {"target": "zzz"}, "among the 2 columns"),
+        ("1 1:2 2:3\n", {"format": "svmlight", "target": "y"}, "next to them stand 'label'"),
+        ("a,b,c\n", {"format": "svmlight"}, "not rows of 'label place:value'"),
+        ("a,b,c,d\n1 2,3 4\n2 4,5 7\n", {}, "is this a table"),
         ("a,b\n1,2\n", {"target": "a", "drop": "a"}, "named twice"),
         ("a\nx\n", {"non_numeric": "drop"}, "no column of numbers"),
         (b"\x00\x01\x02\x03", {}, "binary data"),

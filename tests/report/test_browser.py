@@ -243,6 +243,24 @@ def test_print_is_light_and_has_no_controls(opened):
     opened.media()
 
 
+def test_tables_fit_the_width_of_printed_paper(browser, folder):
+    whole = {"error": 1004.03, "relative_error": 0.999999, "gap": 0.1234, "redundancy": 0.328}
+    rows = [
+        {"name": name, "selected": ["alcalinity_of_ash", "flavanoids"], "seconds": 0.00385,
+         "score": 0.944, **whole}
+        for name in ("certified", "strong-rrqr", "semi-supervised")
+    ]  # fmt: skip
+    page = folder / "paper.html"
+    page.write_text(comparison_report(rows, bound=900.0), encoding="utf-8")
+    browser.open(page)
+    browser.media("print")
+    browser.resize(680)  # A4 without its margins
+    widths = "[...document.querySelectorAll('table')].map((e) => e.getBoundingClientRect().right)"
+    assert max(browser.run(widths)) <= 680
+    browser.media()
+    browser.resize(1280)
+
+
 def test_without_motion_where_readers_want_none(opened):
     opened.media(prefers_reduced_motion="reduce")
     assert opened.run("getComputedStyle(document.documentElement).scrollBehavior") == "auto"

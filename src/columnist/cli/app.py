@@ -30,7 +30,7 @@ _EPILOG = "\n\n".join(
         "[bold]Exit codes[/bold]",
         "  0  done; also when Ctrl-C or a limit ended a search, whose best so far is kept",
         "  1  the task failed: interrupted before anything was found, certify --strict found "
-        "better columns, reproduce found differences",
+        "better columns, no selector of compare could select, reproduce found differences",
         "  2  bad input, bad options, or a file that cannot be read or written",
     ]
 )
@@ -85,13 +85,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return guarded(lambda: _run(arguments))
 
 
+def _usage_message(error) -> str:
+    """What is wrong with the command, and which help tells more."""
+    context = getattr(error, "ctx", None)
+    command = "columnist" if context is None else context.command_path
+    message = error.format_message().replace("Value error, ", "")
+    return f"{message} ({command} --help shows what there is)"
+
+
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(args=arguments, prog_name="columnist", standalone_mode=False)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        say_error(f"{error.format_message()} (columnist --help shows what there is)")
+        say_error(_usage_message(error))
         return 2
     sys.stdout.flush()
     return code if isinstance(code, int) else 0

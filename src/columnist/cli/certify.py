@@ -66,7 +66,6 @@ def certify(
     """Prove how good a given selection is, and show a better one if there is."""
     screen = Screen(telling, "certify")
     check_outputs(reading.file, report=report)
-    searching.seconds  # noqa: B018 (refuses a bad limit before anything is read)
     given = _from_file(columns_from) if columns_from else []
     with watching(screen, f"reading {reading.file}") as watch:
         data = load(reading, screen, preparing)

@@ -102,15 +102,18 @@ def _cleaner(data: Data, predictor: str | None, secrets: dict[str, np.ndarray], 
     if predictor is not None:
         source, y = _coefficients(predictor, data), None
     else:
-        source, y = _predictor(data.classes), data.y
+        source, y = _predictor(data), data.y
     secret = _secret_model(data.X, secrets)
     return NullSpaceCleaner(source, utility=utility, confidential=secret).fit(data.X, y)
 
 
-def _predictor(classes: bool):
+def _predictor(data: Data):
     """Logistic regression for classes, linear regression for values."""
-    if not classes:
+    if not data.classes:
         return None
+    if len(set(data.y.tolist())) < 2:
+        raise BadInput(f"the target {data.table.target_names[0]!r} has one class: there is nothing "
+                       "to predict.")  # fmt: skip
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=2000)

@@ -66,18 +66,18 @@ def compare(
     screen = Screen(telling, "compare")
     check_outputs(reading.file, report=report)
     size = as_size(k)
-    if size is None or size == "auto":
+    if size is None:
         raise BadInput("-k is missing: how many columns should each selector keep?")
-    entries = None if by is None else [find(name.strip()) for name in by.split(",") if name.strip()]
-    searching.seconds  # noqa: B018 (refuses a bad limit before anything is read)
+    if size == "auto":
+        raise BadInput("-k auto is for select: to compare, say how many columns to keep.")
+    entries = _entries(by)
     with watching(screen, f"reading {reading.file}") as watch:
         data = load(reading, screen, preparing)
         check_explain(explain, data)
         contest = Contest(data, size, "y" if data.y is not None and explain != "X" else "X",
                           searching, preparing, score and data.y is not None)  # fmt: skip
         rows = contest.run(entries or [find(n) for n in _DEFAULTS[_kind(data)]], watch)
-        if not rows:
-            raise Failed("interrupted before anything was found; nothing was written")
+        _check_rows(rows)
         asked = contest.asked(str(k))
         if report:
             from columnist.report import comparison_report
@@ -94,6 +94,22 @@ def compare(
             "selectors": [asdict(row) for row in rows],
         }
     )
+
+
+def _entries(by: str | None) -> list[Entry]:
+    """The selectors that were named, each once; none if those that suit the data are wanted."""
+    names = [] if by is None else [name.strip() for name in by.split(",")]
+    if by is not None and not any(names):
+        raise BadInput("--by takes names of selectors; columnist rank --list shows all.")
+    return list(dict.fromkeys(find(name) for name in names if name))
+
+
+def _check_rows(rows: list[Row]) -> None:
+    if not rows:
+        raise Failed("interrupted before anything was found; nothing was written")
+    if all(row.selected is None for row in rows):
+        reasons = "; ".join(f"{row.name}: {row.note}" for row in rows)
+        raise Failed(f"not one of the selectors could select: {reasons}")
 
 
 def _kind(data: Data) -> str:

@@ -28,7 +28,13 @@ Folder = Annotated[
 ]
 Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of data sets.")]
 
-app = typer.Typer(help="Data sets: list, fetch, show, path.", no_args_is_help=True)
+app = typer.Typer(help="Data sets: list, fetch, show, path.", invoke_without_command=True)
+
+
+@app.callback()
+def _data(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command("list", epilog=EPILOG)

@@ -19,6 +19,7 @@ FAILED, BAD_INPUT = 1, 2
 
 # How messages of the library name things, and what they are called on the command line.
 _WORDS: tuple[tuple[str, str], ...] = (
+    (r"\bn_features_to_select='auto'", "-k auto"),
     (r"\bnon_numeric='(\w+)'", r"--non-numeric \1"),
     (r"\bmissing='(\w+)'", r"--missing \1"),
     (r"\bformat='(\w+)'", r"--format \1"),
@@ -26,9 +27,15 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"\btarget='X'", "--explain X"),
     (r"\btarget='y'", "--explain y"),
     (r"\bids=", "--id"),
+    (r"(?<=') \(ids\)", ""),
+    (r"(?<=' )\((target|drop)\)", r"(--\1)"),
+    (r"(?<!['\w])tol\b(?=,| must)", "--tol"),
+    (r", or an instance of columnist\.criteria\.Criterion\b", ""),
+    (r"\blist_datasets\(\) has all\b", "columnist data list shows all"),
     (r"\b(header|drop|target|variable|format|delimiter)=(True|None)?(?!\w)", r"--\1"),
     (r"\bn_features_to_select\b", "-k"),
     (r"\btime_limit\b", "--time-limit"),
+    (r"\bn_components=(\d+)", r"--components \1"),
     (r"\bn_components\b", "the number of components"),
     (r"\bn_outliers\b", "the number of outliers"),
     (r"\bmax_features\b", "--path"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from columnist.cli.errors import BadInput
+from columnist.cli.inputs import mention_gaps
 from columnist.cli.model import Model
 from columnist.cli.options import Reading
 from columnist.cli.output import Screen
@@ -53,6 +55,7 @@ def read_for_model(
         raise BadInput(f"{name}: {error.strerror or error}.") from error
     if isinstance(columns, _Filled) and columns.filled:
         screen.note(f"{count(columns.filled, 'missing value')} filled in as the model says")
+    mention_gaps(table, screen)
     X = table.X.toarray() if hasattr(table.X, "toarray") else table.X
     return table, X
 
@@ -69,7 +72,12 @@ def _places(model: Model, needed: Sequence[int], names: Sequence[str], source: s
     nameless = tuple(names) == numbered_names(len(names))
     if nameless and len(names) == len(model.columns):
         return [names[i] for i in needed]
-    raise BadInput(f"{source} lacks {count(len(absent), 'column')} of the model: {listed(absent)}.")
+    folded = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(absent[0].lower(), list(folded)[:100_000], n=1)
+    hint = f"; is {absent[0]!r} the {folded[close[0]]!r} of the file?" if close else "."
+    raise BadInput(
+        f"{source} lacks {count(len(absent), 'column')} of the model: {listed(absent)}{hint}"
+    )
 
 
 class _Filled:

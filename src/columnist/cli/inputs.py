@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from columnist.io import Table
 
-__all__ = ["Data", "classes_or_values", "load", "names_in", "rehearse", "resolve_names"]
+__all__ = ["Data", "classes_or_values", "load", "mention_gaps", "names_in", "rehearse"]
+__all__ += ["rehearse_writing", "resolve_names"]
 
 # Columns whose scales differ by more than this are worth a hint.
 _APART = 100.0
@@ -150,14 +151,19 @@ def _mention(table: Table, screen: Screen) -> None:
             reasons.setdefault(why, []).append(name)
     for why, names in reasons.items():
         screen.note(f"{count(len(names), 'column')} left out ({why}): {listed(names)}")
+    mention_gaps(table, screen)
+    if table.renamed:
+        screen.note(f"repeated or empty column names changed: {listed(list(table.renamed))}")
+
+
+def mention_gaps(table: Table, screen: Screen) -> None:
+    """Say which missing values were filled in, or how many rows are left without them."""
     if table.imputed:
         total = sum(number for number, _ in table.imputed.values())
         where = listed(list(table.imputed))
         screen.note(f"{count(total, 'missing value')} filled in: {where}")
     if table.rows is not None:
         screen.note(f"rows with missing values dropped; {count(len(table.rows), 'row')} left")
-    if table.renamed:
-        screen.note(f"repeated or empty column names changed: {listed(list(table.renamed))}")
 
 
 def _target(table: Table, task: str) -> tuple[Any, bool]:
@@ -246,27 +252,36 @@ def _hint_at_scales(data: Data, screen: Screen) -> None:
             sizes = np.sqrt(np.einsum("ij,ij->j", X, X))
     sizes = sizes[(sizes > 0.0) & np.isfinite(sizes)]
     if len(sizes) > 1 and sizes.max() > _APART * sizes.min():
+        remedy = "--scale" if sp.issparse(X) else "--center --scale"
         screen.note(
             f"the columns' sizes differ by a factor of {sizes.max() / sizes.min():.3g}: large ones "
-            "decide the result; --center --scale puts all on one scale"
+            f"decide the result; {remedy} puts all on one scale"
         )
 
 
 def rehearse(out: str | None, data: Data) -> None:
     """Refuse a format that cannot hold the ids or targets, before the long work begins."""
+    from columnist.io import write_table
+
+    before = {name: values[:1] for name, values in data.before().items()}
+    after = {name: values[:1] for name, values in data.after().items()}
+    X, names = data.table.X[:1, :1], data.names[:1]
+    rehearse_writing(out, lambda path: write_table(path, X, names, before=before, after=after))
+
+
+def rehearse_writing(out: str | None, write: Callable[[str], None]) -> None:
+    """Write something small elsewhere, and say what is wrong about the name that was given."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from columnist.io import DataFileError, write_table
+    from columnist.io import DataFileError
 
     if out is None or out == "-":
         return
-    before = {name: values[:1] for name, values in data.before().items()}
-    after = {name: values[:1] for name, values in data.after().items()}
     with TemporaryDirectory() as folder:
         path = str(Path(folder) / Path(out).name)
         try:
-            write_table(path, data.table.X[:1, :1], data.names[:1], before=before, after=after)
+            write(path)
         except DataFileError as error:
             raise BadInput(str(error).replace(path, f"--out {out}")) from None
 

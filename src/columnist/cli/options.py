@@ -59,7 +59,12 @@ class Reading:
     ] = None
     target: Annotated[
         list[str] | None,
-        _data("--target", "-t", help="Column to be explained (repeatable).", metavar="NAME"),
+        _data(
+            "--target",
+            "-t",
+            help="Column to be explained (repeatable); label for the labels of svmlight.",
+            metavar="NAME",
+        ),
     ] = None
     drop: Annotated[
         list[str] | None,
@@ -70,16 +75,24 @@ class Reading:
         _data("--id", help="Column that names the rows (repeatable).", metavar="NAME"),
     ] = None
     non_numeric: Annotated[
-        Literal["refuse", "drop"], _data("--non-numeric", help="What to do with columns of text.")
+        Literal["refuse", "drop"],
+        _data("--non-numeric", help="Columns of text: refuse or drop.", metavar="HOW"),
     ] = "refuse"
     missing: Annotated[
         Literal["refuse", "mean", "median", "drop"],
-        _data("--missing", help="Missing values: fill with the mean or median, or drop the rows."),
+        _data(
+            "--missing",
+            help="Missing values: refuse, fill with the mean or median, or drop the rows.",
+            metavar="HOW",
+        ),
     ] = "refuse"
     task: Annotated[
         Literal["auto", "classes", "values"],
         _data(
-            "--task", help="What the target holds; auto: text and few whole numbers are classes."
+            "--task",
+            help="What the target holds: classes, values, or auto (text and few whole numbers are "
+            "classes).",
+            metavar="KIND",
         ),
     ] = "auto"
 
@@ -110,7 +123,11 @@ class Searching:
     ] = None
     search: Annotated[
         Literal["auto", "optimal", "weighted", "greedy", "optimistic"] | None,
-        _search("--search", help="Order of the search."),
+        _search(
+            "--search",
+            help="Order of the search: auto, optimal, weighted, greedy or optimistic.",
+            metavar="ORDER",
+        ),
     ] = None
     epsilon: Annotated[
         float | None, _search("--epsilon", help="Weight of the weighted search.")
@@ -123,6 +140,11 @@ class Searching:
     ] = None
     jobs: Annotated[int | None, _search("--jobs", help="Threads; -1 takes all processors.")] = None
     seed: Annotated[int | None, _search("--seed", help="Seed of everything random.")] = None
+
+    def __post_init__(self) -> None:
+        as_time_limit(self.time_limit)
+        if self.jobs == 0:
+            raise BadInput("--jobs takes a number of threads, or -1 for all processors; got 0.")
 
     @property
     def seconds(self) -> float | None:
@@ -177,11 +199,14 @@ def as_size(text: str | None, option: str = "-k") -> int | float | str | None:
     if text is None or text == "auto":
         return text
     try:
-        return as_number(text, option)
+        size = as_number(text, option)
     except BadInput:
+        size = float("nan")
+    if isinstance(size, float) and not 0.0 < size < 1.0:
         raise BadInput(
             f"{option} takes a number of columns, a share below 1, or auto; got {text!r}."
-        ) from None
+        )
+    return size
 
 
 def as_time_limit(text: str) -> float | None:

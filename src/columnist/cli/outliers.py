@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -60,7 +60,12 @@ def outliers(
     r: Annotated[
         int | None, typer.Option("-r", "--components", help="Principal components; 2 by default.")
     ] = None,
-    method: Annotated[Method, typer.Option("--method", help="How to find them.")] = "certified",
+    method: Annotated[
+        Method,
+        typer.Option(
+            "--method", help=f"How to find them: {', '.join(get_args(Method))}.", metavar="NAME"
+        ),
+    ] = "certified",
     remove: Annotated[
         bool, typer.Option("--remove", help="With --out: leave outlying rows out.")
     ] = False,
@@ -74,7 +79,6 @@ def outliers(
     if remove and not out:
         raise BadInput("--remove says what --out writes: add --out FILE.")
     number_of = as_number(k, "-k")
-    searching.seconds  # noqa: B018 (refuses a bad limit before anything is read)
     with watching(screen, f"reading {reading.file}") as watch:
         data = load(reading, screen, preparing)
         rehearse(out, data)

@@ -218,13 +218,19 @@ def check_outputs(
     out: str | None = None,
     report: str | None = None,
     model: str | None = None,
+    page: str | None = None,
 ) -> None:
-    """Refuse what cannot be written, before the long work begins."""
-    given = {"--out": out, "--report": report, "--model": model}
+    """Refuse what cannot be written, before the long work begins.
+
+    ``page`` is an ``--out`` that takes a page instead of data.
+    """
+    given = {"--out": out or page, "--report": report, "--model": model}
     endings = {"--report": (".html", ".htm"), "--model": (".json",)}
+    if page is not None:
+        endings["--out"] = endings["--report"]
     seen: dict[Path, str] = {}
     for option, path in given.items():
-        if path is None or (option == "--out" and path == "-"):
+        if path is None or (option == "--out" and path == "-" and page is None):
             continue
         _check_place(option, path)
         if option in endings and not path.lower().endswith(endings[option]):

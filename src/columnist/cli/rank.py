@@ -10,7 +10,7 @@ import typer
 from columnist.cli.command import command, examples
 from columnist.cli.complete import complete_selector
 from columnist.cli.errors import BadInput
-from columnist.cli.inputs import Data, load
+from columnist.cli.inputs import Data, load, rehearse_writing
 from columnist.cli.options import Out, Preparing, Reading, Report, Telling, as_size
 from columnist.cli.output import Screen, check_outputs
 from columnist.cli.progress import watching
@@ -77,6 +77,7 @@ def rank(
     entry, size, parameters = find(by), as_size(k), parse_parameters(option)
     if top is not None and top < 1:
         raise BadInput(f"--top takes a number from 1; got {top}.")
+    rehearse_writing(out, lambda path: _write(path, Ranking([0], ["a"], [1.0], [True])))
     with watching(screen, f"reading {reading.file}") as watch:
         data = load(reading, screen, preparing, hint=entry.name not in _SCALE_FREE)
         check_explain(None, data, entry.target == "required")

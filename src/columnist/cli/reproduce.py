@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -50,7 +51,9 @@ def reproduce(
         return 0
     if not tables:
         raise BadInput("which tables? Name some, or all (columnist reproduce --list shows them).")
-    check_outputs(report=out)
+    check_outputs(page=out)
+    if data is not None and not Path(data).is_dir():
+        raise BadInput(f"--data {data}: there is no such folder.")
     result = _run(screen, tables, quick, data)
     if out:
         write_page(result.to_html(), out, screen)

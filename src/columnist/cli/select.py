@@ -113,7 +113,6 @@ def select(
     screen = Screen(telling, "select", taken=out == "-")
     check_outputs(reading.file, out=out, report=report, model=model)
     size, entry = as_size(choosing.k), find(choosing.method)
-    searching.seconds  # noqa: B018 (refuses a bad limit before anything is read)
     if size is None:
         raise BadInput(
             "-k is missing: how many columns should be kept? (-k auto --tol 0.1 decides)"
@@ -122,6 +121,7 @@ def select(
         data = load(reading, screen, preparing)
         rehearse(out, data)
         check_explain(choosing.explain, data, entry.target == "required")
+        check_choice(choosing, data.names)
         selector = make_selector(entry, size, choosing, searching, data, watch)
         watch.phase(f"choosing {choosing.k} of {count(data.X.shape[1], 'column')}")
         selector.fit(data.X, data.y)
@@ -148,6 +148,19 @@ def check_explain(explain: str | None, data: Data, required: bool = False) -> No
     """A target has to be there where one is asked for."""
     if data.y is None and (explain == "y" or required):
         raise BadInput("a target is needed: name its column with --target.")
+
+
+def check_choice(choosing: Choosing, names: Sequence[str]) -> None:
+    """Refuse options that contradict one another, or sizes beyond the columns that are left."""
+    certified = find(choosing.method).name == "certified"
+    if certified and choosing.tol is not None and choosing.k != "auto":
+        raise BadInput("--tol goes with -k auto: the fewest columns that leave no larger error.")
+    both = set(choosing.include or ()) & set(choosing.exclude or ())
+    if both:
+        raise BadInput(f"--include and --exclude both name {listed(sorted(both))}: choose one.")
+    free = len(names) - len(set(choosing.exclude or ()))
+    if choosing.path is not None and not 1 <= choosing.path <= free:
+        raise BadInput(f"--path takes a number from 1 to {free}; got {choosing.path}.")
 
 
 def make_selector(entry, size, choosing: Choosing, searching: Searching, data: Data, watch: Watch):
@@ -197,13 +210,14 @@ def make_path(
     }
     y = None if choosing.explain == "X" else data.y
     try:
-        return selection_path(
+        path = selection_path(
             data.X, choosing.path, y=y, time_limit=searching.seconds, callback=watch.callback,
             **options,
         )  # fmt: skip
     except KeyboardInterrupt:
-        watch.settle(None)
-        return None
+        path = None
+    watch.settle(None)
+    return path
 
 
 def named(selector, data: Data):

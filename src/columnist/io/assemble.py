@@ -50,7 +50,7 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
     if counts.any() and request.missing == "refuse":
         raise DataFileError(
             f"{plural(counts.sum(), 'missing value')} in {counted(names, counts)}; "
-            "use missing='mean' or 'median' to impute, or missing='drop' to leave out rows."
+            "use missing='mean' or missing='median' to impute, or missing='drop' to leave out rows."
         )
     if counts.any():
         X, names, counts = without_empty(X, names, counts, request, ignored)
@@ -101,7 +101,9 @@ def unknown_column(role: str, name: str, places: dict[str, int], columns: Column
     if close:
         hint = f"did you mean {' or '.join(map(quoted, close))}?"
     else:
-        hint = f"the columns are {listed(map(quoted, known[:6]), len(known))}."
+        hint = f"the columns are {listed(map(quoted, [*places][:6]), len(places))}"
+        extras = listed(map(quoted, columns.extras))
+        hint += f"; next to them stand {extras}." if extras else "."
     return f"no column {quoted(name)} ({role}) among the {len(places)} columns; {hint}"
 
 

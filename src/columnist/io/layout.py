@@ -17,6 +17,7 @@ MOST_RECORDS = 100
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 TRUTH = ("true", "false")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+YEAR = re.compile(r"(19|20)\d\d")
 DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 
 
@@ -180,20 +181,33 @@ def has_decimal_comma(records: list[Record], delimiter: str) -> bool:
 
 
 def is_header(first: Record, rest: list[Record], comma: bool) -> bool:
-    """Whether the first row holds names: text above numbers, or nothing but text."""
+    """Whether the first row holds names: text or years above numbers, or nothing but text."""
     names = first.fields
     words = [not is_gap(name) and not is_number(name, comma) for name in names]
     if all(word or not plain(name) for word, name in zip(words, names, strict=True)):
         return any(words)
-    above, numeric = [], []
+    above, numeric, under = [], [], []
     for place, name in enumerate(names):
         below = [r.fields[place] for r in rest if len(r.fields) > place]
         below = [field for field in below if not is_gap(field)]
         if below and all(is_number(field, comma) for field in below):
             quotes = name.startswith('"') and not any(f.startswith('"') for f in below)
-            (above if quotes or words[place] else numeric).append(name)
+            if quotes or words[place]:
+                above.append(name)
+            else:
+                numeric.append(name)
+                under += below
+    if not above:
+        return are_years(numeric, under)
     years = all(re.fullmatch(r"\d{1,4}", name) for name in numeric)
-    return bool(above) and years and len(set(numeric)) == len(numeric)
+    return years and len(set(numeric)) == len(numeric)
+
+
+def are_years(names: list[str], below: list[str]) -> bool:
+    """Whether these are several years, above numbers that are none."""
+    if len(names) < 2 or len(set(names)) < len(names):
+        return False
+    return all(map(YEAR.fullmatch, names)) and not any(map(YEAR.fullmatch, below))
 
 
 def header_names(fields: list[str], width: int, trailing: bool) -> tuple[str, ...]:
@@ -207,7 +221,7 @@ def header_names(fields: list[str], width: int, trailing: bool) -> tuple[str, ..
     if len(names) != n_columns:
         raise DataFileError(
             f"the header has {len(names)} names, but the rows have {n_columns} fields "
-            f"(last name {quoted(names[-1])})."
+            f"(last name {quoted(names[-1])}): is this a table, and the delimiter the right one?"
         )
     return tuple(names)
 

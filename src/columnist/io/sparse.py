@@ -131,7 +131,7 @@ def read_svmlight(data: Input) -> MatrixColumns:
     try:
         X, labels = load_svmlight_file(io.BytesIO(content))
     except (ValueError, OverflowError) as error:
-        raise DataFileError(f"not rows of 'label place:value' ({error}).") from error
+        raise DataFileError(f"not rows of 'label place:value' ({quoted(error)}).") from error
     if not X.shape[0]:
         raise DataFileError("there is not a single row of data.")
     if X.shape[1] > MOST_COLUMNS:
