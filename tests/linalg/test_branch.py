@@ -260,3 +260,43 @@ def test_a_long_list_that_filtering_shortens_is_explored_in_its_own_memory(n_col
             Q, _ = np.linalg.qr(X[:, columns])
             left = np.linalg.norm(X - Q @ (Q.T @ X)) ** 2 / reduced.scale**2
             assert error == pytest.approx(left)
+
+
+def test_columns_that_span_nothing_are_no_matter_for_lapack(capfd):
+    """It would refuse a matrix without rows, and say so where results are printed."""
+    brancher = FrobeniusBrancher(np.zeros((6, 0)), np.zeros(0), CONSTANT, 0.0)
+    chosen, left = np.array([4, 1], dtype=np.int32), np.array([0, 2, 3, 5], dtype=np.int32)
+    error, errors = brancher.additions(chosen, left, Workspace())
+    assert error == CONSTANT and errors.tolist() == 4 * [CONSTANT]
+    for t in (1, 2, 3, 4):
+        found = brancher.children(chosen, left, t, np.inf, Workspace(), budget=1e6)
+        assert found[0] == CONSTANT and sorted(found[1].tolist()) == left.tolist()
+    for t in (2, 3):
+        found = brancher.completions(chosen, left, t, np.inf, 2, Workspace(), 1e6)
+        assert found[0].tolist() == 2 * [CONSTANT]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("n_chosen", [3, 4, 9, 40])
+@pytest.mark.parametrize("independent", [1, 2, 3])
+def test_more_columns_may_be_chosen_than_there_are_dimensions(n_chosen, independent):
+    rng = np.random.default_rng(n_chosen)
+    columns = rng.standard_normal((n_chosen + 6, 3))
+    columns[:n_chosen] = rng.standard_normal((n_chosen, independent)) @ columns[:independent]
+    weights = np.array([3.0, 2.0, 1.0])
+    brancher = FrobeniusBrancher(columns, weights, CONSTANT, 0.0)
+    every = np.arange(len(columns), dtype=np.int32)
+    chosen, left = every[:n_chosen], every[n_chosen:]
+    error, errors = brancher.additions(chosen, left, Workspace())
+    bound, kept, f, *_ = brancher.children(chosen, left, 1, np.inf, Workspace())
+    assert bound <= error
+    twin = [_left_error(columns[[*chosen, item]], weights) for item in left]
+    assert error == pytest.approx(_left_error(columns[chosen], weights))
+    np.testing.assert_allclose(errors, twin, atol=1e-12)
+    np.testing.assert_allclose(f, errors[kept - n_chosen], atol=1e-12)
+
+
+def _left_error(rows, weights):
+    U, s, _ = np.linalg.svd(rows.T, full_matrices=False)
+    Q = U[:, s > 1e-10 * s[0]]
+    return CONSTANT + weights.sum() - np.einsum("i,ij,ij->", weights, Q, Q)

@@ -53,30 +53,28 @@ cdef double residual_error(const double* weights, const double* q, int r, int j,
 
 cdef int factor_chosen(const double* columns, const int* chosen, Node* node, double* q,
                         double* tau) noexcept nogil:
-    """QR of the chosen columns into ``q``, leaving out dependent ones; returns how many stay.
-
-    Callers choose at most r columns.
-    """
-    cdef int r = node.r, j = node.n_chosen, info = 0, i, kept, one = 1
+    """QR of the chosen columns into ``q``, leaving out dependent ones; returns how many stay."""
+    cdef int r = node.r, j = node.n_chosen, info = 0, i, kept, count = min(j, r), one = 1
     cdef double length
     for i in range(j):
         node.iwork[i] = chosen[i]
-    while j > 0:
-        gather(columns, node.iwork, r, j, q)
-        dgeqrf(&r, &j, q, &r, tau, node.work, &node.lwork, &info)
+    while count > 0:  # no more than r are independent, and q has room for as many
+        gather(columns, node.iwork, r, count, q)
+        dgeqrf(&r, &count, q, &r, tau, node.work, &node.lwork, &info)
         # Only the first dependent column is known for sure: heights behind it may be borrowed.
         kept = 0
-        while kept < j and kept < r:
+        while kept < count:
             length = dnrm2(&r, columns + <size_t> node.iwork[kept] * r, &one)
             if not q[kept + <size_t> kept * r] ** 2 > (DEPENDENT * length) ** 2:
                 break
             kept += 1
-        if kept == j:
+        if kept == count:
             break
         for i in range(kept, j - 1):
             node.iwork[i] = node.iwork[i + 1]
         j -= 1
-    return j
+        count = min(j, r)
+    return count
 
 
 cdef void _normalise(const double* lengths, const int* candidates, Node* node,
