@@ -120,7 +120,11 @@ def test_a_bomb_is_refused(pack):
         unpacked(pack(b"\0" * 300_000), name, 1000)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x1f\x9d", b"<html>", gzip.compress(b"a")[:-4]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x1f\x9d", b"<html>", gzip.compress(b"a")[:-4]],
+    ids=["nothing", "two bytes", "a page", "cut off"],
+)
 @pytest.mark.parametrize("name", ["x.gz", "x.Z"])
 def test_what_is_not_compressed(content, name):
     if name == "x.gz" and not content:

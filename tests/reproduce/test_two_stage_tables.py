@@ -9,7 +9,7 @@ from sklearn.feature_selection import SelectKBest, r_regression
 from columnist.reproduce import two_stage_tables
 from columnist.reproduce.two_stage_tables import (
     SECOND,
-    Drawn,
+    _Drawn,
     excess_cells,
     stage_cell,
     supervised,
@@ -22,7 +22,7 @@ from tests.data import load_arcene, load_isolet5
 def test_draws_with_given_leverages_are_those_of_the_sampler():
     X = np.random.default_rng(0).standard_normal((30, 12)) * np.arange(1, 13)
     sampler = LeverageSampler(4, random_state=3).fit(X)
-    drawn = Drawn(4, scores=sampler.probabilities_, random_state=3).fit(X)
+    drawn = _Drawn(4, scores=sampler.probabilities_, random_state=3).fit(X)
     np.testing.assert_array_equal(drawn.selected_, sampler.selected_)
 
 

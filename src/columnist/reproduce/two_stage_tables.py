@@ -36,7 +36,7 @@ from columnist.selection import (
 )
 from columnist.selection.stage_weights import best_weights
 
-__all__ = ["TABLES", "Drawn", "two_ways"]
+__all__ = ["TABLES", "two_ways"]
 
 Row = Mapping[str, str]
 
@@ -57,7 +57,7 @@ SECOND: dict[str, Callable[[int], Any]] = {
 }
 
 
-class Drawn(NormSampler):
+class _Drawn(NormSampler):
     """Leverage sampling with leverages that are known already: draws share one decomposition."""
 
     def __init__(self, n_features_to_select=None, *, scores, replace=False, random_state=None):
@@ -136,7 +136,7 @@ def stand_in(run: Run, rows: list[Row], listed) -> Iterator[Cell]:
 def weighted(X, k: int, how: str, runs: int) -> list[float]:
     """Relative errors of leverage sampling, with repeats, and strong RRQR of weighted columns."""
     scores = LeverageSampler(k, random_state=0).fit(X).probabilities_
-    draws = [Drawn(scores=scores, replace=True, random_state=seed) for seed in range(runs)]
+    draws = [_Drawn(scores=scores, replace=True, random_state=seed) for seed in range(runs)]
     second = StrongRRQRSelector(k)
     return [
         fitted(TwoStageSelector(first, second, 4 * k, weights=how), X).relative_error_
@@ -184,7 +184,7 @@ def candidates(first: str, scores: np.ndarray, seed: int):
         "Pearson": lambda: SelectKBest(r_regression),
         "Random": lambda: UniformSampler(random_state=seed),
         "FKV": lambda: NormSampler(random_state=seed),
-        "LEV": lambda: Drawn(scores=scores, random_state=seed),
+        "LEV": lambda: _Drawn(scores=scores, random_state=seed),
         "Filter": MatchingFilter,
         "QRP": PivotedQRSelector,
     }[first]()
