@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -133,3 +134,18 @@ def test_wrong_shapes():
         write_table("-", np.eye(2), ["a"])
     with pytest.raises(ValueError, match="3 values for 2 rows"):
         write_table("-", np.eye(2), ["a", "b"], after={"y": [1, 2, 3]})
+
+
+def test_a_reader_that_leaves_is_not_the_file_s_fault(monkeypatch):
+    class Closed(io.RawIOBase):
+        def writable(self):
+            return True
+
+        def write(self, data):
+            raise BrokenPipeError
+
+    stream = io.TextIOWrapper(io.BufferedWriter(Closed()))
+    monkeypatch.setattr("sys.stdout", stream)
+    with pytest.raises(BrokenPipeError):
+        write_table("-", np.eye(2), ["a", "b"])
+    stream.buffer.raw.write = lambda data: len(data)  # what is left to flush at the end

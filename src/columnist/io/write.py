@@ -101,6 +101,8 @@ def write_table(
             write_file(WRITERS[format], content, temporary, zipped(name, format))
     except DataFileError as error:
         raise DataFileError(one_line(f"{name}: {error}")) from error
+    except BrokenPipeError:
+        raise  # whoever reads standard output has seen enough
     except OSError as error:
         raise DataFileError(
             one_line(f"{name}: cannot be written: {error.strerror or error}.")

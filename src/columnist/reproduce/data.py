@@ -25,11 +25,11 @@ class Data:
 
     Attributes
     ----------
-    home : pathlib.Path
+    home : path
         Folder of the files.
     """
 
-    home: Path
+    home: str | Path
 
     def matrix(self, name: str) -> Matrix:
         """X of a set, raw, as the documents use it; read-only."""
@@ -42,6 +42,7 @@ class Data:
 
     def load(self, source: Source, name: str) -> Matrix:
         """A matrix of the data home, or :class:`MissingData`."""
-        if not (self.home / source.path).is_file():
+        home = Path(self.home)
+        if not (home / source.path).is_file():
             raise MissingData(f"needs the data set {name}: columnist data fetch {name}")
-        return source.load(self.home)
+        return source.load(home)
