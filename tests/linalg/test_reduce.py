@@ -105,6 +105,9 @@ def test_sparse_is_not_densified(monkeypatch):
 @settings(max_examples=60)
 @given(matrices(max_columns=6))
 def test_gram(X):
+    """Columns of one length: of much shorter ones a Gram matrix has lost the digits."""
+    lengths = np.linalg.norm(X, axis=0)
+    X = X / np.where(lengths > 0.0, lengths, 1.0)
     assert_same_errors(reduce_gram(X.T @ X), X, atol=1e-7)
 
 
