@@ -59,23 +59,7 @@ _EXPORTS = {
     "certify": "columnist.selection.certify",
     "selection_path": "columnist.selection.path",
 }
-_SUBMODULES = frozenset(
-    {
-        "criteria",
-        "datasets",
-        "io",
-        "knowledge",
-        "lowrank",
-        "metrics",
-        "plotting",
-        "privacy",
-        "report",
-        "reproduce",
-        "robust",
-        "selection",
-        "spectral",
-    }
-)
+_SUBMODULES = frozenset(__all__) - {*_EXPORTS, "__version__"}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,10 +9,17 @@ from typing import Annotated, Any, Literal
 import typer
 
 from columnist.cli.command import command, examples
-from columnist.cli.complete import complete_selector
 from columnist.cli.errors import BadInput, Failed, in_options
 from columnist.cli.inputs import Data, load
-from columnist.cli.options import Preparing, Reading, Report, Searching, Telling, as_size
+from columnist.cli.options import (
+    Preparing,
+    Reading,
+    Report,
+    Searching,
+    Selectors,
+    Telling,
+    as_size,
+)
 from columnist.cli.output import Screen, check_outputs
 from columnist.cli.progress import Watch, watching
 from columnist.cli.select import check_explain
@@ -47,12 +54,7 @@ def compare(
     k: Annotated[
         str | None, typer.Option("-k", "--keep", help="Columns to keep: a number or a share.")
     ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", help="Selectors, separated by commas.", autocompletion=complete_selector
-        ),
-    ] = None,
+    by: Selectors = None,
     explain: Annotated[
         Literal["X", "y"] | None,
         typer.Option("--explain", help="What errors measure: all columns (X) or the target (y)."),
@@ -82,7 +84,9 @@ def compare(
         if report:
             from columnist.report import comparison_report
 
-            page = comparison_report(_report_rows(rows), bound=contest.bound, asked=asked)
+            page = comparison_report(
+                [asdict(row) for row in rows], bound=contest.bound, asked=asked
+            )
             write_page(page, report, screen)
     _show(screen, contest, rows)
     screen.finish(
@@ -288,10 +292,6 @@ def _predictor(classes: bool) -> list[Any]:
 
     scaler = StandardScaler(with_mean=False)
     return [scaler, LogisticRegression(max_iter=5000) if classes else RidgeCV()]
-
-
-def _report_rows(rows: list[Row]) -> list[dict[str, Any]]:
-    return [asdict(row) for row in rows]
 
 
 def _show(screen: Screen, contest: Contest, rows: list[Row]) -> None:

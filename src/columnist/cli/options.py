@@ -10,8 +10,8 @@ import typer
 from columnist.cli.complete import complete_criterion, complete_selector
 from columnist.cli.errors import BadInput
 
-__all__ = ["Model", "Out", "Preparing", "Reading", "Report", "Searching", "Telling"]
-__all__ += ["NUMBER_HELP", "as_number", "as_size", "as_time_limit"]
+__all__ = ["Model", "Out", "Preparing", "Reading", "Report", "Searching", "Selectors", "Telling"]
+__all__ += ["as_number", "as_size", "as_time_limit"]
 
 _DATA, _PREPARE, _SEARCH, _OUTPUT = "Data", "Preparation", "Search", "Output"
 
@@ -180,8 +180,6 @@ Selectors = Annotated[
         autocompletion=complete_selector,
     ),
 ]
-
-NUMBER_HELP = "a number, or a share below 1"
 
 
 def as_number(text: str, option: str) -> int | float:

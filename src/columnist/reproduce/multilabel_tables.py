@@ -32,7 +32,7 @@ from columnist.selection import (
     MultiLabelInformedSelector,
     RobustL21Selector,
 )
-from columnist.selection.multilabel import _LinearPath
+from columnist.selection.linear_path import LinearPath
 from columnist.selection.thresholds import optimal_thresholds
 
 __all__ = ["TABLES", "ranked_losses"]
@@ -132,7 +132,7 @@ def grid(method: str, most: int) -> Iterator[Any]:
 def ranked_losses(ranking, X, Y: np.ndarray, train, test) -> np.ndarray:
     """Hamming loss of linear models on the first 1, 2, ... columns, with the best thresholds."""
     chosen = columns_of(X, ranking)
-    path = _LinearPath(chosen[train], Y[train], 1, center=True)
+    path = LinearPath(chosen[train], Y[train], 1, center=True)
     return np.array(
         [
             np.mean((held_out > optimal_thresholds(fitted, Y[train])) != Y[test])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from columnist._validation import check_count, check_room, resolve_constraints
 from columnist.criteria import Criterion, get_criterion
-from columnist.linalg.forward_powers import fresh_directions
 from columnist.linalg.passes import columns_of
-from columnist.linalg.powers import Polynomials, fit_polynomials
 from columnist.selection.forward import ForwardSelector
+from columnist.selection.linear_path import LinearPath
 from columnist.selection.thresholds import optimal_thresholds
 
 __all__ = ["MultiLabelForwardClassifier", "MultiLabelForwardClassifierCV"]
@@ -64,7 +63,7 @@ class _ForwardLabels(ClassifierMixin, BaseEstimator):
         """Select features, fit the linear model on them and set the thresholds."""
         selector = self._selector(size, degree, criterion)
         self.selected_ = selector.fit(X, Y).selected_
-        path = _LinearPath(columns_of(X, self.selected_), Y, degree, center=self.fit_intercept)
+        path = LinearPath(columns_of(X, self.selected_), Y, degree, center=self.fit_intercept)
         self.polynomials_, self.coef_, self.intercept_ = path.model()
         self.thresholds_ = np.zeros(Y.shape[1])
         if not self._one_of_many():
@@ -420,7 +419,7 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
         selector = self._selector(int(sizes[-1]), degree, criterion, kind=_SilentForward)
         selected = selector.fit(X[train], Y[train]).selected_
         chosen = columns_of(X, selected)
-        path = _LinearPath(chosen[train], Y[train], degree, center=self.fit_intercept)
+        path = LinearPath(chosen[train], Y[train], degree, center=self.fit_intercept)
         # Beyond the last feature that adds anything the model stays as it is.
         wanted = np.minimum(sizes, len(selected))
         losses = {
@@ -461,58 +460,6 @@ class _SilentForward(ForwardSelector):
 
     def _warn_if_short(self, found: int, size: int) -> None:
         pass
-
-
-class _LinearPath:
-    """Least squares on the first 1, 2, ... features of a selection, with their powers.
-
-    The powers of each feature are orthogonalised against those before it: a further feature
-    then adds to the scores without changing the rest. Rows that were not fitted go through the
-    same steps.
-    """
-
-    def __init__(self, chosen: np.ndarray, Y: np.ndarray, degree: int, *, center: bool):
-        self._polynomials = fit_polynomials(chosen, degree, center=center)
-        self._start = Y.mean(axis=0) if center else np.zeros(Y.shape[1])
-        self._fitted: list[np.ndarray] = []
-        self._steps: list[tuple[np.ndarray, np.ndarray]] = []
-        self._weights: list[np.ndarray] = []
-        design = self._polynomials.evaluate(chosen)
-        Q, rest = np.zeros((len(Y), 0)), Y - self._start
-        for i in range(chosen.shape[1]):
-            U, T, K = fresh_directions(design[:, i], Q)
-            new = T.any(axis=0)
-            self._steps.append((T[:, new], K[:, new]))
-            self._fitted.append(U[:, new])
-            self._weights.append(U[:, new].T @ rest)
-            Q = np.column_stack([Q, U[:, new]])
-            rest = rest - U[:, new] @ self._weights[-1]
-
-    def _directions(self, design: np.ndarray) -> Iterator[np.ndarray]:
-        """New directions of each feature on other rows, given the polynomials there."""
-        Q = np.zeros((len(design), 0))
-        for i, (T, K) in enumerate(self._steps):
-            new = design[:, i] @ T - Q @ K
-            yield new
-            Q = np.column_stack([Q, new])
-
-    def scores(self, chosen: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Scores of the fitted rows, and of other rows, for 1, 2, ... features."""
-        fitted, other = self._start, self._start
-        others = self._directions(self._polynomials.evaluate(chosen))
-        for mine, new, weights in zip(self._fitted, others, self._weights, strict=True):
-            fitted, other = fitted + mine @ weights, other + new @ weights
-            yield fitted, other
-
-    def model(self) -> tuple[Polynomials | None, np.ndarray, np.ndarray]:
-        """Polynomials, coefficients and intercept with all features; see ``coef_``."""
-        k, degree = self._polynomials.lengths.shape
-        units = np.eye(k * degree).reshape(k * degree, k, degree)
-        coef = (np.hstack(list(self._directions(units))) @ np.concatenate(self._weights)).T
-        if degree > 1:
-            return self._polynomials, coef, self._start
-        slopes, offsets = self._polynomials.line()
-        return None, coef * slopes, self._start + coef @ offsets
 
 
 def _refuse_missing(y) -> None:
