@@ -16,3 +16,8 @@ hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, prin
 hypothesis.settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "explore")
 )
+
+
+def pytest_make_parametrize_id(config, val, argname):
+    """Name cases of bytes by their argument: bytes may hold a clock, and processes must agree."""
+    return argname if isinstance(val, bytes) else None
