@@ -22,14 +22,14 @@ DATA = {"_matrices", "_target"} | CORE | {"_validation"}
 SHARED = {"search", "_search", "_selector", "metrics", "datasets", "io"} | DATA
 
 ALLOWED: dict[str, set[str]] = {
-    "_validation": set(),
+    "_validation": {"linalg"},
     "criteria": set(),
     "linalg": {"criteria"},
     "search": CORE,
-    "_target": set(),
-    "_selector": set(),
+    "_target": {"linalg"},
+    "_selector": {"linalg", "_validation"},
     "_search": {"criteria", "search", "_validation"},
-    "_matrices": CORE | {"_validation"},
+    "_matrices": CORE | {"_target", "_validation"},
     "metrics": DATA,
     "datasets": {"io", "_validation"},
     "io": {"_validation"},

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from columnist._target import open_target
 from columnist._validation import check_memory
 from columnist.criteria import Criterion, Frobenius
+from columnist.linalg.blocks import RowBlocks
 from columnist.linalg.passes import columns_of, cross, energies_along, squared_norms
 from columnist.linalg.reduce import (
     Reduced,
@@ -47,6 +49,18 @@ class Matrices:
     center: bool = False
     unit: float = 1.0
     safe: bool = False
+
+    @classmethod
+    def of_blocks(cls, X: RowBlocks, y=None, *, center: bool, target: bool) -> Matrices:
+        """A few rows with the means and inner products of many, found in one pass over them.
+
+        ``target`` says whether y is approximated, which may have come with the rows.
+        """
+        along, read = open_target(y, X) if target and y is not None else (None, None)
+        sample = X.moments(along, read).sample()
+        rows, n = sample.rows, X.n_features
+        Y = rows[:, n:] if target else None
+        return cls(rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)))
 
     @property
     def n_features(self) -> int:

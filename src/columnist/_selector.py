@@ -9,6 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._validation import open_data
+from columnist.linalg.blocks import open_blocks
+
 __all__ = ["BaseSelector"]
 
 
@@ -18,6 +21,24 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     @abstractmethod
     def fit(self, X, y=None):
         """Select columns of X."""
+
+    def transform(self, X):
+        """The selected columns, in their original order.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array, sparse matrix, data frame or Dask collection of shape (n_samples, n_selected)
+            A Dask collection is not computed.
+        """
+        if open_blocks(X) is None:
+            return super().transform(X)
+        mask = self.get_support()
+        return open_data(self, X, reset=False).take(np.flatnonzero(mask))
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

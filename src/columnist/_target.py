@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-__all__ = ["resolve_classes", "resolve_target"]
+from columnist.linalg.blocks import RowBlocks, open_blocks
+
+__all__ = ["indicator_of", "open_target", "resolve_classes", "resolve_target"]
 
 # More distinct integers than this, and than a tenth of the samples, hardly are classes.
 _MANY_CLASSES = 30
@@ -47,6 +49,39 @@ def resolve_target(y, n_samples: int) -> np.ndarray:
     return matrix
 
 
+def open_target(y, X: RowBlocks):
+    """The target of a matrix of blocks, and what reads a part of it as a float matrix.
+
+    The same as :func:`resolve_target` for a y that may be a collection of blocks itself.
+    """
+    blocks = open_blocks(y)
+    if blocks is None:
+        return resolve_target(y, X.shape[0]), _values
+    if blocks.n_features == 1 and blocks.dtype.kind in "OUSbiu":
+        classes, count = blocks.fold(_block_classes, _merged_classes)
+        if classes is not None:
+            _warn_if_many(classes, count)
+            return blocks, _Indicator(classes)
+    return blocks, _values
+
+
+def indicator_of(y, classes) -> np.ndarray:
+    """One column for each of the given classes.
+
+    Examples
+    --------
+    >>> from columnist._target import indicator_of
+    >>> indicator_of(["b", "a"], ["a", "b", "c"])
+    array([[0., 1., 0.],
+           [1., 0., 0.]])
+    """
+    labels, known = column_or_1d(y), np.unique(classes)
+    strange = np.setdiff1d(labels, known)
+    if len(strange):
+        raise ValueError(f"y holds labels that are not in classes: {strange[:5].tolist()}.")
+    return _Indicator(known)(np.asarray(labels))
+
+
 def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, np.ndarray]:
     """Classes, and the code of every sample's class; ``caller`` is who needs them.
 
@@ -78,20 +113,61 @@ def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, 
 
 def _indicator(y: np.ndarray) -> np.ndarray | None:
     """One column per class; None for objects that are really floating point numbers."""
-    if y.dtype.kind == "O":
-        missing = np.array([value is None or value != value for value in y], dtype=bool)
-        if all(isinstance(value, numbers.Number) for value in y[~missing]):
-            integral = all(isinstance(value, numbers.Integral) for value in y)
-            return _indicator(y.astype(np.int64)) if integral else None
-        if missing.any():
-            raise ValueError("y has missing labels: remove those rows, or name them as a class.")
-        y = y.astype(str)
-    classes, codes = np.unique(y, return_inverse=True)
-    if y.dtype.kind in "iu" and len(classes) > max(_MANY_CLASSES, len(y) // 10):
+    labels = _labels(y)
+    if labels is None:
+        return None
+    classes = np.unique(labels)
+    _warn_if_many(classes, len(labels))
+    return _Indicator(classes)(labels)
+
+
+def _labels(y: np.ndarray) -> np.ndarray | None:
+    """Class labels of one type; None for objects that are really floating point numbers."""
+    if y.dtype.kind != "O":
+        return y
+    missing = np.array([value is None or value != value for value in y], dtype=bool)
+    if all(isinstance(value, numbers.Number) for value in y[~missing]):
+        integral = all(isinstance(value, numbers.Integral) for value in y)
+        return y.astype(np.int64) if integral else None
+    if missing.any():
+        raise ValueError("y has missing labels: remove those rows, or name them as a class.")
+    return y.astype(str)
+
+
+def _warn_if_many(classes: np.ndarray, n_samples: int) -> None:
+    if classes.dtype.kind in "iu" and len(classes) > max(_MANY_CLASSES, n_samples // 10):
         warnings.warn(
             f"y holds {len(classes)} distinct integers and is read as class labels. If they are "
             "values, pass floating point numbers.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
-    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
+
+
+class _Indicator:
+    """Reads labels as one column per class."""
+
+    def __init__(self, classes: np.ndarray):
+        self.classes = classes
+
+    def __call__(self, y: np.ndarray) -> np.ndarray:
+        codes = np.searchsorted(self.classes, _labels(np.ravel(y)))
+        return (codes[:, None] == np.arange(len(self.classes))).astype(np.float64)
+
+
+def _values(y: np.ndarray) -> np.ndarray:
+    """Reads numbers as a matrix."""
+    matrix = y[:, None] if y.ndim == 1 else y
+    return check_array(matrix, dtype=np.float64, input_name="y", ensure_min_samples=0)
+
+
+def _block_classes(y: np.ndarray) -> tuple[np.ndarray | None, int]:
+    labels = _labels(np.ravel(y))
+    return (None if labels is None else np.unique(labels)), len(y)
+
+
+def _merged_classes(parts) -> tuple[np.ndarray | None, int]:
+    count = sum(n for _, n in parts)
+    if any(classes is None for classes, _ in parts):
+        return None, count
+    return np.unique(np.concatenate([classes for classes, _ in parts])), count

@@ -8,7 +8,14 @@ from collections.abc import Iterable
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_feature_names_in
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_feature_names_in,
+    _check_n_features,
+    validate_data,
+)
+
+from columnist.linalg.blocks import RowBlocks, open_blocks
 
 __all__ = [
     "available_memory",
@@ -19,11 +26,65 @@ __all__ = [
     "check_room",
     "check_search",
     "feature_names",
+    "open_data",
     "random_generator",
+    "read_data",
     "resolve_columns",
     "resolve_constraints",
     "resolve_size",
 ]
+
+
+def read_data(estimator, *data, **checks):
+    """X, or X and y, as arrays that scikit-learn has checked; collections are gathered."""
+    return validate_data(estimator, *map(_gathered, data), **checks)
+
+
+def open_data(estimator, X, *, reset: bool = True, **checks) -> np.ndarray | RowBlocks:
+    """The same, but a collection of blocks stays where it is; visits check its entries."""
+    blocks = open_blocks(X)
+    if blocks is None:
+        return validate_data(estimator, X, reset=reset, **checks)
+    if getattr(blocks, "ndim", 2) != 2:
+        raise ValueError("Expected 2D array, got 1D array instead: X needs rows and columns.")
+    _check_numeric(blocks)
+    _check_feature_names(estimator, blocks.header, reset=reset)
+    _check_n_features(estimator, blocks.header, reset=reset)
+    return blocks
+
+
+def _gathered(X):
+    """X itself; all rows of a collection, with the names of its columns if they have any."""
+    blocks = open_blocks(X)
+    if blocks is None:
+        return X
+    m, n = blocks.shape
+    if not blocks.is_sparse:
+        check_memory(
+            2.0 * m * n * blocks.dtype.itemsize,
+            f"Bringing {m} x {n} entries into one process",
+            "Use an estimator that works on blocks, or select rows first.",
+        )
+    gathered = blocks.gather()
+    columns = getattr(blocks.header, "columns", None)
+    return gathered if columns is None else type(blocks.header)(gathered, columns=columns)
+
+
+def _check_numeric(blocks: RowBlocks) -> None:
+    if blocks.dtype.kind in "fiub":
+        return
+    dtypes = getattr(blocks.header, "dtypes", None)
+    if dtypes is None:
+        raise ValueError(f"X must hold real numbers; got entries of type {blocks.dtype}.")
+    strange = [
+        repr(name)
+        for name, dtype in dtypes.items()
+        if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub")
+    ]
+    raise ValueError(
+        f"X has columns that are not numeric: {', '.join(strange[:10])}"
+        f"{', ...' if len(strange) > 10 else ''}. Drop or encode them first."
+    )
 
 
 def check_choice(name: str, value, options: Iterable[str]) -> None:

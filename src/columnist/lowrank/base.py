@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from columnist._validation import check_choice, check_count
+from columnist._validation import check_choice, check_count, read_data
 from columnist.linalg.passes import apply
 from columnist.linalg.prox import row_norms
 from columnist.linalg.ties import ranked
@@ -61,7 +61,7 @@ class LowRankModel(BaseEstimator, ABC):
         """Fit the model to X."""
 
     def _read(self, X, *, reset: bool):
-        return validate_data(
+        return read_data(
             self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
             accept_sparse=("csr", "csc") if self.__sklearn_tags__().input_tags.sparse else False,
         )  # fmt: skip

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.linear_model import LinearRegression
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from columnist._target import resolve_target
-from columnist._validation import check_choice, check_real
+from columnist._validation import check_choice, check_real, read_data
 from columnist.privacy.coefficients import coefficients_of, is_model, is_unfitted
 from columnist.privacy.directions import against_confidential, without_confidential
 from columnist.privacy.knapsack import removed_shares
@@ -150,7 +150,7 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_real("utility", self.utility, low=0.0, high=np.finfo(np.float64).max)
         check_choice("centering", self.centering, ("mean", "none"))
         check_choice("gain", self.gain, ("distance", "count"))
-        given, X = X, validate_data(self, X, dtype=(np.float64, np.float32))
+        given, X = X, read_data(self, X, dtype=(np.float64, np.float32))
         n_features = X.shape[1]
         self.predictor_ = self._fitted_predictor(given, X, y)
         source = self.predictor if self.predictor_ is None else self.predictor_
@@ -232,7 +232,7 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Of the type of X, if that is float32 or float64.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        X = read_data(self, X, dtype=(np.float64, np.float32), reset=False)
         if self.n_removed_ == 0 and self.utility == 0.0:
             warnings.warn(
                 f"The predictor reads all {self.n_features_in_} directions of the features: at "
@@ -290,7 +290,7 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         PrivacyReport
         """
         cleaned = np.asarray(self.transform(X))
-        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        X = read_data(self, X, dtype=(np.float64, np.float32), reset=False)
         return make_report(self, X, cleaned, y_confidential)
 
     def __sklearn_tags__(self):

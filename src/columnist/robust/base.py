@@ -15,9 +15,9 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from columnist._validation import check_choice, check_count
+from columnist._validation import check_choice, check_count, read_data
 from columnist.linalg.reduce import power_of_two
 from columnist.linalg.threads import single_threaded_blas
 from columnist.robust.cutoffs import Cutoffs, classical_cutoffs, cross_fitted_cutoffs
@@ -77,7 +77,7 @@ class BaseRobustPCA(
         """Check everything; the rows, safe to square."""
         check_choice("cutoff", self.cutoff, ("cross-fitted", "classical"))
         self._check_parameters()
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = read_data(self, X, dtype=np.float64, ensure_min_samples=2)
         X, self._unit = _balanced(X)
         return X
 
@@ -132,7 +132,7 @@ class BaseRobustPCA(
 
     def _balanced_rows(self, X) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False) / self._unit
+        return read_data(self, X, dtype=np.float64, reset=False) / self._unit
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows along the components.

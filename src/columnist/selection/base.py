@@ -6,13 +6,13 @@ import warnings
 from abc import abstractmethod
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from columnist._matrices import Matrices
 from columnist._selector import BaseSelector
 from columnist._target import resolve_target
-from columnist._validation import check_choice, resolve_size
+from columnist._validation import check_choice, open_data, read_data, resolve_size
 from columnist.criteria import Criterion, Frobenius
+from columnist.linalg.blocks import RowBlocks, has_target
 from columnist.linalg.passes import merge_repeats
 
 __all__ = ["FastSelector"]
@@ -83,10 +83,18 @@ class FastSelector(BaseSelector):
 
     def _matrices(self, X, y) -> Matrices:
         """Check the data and settle the target."""
-        uses_y = self._uses_target(y)
-        X = validate_data(self, X, accept_sparse="csc", dtype=[np.float64, np.float32])
+        uses_y = self._uses_target(X if has_target(X) else y)
+        center = getattr(self, "centering", "none") == "mean"
+        read = read_data if self._needs_rows() else open_data
+        X = read(self, X, accept_sparse="csc", dtype=[np.float64, np.float32])
+        if isinstance(X, RowBlocks):
+            return Matrices.of_blocks(X, y, center=center, target=uses_y)
         Y = resolve_target(y, X.shape[0]) if uses_y else None
-        return Matrices(merge_repeats(X), Y, center=getattr(self, "centering", "none") == "mean")
+        return Matrices(merge_repeats(X), Y, center=center)
+
+    def _needs_rows(self) -> bool:
+        """Whether the selection depends on more than inner products of columns."""
+        return False
 
     def _criterion(self) -> Criterion:
         return Frobenius()

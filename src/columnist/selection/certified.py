@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from columnist._matrices import Matrices
 from columnist._selector import BaseSelector
@@ -22,12 +22,15 @@ from columnist._validation import (
     check_room,
     check_search,
     feature_names,
+    open_data,
     random_generator,
+    read_data,
     resolve_columns,
     resolve_constraints,
     resolve_size,
 )
 from columnist.criteria import Criterion, Frobenius
+from columnist.linalg.blocks import RowBlocks, has_target
 from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate, warn_unless_optimal
 from columnist.search.log import Progress
@@ -256,12 +259,14 @@ class ColumnSelector(BaseSelector):
     def _matrices(self, X, y) -> Matrices:
         """Check the data and settle the target."""
         gram = self.input == "gram"
-        if self.target == "y" and y is None:
+        given = y is not None or has_target(X)
+        if self.target == "y" and not given:
             raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
-        uses_y = y is not None and self.target in ("auto", "y")
-        X = validate_data(
-            self, X, accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64
-        )
+        uses_y = given and self.target in ("auto", "y")
+        read = read_data if gram else open_data
+        X = read(self, X, accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64)
+        if isinstance(X, RowBlocks):
+            return Matrices.of_blocks(X, y, center=self.centering == "mean", target=uses_y)
         if gram:
             _check_gram(X, uses_y, self.centering)
         Y = resolve_target(y, X.shape[0]) if uses_y else None
@@ -404,7 +409,13 @@ class ColumnSelector(BaseSelector):
         check_is_fitted(self)
         if not self._extracts():
             return super().transform(X)
-        X = validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
+        X = open_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
+        if isinstance(X, RowBlocks):
+            return X.map(self._extract, len(self.selected_) + len(self.components_))
+        return self._extract(X)
+
+    def _extract(self, X) -> np.ndarray:
+        """Selected columns and extracted features of checked data."""
         kept = X[:, self.selected_]
         kept = kept.toarray() if sp.issparse(kept) else kept
         rest = np.asarray(X @ self.components_.T) - self.intercept_ @ self.components_.T

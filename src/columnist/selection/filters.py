@@ -7,11 +7,10 @@ from abc import abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
 
 from columnist._matrices import Matrices
 from columnist._target import resolve_target
-from columnist._validation import check_choice
+from columnist._validation import check_choice, read_data
 from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
 from columnist.selection.base import FastSelector
 
@@ -97,7 +96,7 @@ class CorrelationFilter(_Filter):
 
     def _matrices(self, X, y) -> Matrices:
         self._uses_target(y)
-        X = validate_data(
+        X = read_data(
             self,
             X,
             accept_sparse="csc",

@@ -11,9 +11,9 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from columnist._validation import check_count, check_room, resolve_constraints
+from columnist._validation import check_count, check_room, read_data, resolve_constraints
 from columnist.criteria import Criterion, get_criterion
 from columnist.linalg.passes import columns_of
 from columnist.selection.forward import ForwardSelector
@@ -32,7 +32,7 @@ class _ForwardLabels(ClassifierMixin, BaseEstimator):
     def _validate(self, X, y) -> tuple[np.ndarray | sp.csc_array, np.ndarray]:
         """Checked data and the 0/1 matrix of the labels, one column per label."""
         _refuse_missing(y)
-        X, y = validate_data(
+        X, y = read_data(
             self, X, y, accept_sparse="csc", dtype=[np.float64, np.float32], multi_output=True
         )
         y = y.toarray() if sp.issparse(y) else y
@@ -103,7 +103,7 @@ class _ForwardLabels(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csc", dtype=[np.float64, np.float32], reset=False)
+        X = read_data(self, X, accept_sparse="csc", dtype=[np.float64, np.float32], reset=False)
         margins = self._scores(X) - self.thresholds_
         return margins[:, 0] if margins.shape[1] == 1 else margins
 

@@ -8,11 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
 
 from columnist._selector import BaseSelector
 from columnist._target import resolve_classes
-from columnist._validation import resolve_size
+from columnist._validation import read_data, resolve_size
 from columnist.linalg.passes import merge_repeats
 from columnist.linalg.reduce import squaring_scale
 from columnist.linalg.ties import ranked
@@ -32,7 +31,7 @@ class SpectralBase(BaseSelector):
     def _begin(self, X) -> tuple[np.ndarray | sp.csc_matrix, int]:
         """Checked data whose entries can be squared safely, and how many features to keep."""
         self._check_parameters()
-        X = validate_data(
+        X = read_data(
             self,
             X,
             accept_sparse="csc" if self.__sklearn_tags__().input_tags.sparse else False,

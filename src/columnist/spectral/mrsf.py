@@ -6,10 +6,10 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from columnist._target import resolve_target
-from columnist._validation import check_choice, check_count, feature_names
+from columnist._validation import check_choice, check_count, feature_names, read_data
 from columnist.linalg.l21_newton import optimality
 from columnist.linalg.l21_path import Knot, L21Path, l21_path
 from columnist.linalg.passes import apply
@@ -379,7 +379,7 @@ class MRSF(SpectralBase):
         check_is_fitted(self)
         if self.output == "columns":
             return super().transform(X)
-        X = validate_data(
+        X = read_data(
             self, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32]
         )
         used = X[:, self.selected_]

@@ -1,0 +1,36 @@
+"""The same estimators on Dask arrays and dataframes, out of core or on a cluster.
+
+Pass a Dask collection to ``fit`` and nothing else changes: the estimators of this package visit
+its blocks where they are and merge small sums. This module holds what else is needed around
+that: readers of files larger than memory, sums over streams, and counters of work and traffic.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+__all__ = [
+    "ChunkWarning",
+    "ClusterError",
+    "Cost",
+    "RunningMoments",
+    "count_cost",
+]
+
+_HOMES = {
+    "ChunkWarning": "chunks",
+    "ClusterError": "run",
+    "Cost": "cost",
+    "RunningMoments": "running",
+    "count_cost": "cost",
+}
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
