@@ -14,7 +14,13 @@ __all__ = [
     "ClusterError",
     "Cost",
     "RunningMoments",
+    "column_norms",
     "count_cost",
+    "least_squares",
+    "moments",
+    "randomized_svd",
+    "row_leverages",
+    "tall_qr",
 ]
 
 _HOMES = {
@@ -22,7 +28,13 @@ _HOMES = {
     "ClusterError": "run",
     "Cost": "cost",
     "RunningMoments": "running",
+    "column_norms": "reductions",
     "count_cost": "cost",
+    "least_squares": "reductions",
+    "moments": "reductions",
+    "randomized_svd": "reductions",
+    "row_leverages": "reductions",
+    "tall_qr": "reductions",
 }
 
 

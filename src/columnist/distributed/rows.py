@@ -87,7 +87,7 @@ class DaskRows(RowBlocks):
         return [visit_task(visit, *row) for row in zip(blocks, *parts, strict=True)]
 
     def _blocks(self) -> list:
-        return list(self.data.to_delayed().ravel())
+        return list(np.ravel(np.asarray(self.data.to_delayed(), dtype=object)))
 
     def _parts(self, other) -> list:
         """The blocks of something with as many rows."""

@@ -173,7 +173,8 @@ def merged_moments(parts: Sequence[Moments]) -> Moments:
     if len(parts) == 1:
         return parts[0]
     count = sum(part.count for part in parts)
-    mean = sum((part.count / count) * part.mean for part in parts)
+    origin = parts[0].mean  # equal means stay exactly what they are
+    mean = origin + sum((part.count / count) * (part.mean - origin) for part in parts)
     between = [np.sqrt(part.count) * (part.mean - mean) for part in parts]
     squared = [part.scatter for part in parts if part.scatter is not None]
     scatter = sum(squared[1:], start=squared[0]) if squared else None
