@@ -151,7 +151,7 @@ def moments_of(X) -> Moments:
             return squared
     assert_all_finite(X, input_name="X")
     rest = X.astype(np.float64)
-    mean = rest.mean(axis=0)
+    mean = rest.sum(axis=0) / max(m, 1)
     rest -= mean
     return Moments(m, mean, None, _triangle(rest) if m > _TALL * n else rest)
 
@@ -180,7 +180,8 @@ def merged_moments(parts: Sequence[Moments]) -> Moments:
     scatter = sum(squared[1:], start=squared[0]) if squared else None
     rest = np.vstack([*(part.rest for part in parts), between])
     if len(rest) > _TALL * len(mean):
-        again = rest.T @ rest
+        with np.errstate(over="ignore", invalid="ignore"):
+            again = rest.T @ rest
         if _cholesky(again) is None:
             rest = _triangle(rest)
         else:
