@@ -35,11 +35,13 @@ from benchmarks import (  # noqa: E402
     read_csv,
     robust_peers,
     robust_reach,
+    robust_rows,
     secular,
     table,
     textbook,
     weighted_tables,
     wide,
+    wide_dask,
 )
 from benchmarks.data import Sets  # noqa: E402
 from benchmarks.measure import Row, machine, timed  # noqa: E402
@@ -57,9 +59,11 @@ BENCHMARKS: dict[str, ModuleType] = {
     "exchange": exchange,
     "weighted_tables": weighted_tables,
     "wide": wide,
+    "wide_dask": wide_dask,
     "compare": compare,
     "robust_reach": robust_reach,
     "robust_peers": robust_peers,
+    "robust_rows": robust_rows,
     "large_graph": large_graph,
     "mrsf_path": mrsf_path,
     "lowrank": lowrank,

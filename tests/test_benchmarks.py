@@ -15,6 +15,7 @@ from benchmarks import (
     mrsf_path,
     reach,
     robust_reach,
+    robust_rows,
     run,
     secular,
     table,
@@ -258,3 +259,9 @@ def test_scores_on_large_graphs_find_the_informative_features():
     (row,) = large_graph.rows(Sets(None), quick=True)
     assert row["informative"] == 1.0
     assert 5 * 2000 <= row["edges"] <= 10 * 2000
+
+
+def test_outliers_among_many_rows_are_found_and_proven():
+    planted, none = robust_rows.rows(Sets(None), quick=True)
+    assert planted["planted found"] == planted["k"] == 20
+    assert planted["status"] == none["status"] == "optimal"

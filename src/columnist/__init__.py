@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from columnist import (
         criteria,
         datasets,
+        distributed,
         io,
         knowledge,
         lowrank,
@@ -38,6 +39,7 @@ __all__ = [
     "certify",
     "criteria",
     "datasets",
+    "distributed",
     "io",
     "knowledge",
     "lowrank",

@@ -16,6 +16,7 @@ from columnist.search.certificate import Certificate
 from columnist.search.engine import Limits, SearchResult
 from columnist.search.log import Progress
 from columnist.search.policies import Policy, get_policy
+from columnist.search.workers import Workers
 
 __all__ = ["AGREEMENT", "SearchOptions", "certificate_of"]
 
@@ -38,6 +39,7 @@ class SearchOptions:
     n_jobs: int = 1
     callback: Callable[[Progress], object] | None = None
     verbose: bool = False
+    workers: Workers | None = None
 
     @classmethod
     def of(cls, estimator, time_limit: float | None, **more: Any) -> Self:

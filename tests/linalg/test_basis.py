@@ -39,5 +39,7 @@ def test_shrinking_leaves_the_data_alone(dtype):
     data = ShrinkingColumns(X)
     data.replace(np.array([1]), np.zeros((3, 1)))
     np.testing.assert_array_equal(data.cross(np.ones(3)), [3.0, 0.0])
-    np.testing.assert_array_equal(data.apply(np.ones(2)), [1.0, 1.0, 1.0])
+    w, back = data.cross_and_back(np.ones(3))
+    np.testing.assert_array_equal(w, [3.0, 0.0])
+    np.testing.assert_array_equal(back, [3.0, 3.0, 3.0])
     np.testing.assert_array_equal(X, 1.0)

@@ -73,6 +73,16 @@ def test_large_means_cost_no_digits(offset, height):
     np.testing.assert_allclose(found, exact_covariance(X), rtol=1e-12, atol=atol)
 
 
+@pytest.mark.parametrize("copies", [1, 2])
+def test_sums_of_many_large_numbers(copies):
+    """Means of so many rows round by more than the rows differ; what is left of them counts."""
+    X = np.random.default_rng(0).standard_normal((100_000, 2)).round(3) + 1e11
+    X = X[:, [0, 1] * copies]  # independent columns are squared, copies are not
+    found = merged(X, [40_000]).covariance()[:2, :2]
+    expected = np.cov((X[:, :2] - 1e11).T, bias=True)
+    np.testing.assert_allclose(found, expected, atol=10 * np.spacing(1e11))
+
+
 @pytest.mark.parametrize("height", [5, 50, 400])
 def test_small_directions_survive(height):
     """Squaring would drown a direction of 1e-10 in the rounding of the largest."""

@@ -229,3 +229,34 @@ def test_a_wide_sketch_loses_nothing():
     reduced = reduce_data(X, rank=8, rng=np.random.default_rng(1))
     assert reduced.lost == pytest.approx(0.0, abs=1e-12)
     assert_same_errors(reduced, X)
+
+
+@pytest.mark.parametrize("tiny", [1e-14, 1e-17, 1e-20, 1e-40])
+@pytest.mark.parametrize("has_target", [False, True])
+def test_short_columns_keep_their_direction(tiny, has_target):
+    """A column may be shorter than the rounding of others: what it spans counts all the same."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((40, 5))
+    X = A * [1.0, tiny, 1.0, tiny, 3.0]
+    Y = rng.standard_normal((40, 2)) if has_target else None
+    reduced = reduce_data(X, Y)
+    assert reduced.rank == 5
+    unit = reduced.columns / np.linalg.norm(reduced.columns, axis=1)[:, None]
+    expected = A / np.linalg.norm(A, axis=0)
+    np.testing.assert_allclose(unit @ unit.T, expected.T @ expected, atol=1e-12)
+    target = X if Y is None else Y
+    for chosen in ([1], [0, 3], [1, 3, 4]):
+        left = residual_singular_values(A.T, target, chosen)
+        Q = np.linalg.qr(unit[chosen].T)[0]
+        T = np.diag(np.sqrt(reduced.weights))
+        found = reduced.scale * np.linalg.svd(T - Q @ (Q.T @ T), compute_uv=False)
+        np.testing.assert_allclose(found[: len(left)], left, atol=1e-12 * left.max())
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e5 + 0.1])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_constant_columns_are_nothing_once_means_are_free(value, make):
+    X = np.column_stack([np.full(50, value), np.random.default_rng(0).standard_normal((50, 2))])
+    reduced = reduce_data(make(X), center=True)
+    assert not reduced.columns[0].any()
+    assert reduced.rank == 2

@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
 
-from columnist import ColumnSelector
+from columnist import ColumnSelector, certify
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
 from columnist.linalg.sketch import randomized_range
 from tests.oracles.brute_force import best_subsets, subset_error
@@ -637,3 +638,30 @@ def test_every_kind_of_matrix_is_what_it_says():
     assert min(ranks["gaussian"]) == 5
     assert max(ranks["low rank"]) < 5
     assert min(ranks["duplicates"]) < 5 and min(ranks["zero columns"]) < 5
+
+
+@pytest.mark.parametrize("tiny", [1e-20, 1e-17, 1e-15, 1e-8])
+def test_a_column_of_noise_proves_nothing(tiny):
+    """In a reduction to the rank of the data its direction would be arbitrary."""
+    rows = np.arange(50)
+    noise = np.full(50, -tiny / 50)
+    noise[5] = tiny
+    X = np.column_stack([scale(rows % 7), noise, scale(rows % 3)])
+    selector = ColumnSelector(2).fit(X)
+    np.testing.assert_array_equal(selector.selected_, [0, 2])
+    assert selector.certificate_.is_optimal
+    left = noise - X[:, [0, 2]] @ np.linalg.lstsq(X[:, [0, 2]], noise)[0]
+    np.testing.assert_allclose(selector.error_, left @ left, rtol=1e-6, atol=1e-28)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3])
+def test_constant_columns_explain_nothing_beside_an_intercept(value):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.full(50, value), rng.standard_normal(50)])
+    y = rng.standard_normal(50)
+    selector = ColumnSelector(1, centering="mean").fit(X, y)
+    np.testing.assert_array_equal(selector.selected_, [1])
+    assert selector.certificate_.gap == 0.0
+    worse = certify(X, [0], y=y, centering="mean")
+    assert worse.better == (1,)
+    np.testing.assert_allclose(worse.error, np.sum((y - y.mean()) ** 2))

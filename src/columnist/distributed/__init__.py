@@ -12,29 +12,37 @@ import importlib
 __all__ = [
     "ChunkWarning",
     "ClusterError",
+    "Collection",
     "Cost",
     "RunningMoments",
     "column_norms",
     "count_cost",
     "least_squares",
     "moments",
+    "open_collection",
     "randomized_svd",
     "row_leverages",
+    "search_on",
     "tall_qr",
+    "watch",
 ]
 
 _HOMES = {
     "ChunkWarning": "chunks",
     "ClusterError": "run",
+    "Collection": "files",
     "Cost": "cost",
     "RunningMoments": "running",
     "column_norms": "reductions",
     "count_cost": "cost",
     "least_squares": "reductions",
     "moments": "reductions",
+    "open_collection": "files",
     "randomized_svd": "reductions",
     "row_leverages": "reductions",
+    "search_on": "workers",
     "tall_qr": "reductions",
+    "watch": "run",
 }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import dask.array as da
 import numpy as np
+
+from columnist.distributed.warn import warn_caller
 
 __all__ = ["ChunkWarning", "row_chunks"]
 
@@ -24,9 +24,11 @@ def row_chunks(X: da.Array) -> da.Array:
     """The array in chunks of whole rows of a reasonable size; warns where it is cut anew."""
     if X.ndim == 2 and len(X.chunks[1]) > 1:
         _warn(
-            f"the columns of X are cut into {len(X.chunks[1])} chunks, but rows are needed whole",
+            f"its columns are cut into {len(X.chunks[1])} chunks, but rows are needed whole",
             "rechunk({1: -1}), or better, store it that way",
         )
+        if np.isnan(X.shape[0]):
+            return X.rechunk({1: -1})
         X = X.rechunk({0: "auto", 1: -1}, block_size_limit=_GOOD)
     if np.isnan(X.shape[0]):
         return X
@@ -35,10 +37,10 @@ def row_chunks(X: da.Array) -> da.Array:
     dense = not _is_sparse(X)
     if dense and max(heights) * width > _LARGEST and max(heights) > 1:
         gigabytes = max(heights) * width / 2**30
-        _warn(f"X has a chunk of {gigabytes:.1f} GB", "rechunk it to about 100 MB")
+        _warn(f"it has a chunk of {gigabytes:.1f} GB", "rechunk it to about 100 MB")
         X = X.rechunk({0: "auto"}, block_size_limit=_GOOD)
     elif len(heights) > _MOST_TINY and sum(heights) * width / len(heights) < _TINY:
-        _warn(f"X has {len(heights)} tiny chunks", "rechunk it to about 100 MB")
+        _warn(f"it has {len(heights)} tiny chunks", "rechunk it to about 100 MB")
         X = X.rechunk({0: "auto"}, block_size_limit=_GOOD)
     return X
 
@@ -48,8 +50,7 @@ def _is_sparse(X: da.Array) -> bool:
 
 
 def _warn(what: str, instead: str) -> None:
-    warnings.warn(
-        f"Cut anew for this computation: {what}. To spare that, {instead} first.",
+    warn_caller(
+        f"A Dask array is cut anew for this computation: {what}. To spare that, {instead} first.",
         ChunkWarning,
-        stacklevel=6,
     )

@@ -37,6 +37,8 @@ class Cost:
         Merges, all levels of the trees together.
     levels : int
         Levels of merges, one after the other.
+    seconds : float
+        Time of the passes, as seen from here.
     """
 
     passes: int = 0
@@ -46,6 +48,7 @@ class Cost:
     broadcast: float = 0.0
     merges: int = 0
     levels: int = 0
+    seconds: float = 0.0
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Cost)))

@@ -14,20 +14,25 @@ import scipy.sparse as sp
 from dask.delayed import delayed
 
 from columnist.distributed.chunks import row_chunks
+from columnist.distributed.columns import DaskColumns, cut_columns
 from columnist.distributed.cost import Cost, bytes_of, charge
-from columnist.distributed.run import as_matrix, compute, merge_tree, visit_task
+from columnist.distributed.run import as_matrix, cluster_client, compute, merge_tree, visit_task
+from columnist.distributed.workers import DaskWorkers
 from columnist.linalg.blocks import RowBlocks, register_blocks
 
 __all__ = ["DaskRows", "open_dask"]
 
 
 def open_dask(X) -> DaskRows | None:
-    """A Dask array or dataframe as blocks; None for anything else of Dask."""
+    """A Dask array or dataframe as blocks."""
     if isinstance(X, da.Array):
         return DaskRows(_checked_array(X))
     if isinstance(X, (dd.DataFrame, dd.Series)):
         return DaskRows(_checked_frame(X))
-    return None
+    raise TypeError(
+        f"Expected a Dask array or dataframe, got a Dask {type(X).__name__}: make an array of it "
+        "first (dask.array.from_delayed, to_dask_array), or compute it."
+    )
 
 
 class DaskRows(RowBlocks):
@@ -78,6 +83,7 @@ class DaskRows(RowBlocks):
         for a, b in product(range(len(blocks)), repeat=2):
             tile = links[edges[a] : edges[a + 1], edges[b] : edges[b + 1]]
             if tile.nnz or (a == b == 0):
+                charge(Cost(broadcast=bytes_of(tile)))
                 tasks.append(visit_task(visit, blocks[a], blocks[b], delayed(tile)))
         return compute([merge_tree(delayed(merge), tasks)])[0]
 
@@ -126,6 +132,13 @@ class DaskRows(RowBlocks):
             self.data.map_blocks(_divided, scale, dtype=np.float64, meta=self.data._meta)
         )
 
+    def workers(self) -> DaskWorkers | None:
+        client = cluster_client()
+        return None if client is None else DaskWorkers(client)
+
+    def by_columns(self) -> DaskColumns:
+        return cut_columns(self)
+
     def cut_like(self, other: RowBlocks) -> DaskRows:
         if self.is_frame and other.is_frame and self.data.npartitions == other.data.npartitions:
             return self  # visits compare the lengths
@@ -136,8 +149,20 @@ class DaskRows(RowBlocks):
             )
         if self.lengths == other.lengths:
             return self
-        data = self.data.to_dask_array(lengths=self.lengths) if self.is_frame else self.data
-        return DaskRows(data.rechunk({0: other.lengths}))
+        return DaskRows(self._as_array().rechunk({0: other.lengths}))
+
+    def _as_array(self) -> da.Array:
+        """The same as an array whose chunks are known."""
+        width = () if self.ndim == 1 else (self.n_features,)
+        if not self.is_frame:
+            chunks = (self.lengths, *((n,) for n in width))
+            return da.Array(self.data.dask, self.data.name, chunks, meta=self.data._meta)
+        convert = delayed(as_matrix)
+        parts = [
+            da.from_delayed(convert(block), (length, *width), dtype=self.dtype)
+            for block, length in _with(self._blocks(), self.lengths)
+        ]
+        return da.concatenate(parts)
 
 
 class _Plain:
@@ -150,8 +175,8 @@ class _Plain:
         return self._visit(as_matrix(block))
 
 
-def _with(blocks, starts):
-    return zip(blocks, starts, strict=True)
+def _with(blocks, numbers):
+    return zip(blocks, numbers, strict=True)
 
 
 def _columns(block, columns):
@@ -176,11 +201,20 @@ def _is_numeric(dtype) -> bool:
 def _checked_array(X: da.Array) -> da.Array:
     if X.ndim not in (1, 2):
         raise ValueError(f"Expected a Dask array with rows and columns; got {X.ndim} dimensions.")
+    _check_any(X.shape)
     return row_chunks(X)
 
 
-def _checked_frame(X):
+def _checked_frame(X: dd.DataFrame | dd.Series) -> dd.DataFrame | dd.Series:
+    _check_any((np.nan, *X.shape[1:]))
     return X
+
+
+def _check_any(shape) -> None:
+    """Raise unless there is something; a length that nobody knows may be anything."""
+    for length, what in zip(shape, ("sample", "feature"), strict=False):
+        if length == 0:
+            raise ValueError(f"Found array with 0 {what}(s) while a minimum of 1 is required.")
 
 
 register_blocks("dask", open_dask)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from columnist.linalg.column_parts import ColumnParts
 from columnist.linalg.moments import Moments, merged_moments, moments_of
 
 __all__ = ["RowBlocks", "has_target", "open_blocks", "register_blocks"]
@@ -99,9 +100,20 @@ class RowBlocks(ABC):
     def cut_like(self, other: RowBlocks) -> RowBlocks:
         """The same rows in the blocks of another one."""
 
+    def by_columns(self) -> ColumnParts | None:
+        """The same in blocks of columns; None where the rows themselves are not kept."""
+        return None
+
+    def workers(self):
+        """Helpers for long searches where these blocks are; see :mod:`columnist.search.workers`."""
+        return None
+
     def moments(self, y: RowBlocks | np.ndarray | None = None, read: Callable | None = None):
         """Moments of the columns, followed by those of the target that ``read`` makes of y."""
-        return self.fold(BlockMoments(read), merged_moments, *([] if y is None else [y]))
+        moments = self.fold(BlockMoments(read), merged_moments, *([] if y is None else [y]))
+        if moments.count == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        return moments
 
     def largest(self) -> float:
         """Largest entry in absolute value."""
@@ -127,7 +139,10 @@ class BlockMoments:
             return X
         Y = self._read(*y)
         if len(Y) != X.shape[0]:
-            raise ValueError(f"A block of X has {X.shape[0]} rows, but its part of y has {len(Y)}.")
+            raise ValueError(
+                f"A block of X has {X.shape[0]} rows, but its part of y has {len(Y)}: cut both "
+                "into the same rows."
+            )
         if sp.issparse(X):
             return sp.hstack([X, sp.csr_array(Y)], format="csr")
         return np.hstack([X, Y])

@@ -8,8 +8,9 @@ belong to the residual :math:`r_i` of column i. When column l is chosen, q its n
 
     f \leftarrow f - 2 w \circ X^T P X w + \|w\|^2 w \circ w, \qquad g \leftarrow g - w \circ w,
 
-P projecting off what was chosen before: three passes over X a step, no residual, no n x n
-matrix. The first f needs the kernel XX' once, in blocks of rows.
+P projecting off what was chosen before: three passes over X a step (two where it is kept
+elsewhere in parts), no residual, no n x n matrix. The first f needs the kernel XX' once, in
+blocks of rows.
 
 Rounding: f is quadratic in the residual, so a column is computed anew when its f has fallen
 a millionfold (less when little is left of the column) or its g ten thousandfold; where many
@@ -22,8 +23,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.linalg.basis import GrowingBasis
-from columnist.linalg.kernel import column_forms
-from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
+from columnist.linalg.column_parts import ColumnParts
+from columnist.linalg.kernel import ColumnForms
+from columnist.linalg.passes import column_blocks, columns_of, squared_norms, squares_along
 from columnist.linalg.residual import DEPENDENT
 from columnist.linalg.shrinking import SHRUNK, ShrinkingColumns
 from columnist.linalg.ties import first_gain, rounding_energy
@@ -33,6 +35,8 @@ __all__ = ["WideForward"]
 # Relative error that f may have, and the least share to which it may fall until then.
 _ACCURATE = 1e-8
 _FALLEN = 1e-6
+# Columns fetched together from where they are kept: one of them is likely to be the next.
+_NEAR = 16
 # Columns that are computed one block after the other rather than all from the kernel.
 _FEW = 1000
 
@@ -42,7 +46,7 @@ class WideForward:
 
     Parameters
     ----------
-    X : ndarray or CSC matrix of shape (m, n)
+    X : ndarray, CSC matrix or ColumnParts of shape (m, n)
         Data.
     capacity : int
         Columns to add at most.
@@ -56,10 +60,15 @@ class WideForward:
         if sp.issparse(X):
             self._places = np.flatnonzero(squared_norms(X))
             X = X[:, self._places]
+        elif isinstance(X, ColumnParts):
+            self._places, X = X.places, X.filled()
+        self._forms = ColumnForms(X)
         self._X, self._data = X, ShrinkingColumns(X)
         self._basis = GrowingBasis(X.shape[0], capacity, center=center)
         self._own = squared_norms(X)
         self._gone = self._own == 0.0
+        self._near: dict[int, np.ndarray] = {}
+        self._gains = np.zeros(len(self._own))
         self._renew_all()
         self._total = float(self._g.sum())
         self._nothing = rounding_energy(X.shape, float(self._own.sum()))
@@ -71,8 +80,8 @@ class WideForward:
             return int(np.flatnonzero(allowed)[0]), 0.0
         self._refresh(here)
         usable = self._g > 0.0
-        gains = np.divide(self._f, self._g, out=np.zeros_like(self._f), where=usable)
-        at, gain = first_gain(gains, here, self._nothing)
+        self._gains = np.divide(self._f, self._g, out=np.zeros_like(self._f), where=usable)
+        at, gain = first_gain(self._gains, here, self._nothing)
         return int(self._places[at]), gain
 
     def add(self, column: int) -> None:
@@ -81,10 +90,9 @@ class WideForward:
         if at == len(self._places) or self._places[at] != column:
             return
         before = self._basis.Q
-        q = self._basis.append(columns_of(self._X, [at])[:, 0])
+        q = self._basis.append(self._column(at))
         if q is not None:
-            w = self._data.cross(q)
-            u = self._data.apply(w)
+            w, u = self._data.cross_and_back(q)
             u -= before @ (before.T @ u)
             self._f -= 2.0 * w * self._data.cross(u)
             w *= w
@@ -92,6 +100,17 @@ class WideForward:
             self._g -= w
             self._total -= float(w.sum())
         self._drop([at])
+
+    def _column(self, at: int) -> np.ndarray:
+        """One column; from elsewhere it comes with those that may be next."""
+        if not isinstance(self._X, ColumnParts):
+            return columns_of(self._X, [at])[:, 0]
+        if at not in self._near:
+            count = min(_NEAR, len(self._gains))
+            best = np.argpartition(-self._gains, count - 1)[:count]
+            which = np.union1d(best, [at])
+            self._near = dict(zip(which.tolist(), columns_of(self._X, which).T, strict=True))
+        return self._near[at]
 
     def error(self) -> float:
         """Squared Frobenius error of what is chosen."""
@@ -123,18 +142,13 @@ class WideForward:
         stale, rest = stale[alive], rest[:, alive]
         self._data.replace(stale, rest)
         self._g[stale] = self._fresh[stale] = squares[alive]
-        energy = np.zeros(len(stale))
-        for part in column_blocks(self._X.shape[1], max(len(stale), 1)):
-            energy += np.square(self._data.cross(rest, part)).sum(axis=0)
-        self._f[stale] = self._high[stale] = energy
+        self._f[stale] = self._high[stale] = self._data.energies_along(rest)
 
     def _renew_all(self) -> None:
         """f and g of every column, from the kernel of the residual."""
         Q = self._basis.Q
-        self._g = self._own.copy()
-        for q in Q.T:
-            self._g -= np.square(cross(self._X, q))
-        self._f = column_forms(self._X, Q)
+        self._g = self._own - squares_along(self._X, Q) if Q.shape[1] else self._own.copy()
+        self._f = self._forms.outside(Q)
         # Residuals that are short beside their column are differences of large numbers: they
         # count as shrunk, and are computed one by one when they are wanted.
         self._fresh, self._high = self._own.copy(), self._f.copy()

@@ -5,14 +5,51 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from columnist.linalg.column_parts import ColumnParts, Visit
 from columnist.linalg.gather import add_forms
 from columnist.linalg.passes import column_blocks, cross, kernel_product
-from columnist.linalg.second_moment import kernel_blocks
+from columnist.linalg.second_moment import gram_squares, has_short_rows, kernel_blocks
 
-__all__ = ["column_forms"]
+__all__ = ["ColumnForms", "column_forms"]
 
 # A column with more than this share of nonzeros is cheaper in a dense product.
 _DENSE = 1 / 8
+
+
+class ColumnForms:
+    r"""The forms :math:`x^T P XX^T P x` of all columns of X, for whatever is projected out.
+
+    For data that are kept elsewhere in parts, the forms with P = I are computed once, and
+
+    .. math::
+
+        x^T P K P x = x^T K x - 2 (Q^T x)^T (Q^T K x) + (Q^T x)^T (Q^T K Q) (Q^T x),
+        \quad K = XX^T:
+
+    the kernel goes round once at most, and not for every Q.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.kernel import ColumnForms
+    >>> ColumnForms(np.diag([1.0, 2.0])).outside(np.zeros((2, 0)))
+    array([ 1., 16.])
+    """
+
+    def __init__(self, X):
+        self._X, self._whole = X, None
+
+    def outside(self, Q: np.ndarray) -> np.ndarray:
+        """The forms with P = I - QQ', Q being orthonormal."""
+        X = self._X
+        if not isinstance(X, ColumnParts):
+            return column_forms(X, Q)
+        if self._whole is None:
+            self._whole = X.spread([_whole_forms(X)])
+        if Q.shape[1] == 0:
+            return self._whole.copy()
+        KQ = kernel_product(X, Q)
+        return self._whole - X.spread(X.collect(Visit(_caught, Q, KQ, Q.T @ KQ)))
 
 
 def column_forms(X, Q: np.ndarray) -> np.ndarray:
@@ -47,6 +84,33 @@ def column_forms(X, Q: np.ndarray) -> np.ndarray:
             block = block - Q[rows] @ KQ.T - (KQ[rows] - Q[rows] @ inner) @ Q.T
         add(rows, block, forms)
     return forms
+
+
+def _whole_forms(X: ColumnParts) -> np.ndarray:
+    """x'XX'x of the columns that the parts hold."""
+    if has_short_rows(X):
+        return gram_squares(X)
+    forms = np.zeros(len(X.places))
+    for rows, block in kernel_blocks(X):
+        forms += np.concatenate(X.collect(Visit(_block_forms, rows, block)))
+    return forms
+
+
+def _block_forms(part, rows: slice, block: np.ndarray) -> np.ndarray:
+    """What a block of kernel rows gives to the form of every column."""
+    forms = np.zeros(part.shape[1])
+    add = _sparse_adder(part) if sp.issparse(part) else _dense_adder(part)
+    add(rows, block, forms)
+    return forms
+
+
+def _caught(part, Q: np.ndarray, KQ: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """What projecting off Q takes from the form of every column."""
+    caught = np.empty(part.shape[1])
+    for columns in column_blocks(part.shape[1], Q.shape[1] if sp.issparse(part) else sum(Q.shape)):
+        W, V = cross(part[:, columns], Q), cross(part[:, columns], KQ)
+        caught[columns] = np.einsum("ij,ij->i", W, 2.0 * V - W @ inner)
+    return caught
 
 
 def _gram_forms(X, Q: np.ndarray) -> np.ndarray:

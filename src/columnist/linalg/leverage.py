@@ -13,8 +13,10 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from columnist.linalg.passes import gram, kernel_product
+from columnist.linalg.column_parts import ColumnParts
+from columnist.linalg.passes import apply, cross, gram, kernel_product
 from columnist.linalg.rrqr import column_squares, triangle
+from columnist.linalg.second_moment import kernel_blocks
 
 __all__ = ["RightVectors", "leverage_scores", "right_vectors"]
 
@@ -38,14 +40,14 @@ class RightVectors:
     ----------
     values : ndarray of shape (r,)
         Singular values, descending, those of rounding left out.
-    data : ndarray or sparse matrix
+    data : ndarray, sparse matrix or ColumnParts
         The vectors, or X.
     left : ndarray of shape (r, m) or None
         What X is to be multiplied with.
     """
 
     values: np.ndarray
-    data: np.ndarray | sp.spmatrix
+    data: np.ndarray | sp.spmatrix | ColumnParts
     left: np.ndarray | None = None
 
     def keep(self, which) -> RightVectors:
@@ -87,7 +89,7 @@ def right_vectors(X, rank: int | None, rng: np.random.Generator | None) -> Right
 
     Parameters
     ----------
-    X : ndarray or CSC matrix of shape (m, n)
+    X : ndarray, CSC matrix or ColumnParts of shape (m, n)
         Data.
     rank : int or None
         Number of vectors.
@@ -95,23 +97,64 @@ def right_vectors(X, rank: int | None, rng: np.random.Generator | None) -> Right
         Randomness of the iteration; not used with ``rank=None``.
     """
     m, n = X.shape
+    if isinstance(X, ColumnParts) and m * n <= _BLOCK:
+        X = X.gather()
     if sp.issparse(X) and m * n <= _BLOCK:
         X = X.toarray()
+    if isinstance(X, ColumnParts):
+        return _of_parts(X, rank, rng)
     side = X if m <= n else X.T
     if rank is not None and min(m, n) > _EXACT_SIDE:
         values, basis = _iterated(side, rank, rng)
     elif sp.issparse(X):
         values, basis = _from_gram(side)
     else:
-        values, basis = _from_triangle(side)
+        values, basis = _from_triangle(side, max(m, n))
+    return _leading(values, basis, rank, X)
+
+
+def _leading(values, basis, rank: int | None, X) -> RightVectors:
+    """The first vectors, from those of the smaller side."""
     values, basis = values[:rank], basis[:, : len(values[:rank])]
-    return RightVectors(values, X, (basis / values).T) if m <= n else RightVectors(values, basis.T)
+    wide = X.shape[0] <= X.shape[1]
+    return RightVectors(values, X, (basis / values).T) if wide else RightVectors(values, basis.T)
 
 
-def _from_triangle(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Singular values and left vectors of a dense X with m <= n."""
+def _of_parts(X: ColumnParts, rank: int | None, rng) -> RightVectors:
+    """The same as :func:`right_vectors` for a matrix that is kept elsewhere."""
+    wide = X.shape[0] <= X.shape[1]
+    if rank is not None and min(X.shape) > _EXACT_SIDE:
+        product = kernel_product if wide else _gram_product
+        values, basis = _settled(X, product, X.shape[0 if wide else 1], rank, rng)
+    elif not wide:  # few columns: no reason to leave them where they are
+        return right_vectors(X.gather(), rank, rng)
+    elif X.is_sparse:
+        kernel = np.vstack([block for _, block in kernel_blocks(X)])
+        values, basis = _descending(*np.linalg.eigh(kernel), max(X.shape))
+    else:
+        factor = X.fold(_transposed_triangle, _merged_triangles)
+        values, basis = _from_triangle(factor.T, max(X.shape))
+    return _leading(values, basis, rank, X)
+
+
+def _transposed_triangle(part: np.ndarray) -> np.ndarray:
+    """Triangular factor of the transposed columns."""
+    return triangle(part.T)
+
+
+def _merged_triangles(factors) -> np.ndarray:
+    return triangle(np.vstack(factors))
+
+
+def _gram_product(X, Q: np.ndarray) -> np.ndarray:
+    """X'XQ."""
+    return cross(X, apply(X, Q))
+
+
+def _from_triangle(X: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values and left vectors of a dense X with m <= n; ``length`` is its longer side."""
     U, s, _ = scipy.linalg.svd(triangle(X.T).T, full_matrices=False, check_finite=False)
-    kept = s > max(X.shape) * _EPS * s.max(initial=0.0)
+    kept = s > length * _EPS * s.max(initial=0.0)
     return s[kept], U[:, kept]
 
 
@@ -125,11 +168,16 @@ def _iterated(X, rank: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     if sp.issparse(X):
         X = X.tocsc()
         X = X[:, np.flatnonzero(np.diff(X.indptr))]
-    width = min(rank + _OVERSAMPLING, X.shape[0])
-    Q, _ = np.linalg.qr(rng.standard_normal((X.shape[0], width)))
+    return _settled(X, kernel_product, X.shape[0], rank, rng)
+
+
+def _settled(X, product, side: int, rank: int, rng: np.random.Generator):
+    """The same for whatever ``product(X, Q)`` multiplies Q with, a matrix of this side."""
+    width = min(rank + _OVERSAMPLING, side)
+    Q, _ = np.linalg.qr(rng.standard_normal((side, width)))
     before = 0.0
     for _ in range(_MAX_ITERATIONS):
-        image = kernel_product(X, Q)
+        image = product(X, Q)
         squares, turn = np.linalg.eigh(Q.T @ image)
         vectors = Q @ turn
         captured = float(squares[-rank:].sum())

@@ -18,7 +18,7 @@ Everything that depends on means and inner products alone can then be computed f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -153,6 +153,9 @@ def moments_of(X) -> Moments:
     rest = X.astype(np.float64)
     mean = rest.sum(axis=0) / max(m, 1)
     rest -= mean
+    left = rest.sum(axis=0) / max(m, 1)  # sums of large numbers round
+    rest -= left
+    mean += left
     return Moments(m, mean, None, _triangle(rest) if m > _TALL * n else rest)
 
 
@@ -194,14 +197,16 @@ def _squared(X: np.ndarray) -> Moments | None:
     """Moments by squaring, or None where that would lose digits."""
     m, n = X.shape
     mean = X.sum(axis=0, dtype=np.float64) / m
-    far = _is_far(X, mean)
     with np.errstate(over="ignore", invalid="ignore"):
-        scatter = _products(X, mean) if far else _products(X, None) - m * np.outer(mean, mean)
+        far = _is_far(X, mean)
+        if not far:
+            scatter = _products(X) - m * np.outer(mean, mean)
+            far = bool((m * mean**2 > _FAR * np.diag(scatter)).any())
+        if far:
+            scatter, mean = _products_about(X, mean)
         squares = np.diag(scatter)
         if not (squares > _SAFE[0]).all() or not (squares < _SAFE[1]).all():
             return None
-        if not far and (m * mean**2 > _FAR * squares).any():
-            scatter = _products(X, mean)
     if _cholesky(scatter) is None:
         return None
     return Moments(m, mean, scatter, np.zeros((0, n)))
@@ -214,19 +219,28 @@ def _is_far(X: np.ndarray, mean: np.ndarray) -> bool:
         return bool((mean**2 > _FAR * np.square(some - mean).mean(axis=0)).any())
 
 
-def _products(X: np.ndarray, shift: np.ndarray | None) -> np.ndarray:
-    """(X - shift)'(X - shift) in float64."""
-    if X.dtype == np.float64 and shift is None:
+def _products(X: np.ndarray) -> np.ndarray:
+    """X'X in float64."""
+    if X.dtype == np.float64:
         return X.T @ X
-    m, n = X.shape
-    total = np.zeros((n, n))
-    height = max(1, _CACHED // n)
-    for start in range(0, m, height):
-        part = X[start : start + height].astype(np.float64)
-        if shift is not None:
-            part -= shift
-        total += part.T @ part
-    return total
+    return sum(part.T @ part for part in _double(X))
+
+
+def _products_about(X: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scatter about means that rounding may have moved, and what they should be."""
+    scatter, left = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
+    for part in _double(X):
+        part -= mean
+        scatter += part.T @ part
+        left += part.sum(axis=0)
+    left /= len(X)
+    return scatter - len(X) * np.outer(left, left), mean + left
+
+
+def _double(X: np.ndarray) -> Iterator[np.ndarray]:
+    """Copies of some rows after the other in double precision, small enough for the cache."""
+    height = max(1, _CACHED // X.shape[1])
+    return (X[i : i + height].astype(np.float64) for i in range(0, len(X), height))
 
 
 def _cholesky(scatter: np.ndarray) -> np.ndarray | None:

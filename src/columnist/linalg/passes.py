@@ -1,8 +1,10 @@
 """Passes over a data matrix, dense or sparse, in float64 and little memory.
 
 Every function reads X block by block where a product would be larger than X itself, so that
-float32 data are never copied whole and wide sparse data never become dense. No input
-validation; column means are not removed (deflate by the constant vector for that).
+float32 data are never copied whole and wide sparse data never become dense. A matrix that is
+kept elsewhere in parts (:class:`~columnist.linalg.column_parts.ColumnParts`) is visited there, one
+pass for each call. No input validation; column means are not removed (deflate by the constant
+vector for that).
 """
 
 from __future__ import annotations
@@ -12,22 +14,31 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
+from columnist.linalg.column_parts import ColumnParts, Visit, total
+
 __all__ = [
     "apply",
     "by_columns",
     "column_blocks",
     "columns_of",
     "cross",
+    "cross_and_back",
     "energies_along",
     "gram",
     "kernel_product",
     "merge_repeats",
     "row_blocks",
     "squared_norms",
+    "squares_along",
+    "take_columns",
+    "without_means",
 ]
 
 # Entries of a dense work block: 32 MB.
 _BLOCK = 2**22
+# A column that is no longer than this share of itself without its mean is constant: the rest is
+# the rounding of its entries.
+_CONSTANT = 1e-13
 
 
 def merge_repeats(X):
@@ -54,45 +65,83 @@ def column_blocks(n: int, height: int) -> Iterator[slice]:
 row_blocks = column_blocks
 
 
+def take_columns(X, which):
+    """Some columns, dense or sparse as they are, in memory."""
+    return X.take(which) if isinstance(X, ColumnParts) else X[:, which]
+
+
 def columns_of(X, which) -> np.ndarray:
     """Some columns as a dense float64 array."""
-    part = X[:, which]
+    part = take_columns(X, which)
     part = part.toarray() if sp.issparse(part) else part
     return np.asarray(part, dtype=np.float64)
 
 
+def without_means(X: np.ndarray) -> np.ndarray:
+    """The columns minus their means; of constant ones exactly nothing is left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.passes import without_means
+    >>> without_means(np.array([[0.1, 1.0], [0.1, 2.0], [0.1, 6.0]]))
+    array([[ 0., -2.],
+           [ 0., -1.],
+           [ 0.,  3.]])
+    """
+    rest = X - X.mean(axis=0, dtype=np.float64)
+    rest -= rest.mean(axis=0)  # sums of large numbers round
+    rest[:, np.linalg.norm(rest, axis=0) <= _CONSTANT * np.linalg.norm(X, axis=0)] = 0.0
+    return rest
+
+
 def squared_norms(X) -> np.ndarray:
     """Squared lengths of the columns."""
-    total = np.zeros(X.shape[1])
+    if isinstance(X, ColumnParts):
+        return X.spread(X.collect(squared_norms))
+    squares = np.zeros(X.shape[1])
     if sp.issparse(X):
         X = X.tocsc()
         filled = np.flatnonzero(np.diff(X.indptr))
         if len(filled):
-            squares = np.square(X.data, dtype=np.float64)
-            total[filled] = np.add.reduceat(squares, X.indptr[filled])
-        return total
+            entries = np.square(X.data, dtype=np.float64)
+            squares[filled] = np.add.reduceat(entries, X.indptr[filled])
+        return squares
     for rows in row_blocks(*X.shape):
         part = X[rows].astype(np.float64, copy=False)
-        total += np.einsum("ij,ij->j", part, part)
-    return total
+        squares += np.einsum("ij,ij->j", part, part)
+    return squares
 
 
 def cross(X, Q: np.ndarray) -> np.ndarray:
     """X'Q, one row per column of X."""
+    if isinstance(X, ColumnParts):
+        return X.spread(X.collect(Visit(cross, Q)))
     if sp.issparse(X) or X.dtype == np.float64:
         return np.asarray(X.T @ Q, dtype=np.float64)
-    total = np.zeros((X.shape[1], *Q.shape[1:]))
+    products = np.zeros((X.shape[1], *Q.shape[1:]))
     for rows in row_blocks(*X.shape):
-        total += X[rows].astype(np.float64).T @ Q[rows]
-    return total
+        products += X[rows].astype(np.float64).T @ Q[rows]
+    return products
 
 
 def apply(X, weights: np.ndarray) -> np.ndarray:
     """X times a vector (or a few)."""
+    if isinstance(X, ColumnParts):
+        return X.fold(apply, total, weights)
     if sp.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ weights, dtype=np.float64)
     parts = [X[rows].astype(np.float64) @ weights for rows in row_blocks(*X.shape)]
     return np.concatenate(parts)
+
+
+def cross_and_back(X, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """X'q and XX'q."""
+    if isinstance(X, ColumnParts):
+        products, images = zip(*X.collect(Visit(cross_and_back, q)), strict=True)
+        return X.spread(products), total(images)
+    products = cross(X, q)
+    return products, apply(X, products)
 
 
 def gram(X, *, center: bool = False) -> np.ndarray:
@@ -100,31 +149,46 @@ def gram(X, *, center: bool = False) -> np.ndarray:
     m, n = X.shape
     means = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel() if center else np.zeros(n)
     if sp.issparse(X):
-        G = (X.T @ X).toarray().astype(np.float64, copy=False)
+        X = X.astype(np.float64, copy=False)
+        G = (X.T @ X).toarray()
         return G - m * np.outer(means, means) if center else G
     if X.dtype == np.float64 and not center:
         return X.T @ X
-    total = np.zeros((n, n))
+    products = np.zeros((n, n))
     for rows in row_blocks(m, n):
         part = X[rows].astype(np.float64) - means
-        total += part.T @ part
-    return total
+        products += part.T @ part
+    return products
 
 
 def kernel_product(X, Q: np.ndarray) -> np.ndarray:
     """XX'Q without ever holding X'Q whole."""
-    total = np.zeros(Q.shape)
+    if isinstance(X, ColumnParts):
+        return X.fold(Visit(kernel_product, Q), total)
+    image = np.zeros(Q.shape)
     for columns in column_blocks(X.shape[1], max(1, *Q.shape[1:]) if sp.issparse(X) else len(Q)):
         part = X[:, columns]
         part = part if sp.issparse(part) else part.astype(np.float64, copy=False)
-        total += part @ (part.T @ Q)
-    return total
+        image += part @ (part.T @ Q)
+    return image
 
 
 def energies_along(X, Q: np.ndarray) -> np.ndarray:
     """Sums of squares of X'q for every column q: what each direction explains of X."""
-    total = np.zeros(Q.shape[1])
+    if isinstance(X, ColumnParts):
+        return X.fold(Visit(energies_along, Q), total)
+    energies = np.zeros(Q.shape[1])
     Q = np.ascontiguousarray(Q)  # sparse products would copy it for every block
     for columns in column_blocks(X.shape[1], Q.shape[1]):
-        total += np.square(cross(X[:, columns], Q)).sum(axis=0)
-    return total
+        energies += np.square(cross(X[:, columns], Q)).sum(axis=0)
+    return energies
+
+
+def squares_along(X, Q: np.ndarray) -> np.ndarray:
+    """Squared length of Q'x for every column x of X; Q'X is never held whole."""
+    if isinstance(X, ColumnParts):
+        return X.spread(X.collect(Visit(squares_along, Q)))
+    squares = np.empty(X.shape[1])
+    for columns in column_blocks(X.shape[1], Q.shape[1] if sp.issparse(X) else sum(Q.shape)):
+        squares[columns] = np.square(cross(X[:, columns], Q)).sum(axis=1)
+    return squares

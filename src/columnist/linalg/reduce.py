@@ -25,6 +25,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from columnist.linalg.passes import without_means
+from columnist.linalg.residual import DEPENDENT
 from columnist.linalg.sketch import randomized_range
 
 __all__ = [
@@ -115,7 +117,7 @@ def reduce_data(
     X = X * (1.0 / x_scale)
     Y = None if Y is None else Y * (1.0 / y_scale)
     if Y is not None and center:
-        Y = Y - Y.mean(axis=0)
+        Y = without_means(Y)
     mean = _column_means(X) if center else None
     if rank is not None:
         small, target, lost = _sketched(X, Y, mean, rank, rng)
@@ -123,7 +125,7 @@ def reduce_data(
         small, target = _sparse_factor(X, Y, mean)
         lost = 0.0
     else:
-        small, target = _dense_factor(X if mean is None else X - mean, Y)
+        small, target = _dense_factor(X if mean is None else without_means(X), Y)
         lost = 0.0
     return _rotate(small, target, y_scale, exact=rank is None, lost=lost)
 
@@ -210,7 +212,10 @@ def _joint_gram(X, Y, mean) -> np.ndarray:
     m = X.shape[0]
     gram = _dense(X.T @ X)
     if mean is not None:
+        squares = np.diag(gram)
         gram = gram - m * np.outer(mean, mean)
+        constant = np.diag(gram) <= m * _EPS * squares  # what is left is rounding
+        gram[constant] = gram[:, constant] = 0.0
     if Y is None:
         return gram
     cross = np.asarray(X.T @ Y)
@@ -265,8 +270,12 @@ class _Centered:
 
 def _rotate(small, target, scale, *, exact, lost) -> Reduced:
     """Coordinates in which the target's second moment is diagonal."""
-    U, s, _ = scipy.linalg.svd(small, full_matrices=False, check_finite=False)
-    rank = int((s > max(small.shape) * _EPS * s.max(initial=0.0)).sum())
+    U, s, rank = _range_of(small)
+    if rank < len(small) and _hides_columns(small, s):
+        # A selection does not care how long columns are: short ones must not pass for rounding.
+        lengths = np.linalg.norm(small, axis=0)
+        U, _, rank = _range_of(small / np.where(lengths > 0.0, lengths, 1.0))
+        target = small if target is None else target
     # U'C and not diag(s)V': columns that are zero stay zero, small ones stay accurate.
     columns = (U[:, :rank].T @ small).T
     if target is None:
@@ -277,6 +286,23 @@ def _rotate(small, target, scale, *, exact, lost) -> Reduced:
     weights = np.zeros(len(W))
     weights[: len(t)] = t**2
     return Reduced(np.ascontiguousarray(columns @ W[:rank]), weights, scale, exact, rank, lost)
+
+
+def _range_of(small: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Left vectors, singular values, and how many of them are not rounding."""
+    U, s, _ = scipy.linalg.svd(small, full_matrices=False, check_finite=False)
+    return U, s, int((s > _floor(small, s)).sum())
+
+
+def _floor(small: np.ndarray, s: np.ndarray) -> float:
+    return max(small.shape) * _EPS * s.max(initial=0.0)
+
+
+def _hides_columns(small: np.ndarray, s: np.ndarray) -> bool:
+    """Whether some columns are so short that what counts as rounding is a part of them."""
+    lengths = np.linalg.norm(small, axis=0)
+    shortest = lengths[lengths > 0.0].min(initial=np.inf)
+    return bool(shortest * DEPENDENT < _floor(small, s))
 
 
 def _dense(matrix) -> np.ndarray:

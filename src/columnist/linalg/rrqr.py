@@ -23,7 +23,13 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from columnist.linalg.basis import GrowingBasis
-from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
+from columnist.linalg.passes import (
+    column_blocks,
+    columns_of,
+    cross,
+    squared_norms,
+    squares_along,
+)
 from columnist.linalg.residual import DEPENDENT
 from columnist.linalg.ties import first_largest
 
@@ -75,10 +81,7 @@ def column_squares(X, left: np.ndarray | None = None) -> np.ndarray:
     """Squared lengths of the columns of X, or of ``left @ X``, which is never held whole."""
     if left is None:
         return squared_norms(X)
-    squares = np.empty(X.shape[1])
-    for columns in column_blocks(X.shape[1], len(left) if sp.issparse(X) else sum(left.shape)):
-        squares[columns] = np.square(cross(X[:, columns], left.T)).sum(axis=1)
-    return squares
+    return squares_along(X, left.T)
 
 
 def _fewer_rows(X, size: int):
@@ -88,7 +91,7 @@ def _fewer_rows(X, size: int):
     steps, which are bound by memory and about twice as slow or more.
     """
     m, n = X.shape
-    return triangle(X) if not sp.issparse(X) and m > 2 * n and 2 * size >= n else X
+    return triangle(X) if isinstance(X, np.ndarray) and m > 2 * n and 2 * size >= n else X
 
 
 class Deflated:

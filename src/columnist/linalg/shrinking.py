@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.linalg.passes import apply, cross
+from columnist.linalg.column_parts import ColumnParts
+from columnist.linalg.passes import cross, cross_and_back, energies_along
 
 __all__ = ["SHRUNK", "ShrinkingColumns"]
 
@@ -18,7 +19,8 @@ class ShrinkingColumns:
 
     Products with directions outside the selection do not change by it, except that they no
     longer carry the rounding of the whole columns. Dense data are copied at the first
-    replacement; sparse data stay as they are, since residuals would not be sparse.
+    replacement; sparse data stay as they are, since residuals would not be sparse, and so do data
+    that are kept elsewhere.
 
     Examples
     --------
@@ -31,20 +33,25 @@ class ShrinkingColumns:
     """
 
     def __init__(self, X):
-        self._X, self._copied = X, sp.issparse(X)
+        self._X, self._copied = X, False
+        self._fixed = sp.issparse(X) or isinstance(X, ColumnParts)
 
     def replace(self, columns: np.ndarray, residuals: np.ndarray) -> None:
         """Put residuals in the place of columns."""
-        if sp.issparse(self._X):
+        if self._fixed:
             return
         if not self._copied:
             self._X, self._copied = np.array(self._X, dtype=np.float64), True
         self._X[:, columns] = residuals
 
-    def cross(self, Q: np.ndarray, columns: slice = slice(None)) -> np.ndarray:
-        """X'Q, of all columns or some."""
-        return cross(self._X[:, columns], Q)
+    def cross(self, Q: np.ndarray) -> np.ndarray:
+        """X'Q."""
+        return cross(self._X, Q)
 
-    def apply(self, weights: np.ndarray) -> np.ndarray:
-        """X times a vector."""
-        return apply(self._X, weights)
+    def cross_and_back(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X'q and XX'q."""
+        return cross_and_back(self._X, q)
+
+    def energies_along(self, Q: np.ndarray) -> np.ndarray:
+        """Sums of squares of X'q for every column q."""
+        return energies_along(self._X, Q)

@@ -3,14 +3,18 @@
 The engine keeps a pool of the best complete sets, a frontier of open branches, and at any
 moment the proof ``min(incumbent, bound of the frontier)``. Branches are taken in batches of a size
 that depends on the problem alone, and their results are merged in order: a run that ends by
-proof or by the node limit does the same for every number of workers.
+proof or by the node limit does the same for every number of threads.
+
+A search that is still open after a second may send larger batches to helpers elsewhere
+(:mod:`columnist.search.workers`). Nothing else changes: they come back in order, what is out is
+part of the proof, and what is lost is put back.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -22,6 +26,7 @@ from columnist.search.incumbent import exchange, greedy, incumbents
 from columnist.search.log import Progress, SolverLog
 from columnist.search.policies import Policy
 from columnist.search.problem import Branches, Demand, SubsetProblem, check_problem
+from columnist.search.workers import Expanded, Portion, Workers, expand_portion
 
 __all__ = ["Limits", "SearchResult", "search"]
 
@@ -29,6 +34,13 @@ _BATCH_SECONDS = 2e-3
 _HISTORY_SECONDS = 0.05
 # Least and largest number of operations spent on exploring ahead of one node.
 _EFFORT = (2e5, 4e6)
+# Seconds after which helpers elsewhere are asked, seconds of work for one task of theirs, tasks
+# for each of them at a time.
+_FAR_AFTER = 1.0
+_FAR_SECONDS = 0.05
+_FAR_TASKS = 4
+# Seconds after the time limit in which they may still answer.
+_FAR_LATE = 1.0
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,7 @@ def search(
     log: SolverLog | None = None,
     callback: Callable[[Progress], object] | None = None,
     start: Sequence[Sequence[int]] = (),
+    workers: Workers | None = None,
 ) -> SearchResult:
     """Search the subsets of a problem.
 
@@ -138,13 +151,15 @@ def search(
         Receives every :class:`Progress`; a true answer stops the search.
     start : sequence of subsets
         Known sets, complete or smaller.
+    workers : Workers, optional
+        Helpers elsewhere for a search that takes long.
 
     Returns
     -------
     SearchResult
     """
     check_problem(problem)
-    run = _Run(problem, policy, limits or Limits(), n_solutions, n_jobs, log, callback)
+    run = _Run(problem, policy, limits or Limits(), n_solutions, n_jobs, log, callback, workers)
     with single_threaded_blas():
         return run.go(start)
 
@@ -152,9 +167,9 @@ def search(
 class _Run:
     """State of one search."""
 
-    def __init__(self, problem, policy, limits, n_solutions, n_jobs, log, callback):
+    def __init__(self, problem, policy, limits, n_solutions, n_jobs, log, callback, workers):
         self.problem, self.policy, self.limits = problem, policy, limits
-        self.n_jobs, self.callback = n_jobs, callback
+        self.n_jobs, self.callback, self.workers = n_jobs, callback, workers
         self.log = log or SolverLog(False)
         self.pool = _Pool(problem, n_solutions)
         self.frontier = Frontier(policy, limits.max_memory)
@@ -170,15 +185,17 @@ class _Run:
         sequential = policy.name in ("greedy", "optimistic", "weighted")
         size = round(_BATCH_SECONDS / max(problem.cost(), 1e-9))
         self.batch = 1 if sequential else min(max(size, 8), 64)
+        self.first_node = self.started  # when the search proper begins
+        self.pace: float | None = None  # seconds per node elsewhere, once that is known
 
     # -- the loop -----------------------------------------------------------------
 
     def go(self, start) -> SearchResult:
         try:
             self._begin(start)
-            with ThreadPoolExecutor(max(self.n_jobs, 1)) as workers:
+            with ThreadPoolExecutor(max(self.n_jobs, 1)) as threads:
                 while self.stop is None:
-                    self._step(workers)
+                    self._step(threads)
         except KeyboardInterrupt:
             self.stop = "interrupted"
             self.log.message("Interrupted: keeping the best choice so far.")
@@ -195,6 +212,7 @@ class _Run:
         if self.pool.entries:
             self._report(new=True)
         self._check_limits()
+        self.first_node = time.perf_counter()
         if self.stop is None:
             self._merge(chosen, self._expand(chosen, candidates, 0), self.root_bound)
             self.root_open = False
@@ -213,12 +231,15 @@ class _Run:
         for subset in incumbents(self.problem, chosen, candidates, self.limits.deadline):
             self.pool.offer(np.inf, subset)
 
-    def _step(self, workers) -> None:
-        self._take()
+    def _step(self, threads) -> None:
+        far = self._far_nodes()
+        self._take(max(far, self.batch))
         if not self.in_flight:
             self._exhausted()
             return
-        for result in self._expand_all(list(self.in_flight), workers):
+        batch = list(self.in_flight)
+        out = far > 0 and len(batch) * self._seconds_per_node() > _FAR_SECONDS
+        for result in self._expand_far(batch) if out else self._expand_all(batch, threads):
             branch = self.in_flight[0]
             if result is None:
                 self.frontier.restore(branch)
@@ -227,8 +248,8 @@ class _Run:
             del self.in_flight[0]
         self._conclude()
 
-    def _take(self) -> None:
-        room = min(self.batch, self.limits.max_nodes - self.expanded)
+    def _take(self, most: int) -> None:
+        room = min(most, self.limits.max_nodes - self.expanded)
         while len(self.in_flight) < room:
             branch = self._next()
             if branch is None:
@@ -257,17 +278,19 @@ class _Run:
 
     # -- expansion ----------------------------------------------------------------
 
-    def _expand(self, chosen, candidates, worker: int) -> Branches:
-        demand = Demand(
+    def _demand(self) -> Demand:
+        return Demand(
             self._threshold(),
             self.policy.figure,
             self.pool.capacity,
             shortcut=not self.policy.follows_u and self.problem.exact,
             effort=self.effort,
         )
-        return self.problem.expand(chosen, candidates, demand, worker)
 
-    def _expand_all(self, batch, workers) -> list[Branches | None]:
+    def _expand(self, chosen, candidates, worker: int) -> Branches:
+        return self.problem.expand(chosen, candidates, self._demand(), worker)
+
+    def _expand_all(self, batch, threads) -> list[Branches | None]:
         if self.n_jobs <= 1 or len(batch) == 1:
             return [self._expand_in_time(branch, 0) for branch in batch]
         results: list[Branches | None] = [None] * len(batch)
@@ -277,9 +300,47 @@ class _Run:
             while (turn := next(turns)) < len(batch):
                 results[turn] = self._expand_in_time(batch[turn], worker)
 
-        for _ in workers.map(work, range(self.n_jobs)):
+        for _ in threads.map(work, range(self.n_jobs)):
             pass
         return results
+
+    def _far_nodes(self) -> int:
+        """Nodes that helpers elsewhere could do now; 0 while the search stays here.
+
+        One that orders by more than bounds takes node after node, and one that is short of
+        memory goes deep: both stay.
+        """
+        if self.workers is None or self.batch == 1 or self.frontier.full:
+            return 0
+        if time.perf_counter() - self.started < _FAR_AFTER:
+            return 0
+        return _FAR_TASKS * self.workers.count * self._portion()
+
+    def _portion(self) -> int:
+        """Nodes for one task."""
+        return min(max(round(_FAR_SECONDS / self._seconds_per_node()), 1), 1000)
+
+    def _seconds_per_node(self) -> float:
+        """As measured elsewhere last, before that here."""
+        here = (time.perf_counter() - self.first_node) / self.expanded
+        return here if self.pace is None else self.pace
+
+    def _expand_far(self, batch: list[Branch]) -> Iterator[Branches | None]:
+        """Expand a batch elsewhere; results in order, None for what was lost or out of time."""
+        size, demand = self._portion(), self._demand()
+        deadline = self.limits.deadline
+        seconds = deadline - time.perf_counter()
+        parts = [batch[i : i + size] for i in range(0, len(batch), size)]
+        portions = [Portion(part, demand, seconds) for part in parts]
+        spent = done = 0.0
+        answers = self.workers.map(expand_portion, self.problem, portions, deadline + _FAR_LATE)
+        for part, answer in zip(parts, answers, strict=True):
+            expanded = answer or Expanded([None] * len(part), 0.0)
+            spent += expanded.seconds
+            done += sum(result is not None for result in expanded.results)
+            yield from expanded.results
+        if done:
+            self.pace = spent / done
 
     def _expand_in_time(self, branch: Branch, worker: int) -> Branches | None:
         if time.perf_counter() > self.limits.deadline:

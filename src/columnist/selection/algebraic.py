@@ -69,6 +69,9 @@ class PivotedQRSelector(FastSelector):
     def __init__(self, n_features_to_select: int | float | None = None):
         self.n_features_to_select = n_features_to_select
 
+    def _on_passes(self) -> bool:
+        return True
+
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         return _at_least_one(pivoted_columns(matrices.X, size))
 

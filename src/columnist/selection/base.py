@@ -7,12 +7,13 @@ from abc import abstractmethod
 
 import numpy as np
 
-from columnist._matrices import Matrices
+from columnist._matrices import Matrices, gathered, in_memory
 from columnist._selector import BaseSelector
 from columnist._target import resolve_target
 from columnist._validation import check_choice, open_data, read_data, resolve_size
 from columnist.criteria import Criterion, Frobenius
 from columnist.linalg.blocks import RowBlocks, has_target
+from columnist.linalg.column_parts import ColumnParts
 from columnist.linalg.passes import merge_repeats
 
 __all__ = ["FastSelector"]
@@ -85,15 +86,26 @@ class FastSelector(BaseSelector):
         """Check the data and settle the target."""
         uses_y = self._uses_target(X if has_target(X) else y)
         center = getattr(self, "centering", "none") == "mean"
+        if isinstance(X, ColumnParts):  # as a stage of another selector, which has checked them
+            self.n_features_in_ = X.shape[1]
+            X = X if self._on_passes() else gathered(X)
+            return Matrices(X, resolve_target(y, X.shape[0]) if uses_y else None, center=center)
         read = read_data if self._needs_rows() else open_data
         X = read(self, X, accept_sparse="csc", dtype=[np.float64, np.float32])
         if isinstance(X, RowBlocks):
-            return Matrices.of_blocks(X, y, center=center, target=uses_y)
-        Y = resolve_target(y, X.shape[0]) if uses_y else None
+            return Matrices.of_blocks(X, y, center=center, target=uses_y, passes=self._on_passes())
+        Y = resolve_target(in_memory(y), X.shape[0]) if uses_y else None
         return Matrices(merge_repeats(X), Y, center=center)
 
     def _needs_rows(self) -> bool:
         """Whether the selection depends on more than inner products of columns."""
+        return False
+
+    def _on_passes(self) -> bool:
+        """Whether it reads X by the functions of ``linalg.passes`` alone.
+
+        If so, data with very many columns can stay where they are.
+        """
         return False
 
     def _criterion(self) -> Criterion:

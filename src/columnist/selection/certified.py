@@ -225,9 +225,7 @@ class ColumnSelector(BaseSelector):
         -------
         self
         """
-        options = self._options()
-        matrices = self._matrices(X, y)
-        options = self._with_names(options)
+        matrices, options = self._prepare(X, y)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         with matrices.threads():
             if self.n_features_to_select == "auto":
@@ -256,8 +254,9 @@ class ColumnSelector(BaseSelector):
             n_solutions=int(self.n_solutions),
         )  # fmt: skip
 
-    def _matrices(self, X, y) -> Matrices:
-        """Check the data and settle the target."""
+    def _prepare(self, X, y) -> tuple[Matrices, Options]:
+        """Check parameters and data, and settle the target."""
+        options = self._options()
         gram = self.input == "gram"
         given = y is not None or has_target(X)
         if self.target == "y" and not given:
@@ -265,8 +264,17 @@ class ColumnSelector(BaseSelector):
         uses_y = given and self.target in ("auto", "y")
         read = read_data if gram else open_data
         X = read(self, X, accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64)
-        if isinstance(X, RowBlocks):
-            return Matrices.of_blocks(X, y, center=self.centering == "mean", target=uses_y)
+        names = getattr(self, "feature_names_in_", None)
+        options = replace(options, names=None if names is None else tuple(map(str, names)))
+        if not isinstance(X, RowBlocks):
+            return self._matrices(X, y, uses_y), options
+        center = self.centering == "mean"
+        matrices = Matrices.of_blocks(X, y, center=center, target=uses_y)
+        return matrices, replace(options, workers=X.workers())
+
+    def _matrices(self, X, y, uses_y: bool) -> Matrices:
+        """Data that were checked by themselves."""
+        gram = self.input == "gram"
         if gram:
             _check_gram(X, uses_y, self.centering)
         Y = resolve_target(y, X.shape[0]) if uses_y else None
@@ -274,10 +282,6 @@ class ColumnSelector(BaseSelector):
         if sp.issparse(X) and X.nnz == 0:
             X = X.toarray() if X.shape[0] * X.shape[1] < 10**7 else X
         return Matrices(X, Y, gram=gram, center=self.centering == "mean")
-
-    def _with_names(self, options: Options) -> Options:
-        names = getattr(self, "feature_names_in_", None)
-        return options if names is None else replace(options, names=tuple(map(str, names)))
 
     def _constraints(self, n_features: int, options: Options, matrices: Matrices):
         names = getattr(self, "feature_names_in_", None)
@@ -345,9 +349,7 @@ class ColumnSelector(BaseSelector):
 
     def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
-        options = self._options()
-        matrices = self._matrices(X, y)
-        options = self._with_names(options)
+        matrices, options = self._prepare(X, y)
         given = resolve_columns("columns", columns, matrices.n_features, options.names)
         if not given:
             raise ValueError("columns is empty: name at least one column to certify.")
@@ -371,9 +373,7 @@ class ColumnSelector(BaseSelector):
 
     def _path(self, X, y, max_features, deadline) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
-        options = self._options()
-        matrices = self._matrices(X, y)
-        options = self._with_names(options)
+        matrices, options = self._prepare(X, y)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         check_count("max_features", max_features, low=1)
         check_room(max_features, include, exclude, matrices.n_features)

@@ -102,6 +102,11 @@ class _Columns:
         self._evaluate: Callable[[Sequence[int]], float] | None = evaluate
         self.lengths = np.linalg.norm(reduced.columns, axis=1)
 
+    def __reduce__(self):
+        """Copies elsewhere expand only: what evaluates complete choices stays here."""
+        arguments = (self.reduced, self.size, self.criterion, self.n_components)
+        return type(self), (*arguments, self.include, self.candidates)
+
     def root(self) -> tuple[np.ndarray, np.ndarray]:
         """Included columns and candidates."""
         return self.include, self.candidates
@@ -164,6 +169,11 @@ class FrobeniusColumns(_Columns):
         self._rounding = rounding
         self._spaces: dict[int, Workspace] = {}
         self._noise: np.ndarray | object | None = _UNKNOWN
+
+    def __reduce__(self):
+        # Whether the ridge bound is worthwhile was settled at the root.
+        state = {"_noise": None} if self._noise is None else None
+        return *super().__reduce__(), state
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""

@@ -8,9 +8,11 @@ from abc import abstractmethod
 import numpy as np
 import scipy.sparse as sp
 
-from columnist._matrices import Matrices
-from columnist._target import resolve_target
-from columnist._validation import check_choice, read_data
+from columnist._matrices import Matrices, in_memory
+from columnist._target import open_target, resolve_target
+from columnist._validation import check_choice, open_data
+from columnist.linalg.blocks import RowBlocks, has_target, open_blocks
+from columnist.linalg.column_parts import ColumnParts, Visit
 from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
 from columnist.selection.base import FastSelector
 
@@ -31,6 +33,9 @@ class _Filter(FastSelector):
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         self.scores_ = self._scores(matrices)
         return np.argsort(-self.scores_, kind="stable")[:size]  # NaN goes last
+
+    def _on_passes(self) -> bool:
+        return True
 
     def _uses_target(self, y) -> bool:
         if y is None:
@@ -95,14 +100,18 @@ class CorrelationFilter(_Filter):
         self.n_features_to_select = n_features_to_select
 
     def _matrices(self, X, y) -> Matrices:
-        self._uses_target(y)
-        X = read_data(
+        self._uses_target(X if has_target(X) else y)
+        X = open_data(
             self,
             X,
             accept_sparse="csc",
             dtype=[np.float64, np.float32],
             ensure_min_samples=2,
         )
+        if isinstance(X, RowBlocks):
+            return Matrices.of_blocks(
+                X, y, center=True, target=True, passes=True, open_y=_open_one_target
+            )
         return Matrices(X, _one_target(y, X.shape[0]), center=True)
 
     def _scores(self, matrices: Matrices) -> np.ndarray:
@@ -171,11 +180,12 @@ class MatchingFilter(_Filter):
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         super()._store(matrices, selected)
-        self.scores_ *= matrices.balanced()[2] ** 2
+        self.scores_ *= matrices.balanced()[0].unit ** 2
 
 
 def _one_target(y, n_samples: int) -> np.ndarray:
     """y as one column of numbers; two classes become 0 and 1."""
+    y = in_memory(y)
     y = y.toarray() if sp.issparse(y) else y
     # A list is read as objects first: NumPy would turn a missing label into the string "nan".
     y = np.asarray(y if hasattr(y, "dtype") else np.asarray(y, dtype=object))
@@ -189,11 +199,56 @@ def _one_target(y, n_samples: int) -> np.ndarray:
         return resolve_target(y.astype(np.float64), n_samples)
     classes = resolve_target(y, n_samples)
     if classes.shape[1] > 2:
-        raise ValueError(
-            f"y has {classes.shape[1]} classes, and their correlation with a column is not "
-            "defined. Use MatchingFilter for more than two classes."
-        )
+        raise _too_many(classes.shape[1])
     return classes[:, -1:]
+
+
+def _open_one_target(y, X: RowBlocks):
+    """The same for an X in blocks of rows: the target, and what reads a part of it."""
+    blocks = open_blocks(y)
+    if blocks is None:
+        return _one_target(y, X.shape[0]), _itself
+    if blocks.n_features != 1:
+        raise ValueError(
+            f"CorrelationFilter needs one target; y has {blocks.n_features}. Use MatchingFilter "
+            "for several targets."
+        )
+    if blocks.dtype.kind in "biuf":
+        return blocks, _numbers
+    _, read = open_target(y, X)
+    classes = getattr(read, "classes", None)
+    if classes is None or classes.dtype.kind in "biu":
+        return blocks, _numbers
+    if len(classes) > 2:
+        raise _too_many(len(classes))
+    return blocks, _Last(read)
+
+
+def _too_many(n_classes: int) -> ValueError:
+    return ValueError(
+        f"y has {n_classes} classes, and their correlation with a column is not defined. Use "
+        "MatchingFilter for more than two classes."
+    )
+
+
+def _itself(Y: np.ndarray) -> np.ndarray:
+    return Y
+
+
+def _numbers(y: np.ndarray) -> np.ndarray:
+    """Reads a part of y as values."""
+    y = np.asarray(np.ravel(y), dtype=np.float64)
+    return resolve_target(y, len(y)) if len(y) else y[:, None]
+
+
+class _Last:
+    """Reads a part of y as the indicator of the last class."""
+
+    def __init__(self, read):
+        self.read = read
+
+    def __call__(self, y: np.ndarray) -> np.ndarray:
+        return self.read(y)[:, -1:]
 
 
 def _is_number(value) -> bool:
@@ -205,6 +260,8 @@ def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
 
     Y has its means removed already then, so that those of a sparse X need not be.
     """
+    if isinstance(X, ColumnParts):
+        return X.spread(X.collect(Visit(_matching, Y, center=center)), fill=np.nan)
     scores = np.full(X.shape[1], np.nan)
     lengths = squared_norms(X)
     height = Y.shape[1] if sp.issparse(X) else sum(Y.shape)

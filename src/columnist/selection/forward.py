@@ -18,6 +18,7 @@ from columnist._validation import (
     resolve_size,
 )
 from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.linalg.column_parts import ColumnParts
 from columnist.linalg.forward_gram import GramForward
 from columnist.linalg.forward_powers import BlockForward
 from columnist.linalg.forward_spectrum import SpectrumForward
@@ -170,6 +171,12 @@ class ForwardSelector(FastSelector):
         elif self.n_features_to_select == "auto":
             raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
 
+    def _needs_rows(self) -> bool:
+        return self.degree > 1  # powers have inner products of their own
+
+    def _on_passes(self) -> bool:
+        return isinstance(self._criterion(), Frobenius)
+
     def _criterion(self) -> Criterion:
         return get_criterion(self.criterion)
 
@@ -246,7 +253,7 @@ def _state(matrices: Matrices, size: int, criterion: Criterion, degree: int):
         return SpectrumForward(matrices.reduce("exact", size, None), size, criterion)
     if Y is not None:
         return TargetForward(X, Y, size, center=center)
-    if n <= (_GRAM_SIDE if n <= m else _GRAM_SIDE_WIDE):
+    if not isinstance(X, ColumnParts) and n <= (_GRAM_SIDE if n <= m else _GRAM_SIDE_WIDE):
         return GramForward(X, size, center=center)
     return WideForward(X, size, center=center)
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._matrices import in_memory
 from columnist._validation import check_count, check_room, read_data, resolve_constraints
 from columnist.criteria import Criterion, get_criterion
 from columnist.linalg.passes import columns_of
@@ -31,6 +32,7 @@ class _ForwardLabels(ClassifierMixin, BaseEstimator):
 
     def _validate(self, X, y) -> tuple[np.ndarray | sp.csc_array, np.ndarray]:
         """Checked data and the 0/1 matrix of the labels, one column per label."""
+        y = in_memory(y)
         _refuse_missing(y)
         X, y = read_data(
             self, X, y, accept_sparse="csc", dtype=[np.float64, np.float32], multi_output=True

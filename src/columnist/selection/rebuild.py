@@ -10,6 +10,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from columnist._matrices import Matrices
+from columnist.linalg.passes import without_means
 
 __all__ = ["Rebuild", "rebuild"]
 
@@ -76,7 +77,7 @@ def _inner_products(matrices: Matrices, subset):
     X = matrices.X
     means = np.asarray(X.mean(axis=0)).ravel() if matrices.center else np.zeros(X.shape[1])
     kept = X[:, subset].toarray() if sp.issparse(X) else X[:, subset]
-    kept = kept - means[subset]
+    kept = without_means(kept) if matrices.center else kept
     squares = X.multiply(X) if sp.issparse(X) else X * X
     norms = np.asarray(squares.sum(axis=0)).ravel() - X.shape[0] * means**2
     cross = np.asarray(X.T @ kept).T - np.outer(kept.sum(axis=0), means)

@@ -65,6 +65,9 @@ class RowSparseSelector(FastSelector):
         self._scales = scales
         return balanced if scales == [1.0, 1.0] else matrices
 
+    def _needs_rows(self) -> bool:
+        return True  # for norms of single rows, or their neighbours
+
     def _uses_target(self, y) -> bool:
         if y is None:
             raise ValueError(

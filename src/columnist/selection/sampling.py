@@ -71,6 +71,9 @@ class _ProbabilitySampler(FastSelector):
         if not isinstance(self.replace, (bool, np.bool_)):
             raise ValueError(f"replace must be True or False; got {self.replace!r}.")
 
+    def _on_passes(self) -> bool:
+        return True
+
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         rng = random_generator(self.random_state)
         weights = self._weights(matrices.X, size, rng)

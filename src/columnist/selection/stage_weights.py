@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import nnls
 
+from columnist.linalg.column_parts import ColumnParts, Visit, total
 from columnist.linalg.passes import (
     column_blocks,
     columns_of,
@@ -69,15 +70,15 @@ class Candidates:
     energy: np.ndarray
 
     @classmethod
-    def measure(cls, S, Y, Q: np.ndarray, total: float) -> Candidates:
-        """Project the columns of S off Q and measure them; ``total`` is the energy of Y."""
+    def measure(cls, S, Y, Q: np.ndarray, whole: float) -> Candidates:
+        """Project the columns of S off Q and measure them; ``whole`` is the energy of Y."""
         own = squared_norms(S)
         if Q.shape[1]:
             S = deflated(columns_of(S, slice(None)), Q)
             S[:, squared_norms(S) <= DEPENDENT**2 * own] = 0.0
         inner = _kernel(S.T)
         energy = _energies(Y, S)
-        energy[energy <= DEPENDENT**2 * total * np.diag(inner)] = 0.0
+        energy[energy <= DEPENDENT**2 * whole * np.diag(inner)] = 0.0
         return cls(S, Q, inner, energy)
 
     def weighted(self, which: np.ndarray, z: np.ndarray):
@@ -156,6 +157,8 @@ def _kernel(X) -> np.ndarray:
 
 def _energies(Y, S) -> np.ndarray:
     """Squared lengths of Y's for every column s: one pass over Y if S fits into 256 MB."""
+    if isinstance(Y, ColumnParts):  # S is made dense where the parts are
+        return Y.fold(Visit(_energies, S), total)
     Y = filled_columns(Y)
     width = max(1, _DENSE_ENTRIES // S.shape[0])
     starts = range(0, S.shape[1], width)
@@ -186,7 +189,7 @@ def stage_errors(candidates: Candidates, z: np.ndarray, picks: np.ndarray, Y) ->
         Squared weights.
     picks : ndarray of int
         Which candidates were selected.
-    Y : ndarray or sparse matrix of shape (m, q)
+    Y : ndarray, sparse matrix or ColumnParts of shape (m, q)
         Target, not projected.
 
     Returns

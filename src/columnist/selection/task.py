@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from columnist._matrices import Matrices
-from columnist._search import SearchOptions, certificate_of
+from columnist._search import AGREEMENT, SearchOptions, certificate_of
 from columnist.linalg.reduce import Reduced
 from columnist.search.certificate import Certificate
 from columnist.search.engine import SearchResult, search
 from columnist.search.incumbent import prefer_smaller
 from columnist.search.log import SolverLog
+from columnist.search.workers import current_workers
 from columnist.selection.columns import column_problem
 from columnist.selection.duplicates import distinct_columns
 
 __all__ = ["Options", "Outcome", "solve", "total_error"]
+
+# Errors that differ by less than this share of the target itself differ by rounding.
+_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ def solve(
     result = search(
         problem, options.policy(), options.limits(), n_solutions=options.n_solutions,
         n_jobs=options.n_jobs, log=log, callback=options.callback, start=start,
+        workers=options.workers or current_workers(),
     )  # fmt: skip
     if options.n_solutions == 1 and options.exhaustive and result.status == "optimal":
         error, subset = result.solutions[0]
@@ -89,7 +94,22 @@ def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -
         target="X" if matrices.Y is None else "y",
         names=options.names and tuple(options.names[i] for i in subset),
     )  # fmt: skip
-    return Outcome(solutions, certificate, total_error(matrices, reduced, options))
+    total = total_error(matrices, reduced, options)
+    return Outcome(solutions, _confirmed(certificate, total), total)
+
+
+def _confirmed(certificate: Certificate, total: float) -> Certificate:
+    """The certificate, unless the data contradict a proof on their reduction.
+
+    That would be a column whose part in the reduction is mostly rounding.
+    """
+    apart = certificate.error - certificate.lower_bound
+    if (
+        certificate.status == "optimal"
+        and apart > AGREEMENT * certificate.error + _ROUNDING * total
+    ):
+        return replace(certificate, status="bounded")
+    return certificate
 
 
 def total_error(matrices: Matrices, reduced: Reduced, options: Options) -> float:

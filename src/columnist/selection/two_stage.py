@@ -11,13 +11,16 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from columnist._matrices import Matrices
+from columnist._matrices import Matrices, gathered, in_memory
 from columnist._validation import check_choice, check_real, resolve_size
 from columnist.criteria import Frobenius
-from columnist.linalg.passes import columns_of
+from columnist.linalg.blocks import has_target, open_blocks
+from columnist.linalg.column_parts import ColumnParts
+from columnist.linalg.passes import columns_of, take_columns
 from columnist.linalg.residual import chosen_basis
 from columnist.selection.algebraic import StrongRRQRSelector
 from columnist.selection.base import FastSelector
+from columnist.selection.certified import ColumnSelector
 from columnist.selection.sampling import LeverageSampler, NormSampler
 from columnist.selection.stage_weights import Candidates, StageErrors, best_weights, stage_errors
 
@@ -106,6 +109,9 @@ class TwoStageSelector(FastSelector):
     if they or the model in their parameter ``estimator`` require y by their tags, or if they
     have a ``score_func``.
 
+    A Dask collection is read once where both stages depend on inner products alone, as most
+    selectors of this package do; for other stages it is brought into memory.
+
     References
     ----------
     .. [1] K. Xu, H. Arai, C. Maung, H. Schweitzer. Two-stage feature selection with
@@ -192,8 +198,11 @@ class TwoStageSelector(FastSelector):
         self
         """
         self._check_parameters()
-        y = y if self._uses_target(y) else None
+        y = y if has_target(X) or self._uses_target(y) else None
+        in_blocks = open_blocks(X) is not None and not self._needs_rows()
+        y = y if in_blocks else in_memory(y)
         matrices = self._matrices(X, y)
+        y = matrices.Y if in_blocks else y
         size = self._size(matrices.n_features)
         with matrices.threads():
             selected = self._select(matrices, size, y)
@@ -215,6 +224,12 @@ class TwoStageSelector(FastSelector):
         check_choice("centering", self.centering, ("none", "mean"))
         check_real("gamma", self.gamma, low=0.0, high=1e100)
 
+    def _needs_rows(self) -> bool:
+        return not all(map(_by_products, (self.first, self.second)))
+
+    def _on_passes(self) -> bool:
+        return True
+
     def _size(self, n_features: int) -> int | None:
         """Size of the selection; None if the second stage decides."""
         name = _size_name(self.second)
@@ -227,7 +242,7 @@ class TwoStageSelector(FastSelector):
         supervised = _uses_y(self.second, y)
         self._find_candidates(balanced, size, y)
         size = size if size is None else min(size, len(self.candidates_))
-        columns = balanced.X[:, self.candidates_]
+        columns = take_columns(balanced.X, self.candidates_)
         if supervised:
             self.weights_, self.n_rounds_ = np.ones(len(self.candidates_)), 1
             picks, errors = self._choose(columns, size, y), StageErrors()
@@ -235,9 +250,10 @@ class TwoStageSelector(FastSelector):
             picks, errors = self._choose_weighted(balanced, columns, size)
             self.weights_ *= y_scale / x_scale
         with np.errstate(over="ignore"):
-            self.weight_error_ = float(np.float64(y_scale) ** 4 * errors.weights)
-            self.second_error_ = float(np.float64(y_scale) ** 2 * errors.second)
-            self.error_bound_ = float(np.float64(y_scale) ** 2 * errors.bound)
+            square = np.float64(balanced.unit) ** 2
+            self.weight_error_ = float(square**2 * errors.weights)
+            self.second_error_ = float(square * errors.second)
+            self.error_bound_ = float(square * errors.bound)
         return self.candidates_[picks]
 
     def _find_candidates(self, matrices: Matrices, size: int | None, y) -> None:
@@ -344,6 +360,14 @@ def _size_name(stage) -> str | None:
     return next((name for name in _SIZE_NAMES if name in known), None)
 
 
+def _by_products(stage) -> bool:
+    """Whether a selector sees inner products of columns alone, and reads y as all others do."""
+    if isinstance(stage, ColumnSelector):
+        return stage.input == "data"
+    alike = isinstance(stage, FastSelector) and type(stage)._matrices is FastSelector._matrices
+    return alike and not stage._needs_rows()
+
+
 def _uses_y(stage, y) -> bool:
     """Whether a selector would look at y; an error if it must and there is none."""
     if y is None:
@@ -370,6 +394,8 @@ def _fit(stage, X, y):
         if type(stage).fit is FastSelector.fit:
             stage._begin(X, y)  # without its error, which nobody looks at
             return stage
+        if isinstance(X, ColumnParts) and not isinstance(stage, FastSelector):
+            X = gathered(X)
         return stage.fit(X) if y is None else stage.fit(X, y)
 
 
