@@ -11,10 +11,12 @@ import scipy.sparse as sp
 
 from columnist._selector import BaseSelector
 from columnist._target import resolve_classes
-from columnist._validation import read_data, resolve_size
+from columnist._validation import open_data, read_data, resolve_size
+from columnist.linalg.blocks import RowBlocks, open_blocks
 from columnist.linalg.passes import merge_repeats
 from columnist.linalg.reduce import squaring_scale
 from columnist.linalg.ties import ranked
+from columnist.spectral.block_input import checked_largest, read_target
 
 __all__ = ["RankingSelector", "ScoreSelector", "SpectralBase"]
 
@@ -24,13 +26,21 @@ class SpectralBase(BaseSelector):
 
     _needs_classes: ClassVar[bool] = False
     _min_samples: ClassVar[int] = 2
+    # Whether blocks are looked at first: entries may be infinite, or too large to be squared.
+    _looks: ClassVar[bool] = True
 
     def _check_parameters(self) -> None:
         """Check the parameters that do not depend on the data."""
 
-    def _begin(self, X) -> tuple[np.ndarray | sp.csc_matrix, int]:
+    def _works_on_blocks(self) -> bool:
+        """Whether a collection of blocks is visited where it is, and not gathered."""
+        return False
+
+    def _begin(self, X) -> tuple[np.ndarray | sp.csc_matrix | RowBlocks, int]:
         """Checked data whose entries can be squared safely, and how many features to keep."""
         self._check_parameters()
+        if self._works_on_blocks() and open_blocks(X) is not None:
+            return self._begin_on_blocks(X)
         X = read_data(
             self,
             X,
@@ -41,6 +51,22 @@ class SpectralBase(BaseSelector):
         size = resolve_size(self.n_features_to_select, X.shape[1])
         self._scale = squaring_scale(X)
         return merge_repeats(X if self._scale == 1.0 else X / self._scale), size
+
+    def _begin_on_blocks(self, X) -> tuple[RowBlocks, int]:
+        blocks = open_data(self, X)
+        if blocks.shape[0] < self._min_samples:
+            raise ValueError(
+                f"Found array with {blocks.shape[0]} sample(s) (shape={blocks.shape}) while a "
+                f"minimum of {self._min_samples} is required by {type(self).__name__}."
+            )
+        size = resolve_size(self.n_features_to_select, blocks.shape[1])
+        self._scale = 1.0
+        return self._squarable(blocks) if self._looks else blocks, size
+
+    def _squarable(self, X: RowBlocks) -> RowBlocks:
+        """Blocks whose entries are finite and can be squared safely; one pass over them."""
+        self._scale = squaring_scale(np.array(checked_largest(X)))
+        return X if self._scale == 1.0 else X.divided(self._scale)
 
     def _similarity_options(self) -> dict:
         """Options of a similarity, for data that were divided by ``self._scale``."""
@@ -104,9 +130,9 @@ class ScoreSelector(RankingSelector):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
             Data.
-        y : array-like of shape (n_samples,), optional
+        y : array-like or Dask collection of shape (n_samples,), optional
             Class labels, where the score uses them.
 
         Returns
@@ -114,6 +140,7 @@ class ScoreSelector(RankingSelector):
         self
         """
         X, size = self._begin(X)
+        y = read_target(y)
         if self._needs_classes:
             y = self._classes(y, X.shape[0])
         self._keep(self._raw_scores(X, y), size)

@@ -50,7 +50,8 @@ class FisherScore(ScoreSelector):
 
     Notes
     -----
-    Takes one pass over the data, dense or sparse, whatever the number of classes. With the
+    Takes one pass over the data, dense, sparse or a Dask collection, whatever the number of
+    classes. With the
     similarity 1 / n_j between the samples of class j, 1 / (1 + score) is the Laplacian score.
 
     Examples
@@ -66,9 +67,13 @@ class FisherScore(ScoreSelector):
     """
 
     _needs_classes: ClassVar[bool] = True
+    _looks: ClassVar[bool] = False
 
     def __init__(self, n_features_to_select: int | float | None = None):
         self.n_features_to_select = n_features_to_select
+
+    def _works_on_blocks(self) -> bool:
+        return True
 
     def _raw_scores(self, X, y) -> np.ndarray:
         if len(self.classes_) == X.shape[0]:

@@ -19,9 +19,12 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_consistent_length
 
 from columnist._validation import check_count, check_memory
+from columnist.linalg.blocks import RowBlocks
 from columnist.linalg.edges import laplacian_forms
 from columnist.linalg.lanczos import largest_eigenpairs, worth_iterating
 from columnist.linalg.passes import column_blocks, columns_of, row_blocks
+from columnist.spectral.block_factor import BlockFactor
+from columnist.spectral.block_forms import block_laplacian_forms
 from columnist.spectral.symmetric import SparseMatrix, SymmetricMatrix, as_symmetric
 
 __all__ = [
@@ -113,6 +116,8 @@ class Graph:
 
     def laplacian_forms(self, X) -> np.ndarray:
         """f'Lf of every column f of X."""
+        if isinstance(X, RowBlocks):
+            return block_laplacian_forms(X, self.similarity, self.degrees)
         if isinstance(self.similarity, SparseMatrix) and not sp.issparse(X):
             S = self.similarity.matrix
             rows = X if X.strides[1] == X.itemsize else np.ascontiguousarray(X)
@@ -136,6 +141,10 @@ class Graph:
             values, vectors = self.spectrum()
             return values[1 : count + 1], vectors[:, 1 : count + 1]
         trivial = self.trivial
+        if isinstance(self._normalized, BlockFactor):
+            found = self._normalized.leading(count, trivial)
+            if found is not None:
+                return 1.0 - found[0], found[1]
 
         def deflated(v):
             # The trivial pair moves to the far end of the spectrum.

@@ -10,11 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from columnist._validation import check_choice, check_count, check_real
+from columnist.linalg.blocks import open_blocks
 from columnist.linalg.l21_coordinate import descend_columns
 from columnist.linalg.l21_newton import optimality
 from columnist.linalg.passes import apply, by_columns, columns_of, cross
 from columnist.linalg.prox import l21_norm, minimize_l21, quadratic_gap, row_norms, row_shrink
 from columnist.linalg.reduce import power_of_two
+from columnist.spectral.block_features import equal_products
+from columnist.spectral.block_input import read_target
 
 __all__ = ["L21Solution", "l21_regression", "row_shrink"]
 
@@ -75,9 +78,9 @@ def l21_regression(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
         Features. They are used as they are: centre and scale them first.
-    Y : array-like of shape (n_samples,) or (n_samples, n_responses)
+    Y : array-like or Dask collection of shape (n_samples,) or (n_samples, n_responses)
         Responses.
     alpha : float, optional
         Penalty; give either this or ``alpha_ratio``.
@@ -126,9 +129,12 @@ def l21_regression(
 
 
 def _checked(X, Y, start) -> tuple:
-    X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], input_name="X")
-    Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="Y")
+    Y = check_array(read_target(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
     Y = Y[:, None] if Y.ndim == 1 else Y
+    blocks = open_blocks(X)
+    if blocks is not None:
+        X, Y, _ = equal_products(blocks, Y)
+    X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], input_name="X")
     check_consistent_length(X, Y)
     shape = X.shape[1], Y.shape[1]
     if start is None:

@@ -48,6 +48,11 @@ class LaplacianScore(GraphSelector):
     feature_names_in_ : ndarray of str
         Their names, if X has any.
 
+    Notes
+    -----
+    A Dask collection is visited in pairs of chunks, once for the graph of neighbours and once
+    for the sums along its edges. The graph itself lives in this process.
+
     References
     ----------
     He, X., Cai, D. and Niyogi, P. (2005). Laplacian score for feature selection. *NIPS*.

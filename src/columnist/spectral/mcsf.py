@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from columnist._validation import check_choice
+from columnist.linalg.blocks import RowBlocks
 from columnist.linalg.passes import column_blocks
 from columnist.linalg.products import ProductsAhead
 from columnist.linalg.scaled_columns import ScaledColumns
 from columnist.linalg.ties import first_largest, ranked
 from columnist.spectral.base import SpectralBase
+from columnist.spectral.block_features import BlockFeatures, prepare_blocks
+from columnist.spectral.block_input import read_target
 from columnist.spectral.columns import (
     SCALINGS,
     common_features,
@@ -98,6 +102,9 @@ class MCSF(SpectralBase):
     matters, and with ``balance`` it depends on the number of features, so that smaller
     selections need not be part of larger ones.
 
+    Of a Dask collection one pass takes the inner products of all features, and the similarity
+    another one; ``form="residual"`` gathers the data.
+
     References
     ----------
     Zhao, Z. and Liu, H. (2012). *Spectral Feature Selection for Data Mining*. CRC Press.
@@ -110,6 +117,9 @@ class MCSF(SpectralBase):
     >>> MCSF(3).fit(X, y).selected_
     array([6, 0, 9])
     """
+
+    # On blocks the pass that prepares features looks at all entries.
+    _looks: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -139,9 +149,9 @@ class MCSF(SpectralBase):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
             Data.
-        y : array-like of shape (n_samples,), optional
+        y : array-like or Dask collection of shape (n_samples,), optional
             Class labels, where the similarity uses them.
 
         Returns
@@ -149,8 +159,9 @@ class MCSF(SpectralBase):
         self
         """
         X, size = self._begin(X)
-        F, S = self._problem(X, y)
-        squares = squared_lengths(F)
+        F, S = self._problem(X, read_target(y))
+        few = F.few if isinstance(F, BlockFeatures) else F
+        squares = squared_lengths(few)
         self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
         run = (_Incremental if self.form == "incremental" else _Residual)(F, S, self.factor_)
         self._store(*self._search(run, squares, size), size)
@@ -179,15 +190,22 @@ class MCSF(SpectralBase):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}.")
 
-    def _problem(self, X, y) -> tuple[ScaledColumns, SymmetricMatrix]:
+    def _works_on_blocks(self) -> bool:
+        return self.form == "incremental"
+
+    def _problem(self, X, y) -> tuple[ScaledColumns | BlockFeatures, SymmetricMatrix]:
         """Features and the similarity they should rebuild."""
         similarity = self.similarity
         if isinstance(similarity, CommonForm):
             return common_features(similarity, X.shape), similarity.similarity
         if isinstance(similarity, str) and similarity == "auto":
             similarity = "fisher" if y is not None and has_classes(y) else "rbf"
-        S = resolve_similarity(similarity, X, y, **self._similarity_options())
-        return prepare_columns(X, self.scaling), S
+        if isinstance(X, RowBlocks):
+            F = prepare_blocks(X, self.scaling)
+            X, self._scale = F.X, F.scale
+        else:
+            F = prepare_columns(X, self.scaling)
+        return F, resolve_similarity(similarity, X, y, **self._similarity_options())
 
     def _store(self, raw, gains, chosen: list[int], size: int) -> None:
         rest = np.ones(len(raw), dtype=bool)
@@ -214,8 +232,8 @@ class MCSF(SpectralBase):
 class _Incremental:
     """f'Rf of all features; a chosen one lowers it by the squares of its products."""
 
-    def __init__(self, F: ScaledColumns, S: SymmetricMatrix, factor: float):
-        self.ahead = ProductsAhead(F)
+    def __init__(self, F: ScaledColumns | BlockFeatures, S: SymmetricMatrix, factor: float):
+        self.ahead = ProductsAhead(F.few if isinstance(F, BlockFeatures) else F)
         self.scores = factor * _forms(F, S)
 
     def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
@@ -239,7 +257,9 @@ class _Residual:
         return before - self.now
 
 
-def _balance(S: SymmetricMatrix, F: ScaledColumns, squares: np.ndarray, size: int) -> float:
+def _balance(
+    S: SymmetricMatrix, F: ScaledColumns | BlockFeatures, squares: np.ndarray, size: int
+) -> float:
     """Factor that gives S the trace of ``size`` mean features; 1 if S has no positive trace."""
     trace = float(S.diagonal().sum())
     if F.means is not None:
@@ -250,8 +270,10 @@ def _balance(S: SymmetricMatrix, F: ScaledColumns, squares: np.ndarray, size: in
     return size * float(used.mean()) / trace
 
 
-def _forms(F: ScaledColumns, S: SymmetricMatrix) -> np.ndarray:
+def _forms(F: ScaledColumns | BlockFeatures, S: SymmetricMatrix) -> np.ndarray:
     """f'Sf of every column; through the factor of a low rank, or in blocks of columns."""
+    if isinstance(F, BlockFeatures):
+        return F.forms(S)
     if isinstance(S, LowRankMatrix) and not sp.issparse(S.factor):
         along = F.cross(S.factor)
         return np.einsum("ij,ij->i", along, along if S.core is None else along @ S.core)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from columnist._target import resolve_target
-from columnist._validation import check_choice, check_count, feature_names, read_data
+from columnist._validation import check_choice, check_count, feature_names, open_data
+from columnist.linalg.blocks import RowBlocks
 from columnist.linalg.l21_newton import optimality
 from columnist.linalg.l21_path import Knot, L21Path, l21_path
 from columnist.linalg.passes import apply
@@ -18,6 +20,8 @@ from columnist.linalg.reduce import power_of_two
 from columnist.linalg.scaled_columns import ScaledColumns
 from columnist.linalg.ties import ranked
 from columnist.spectral.base import SpectralBase
+from columnist.spectral.block_features import prepare_blocks
+from columnist.spectral.block_input import read_target
 from columnist.spectral.columns import (
     SCALINGS,
     common_features,
@@ -168,7 +172,8 @@ class MRSF(SpectralBase):
     if it enters again. If the response is explained, or cannot be explained any further, before
     enough features have entered, fewer are selected, with a warning.
 
-    Memory: as many numbers as features times features that entered.
+    Memory: as many numbers as features times features that entered. Of a Dask collection one pass
+    takes the inner products of all features and the response, features times features numbers.
 
     References
     ----------
@@ -185,6 +190,9 @@ class MRSF(SpectralBase):
     >>> selector.path_.alpha.round(3)
     array([11.382, 11.099, 10.169,  9.901])
     """
+
+    # On blocks the pass that prepares features looks at all entries.
+    _looks: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -267,9 +275,9 @@ class MRSF(SpectralBase):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
             Data.
-        y : array-like of shape (n_samples,) or (n_samples, n_responses), optional
+        y : array-like or Dask collection, (n_samples,) or (n_samples, n_responses), optional
             Class labels or values, where the response uses them.
 
         Returns
@@ -277,7 +285,7 @@ class MRSF(SpectralBase):
         self
         """
         X, size = self._begin(X)
-        F, Y = self._problem(X, y)
+        F, Y = self._problem(X, read_target(y))
         means = np.zeros(Y.shape[1]) if F.means is None else Y.mean(axis=0)
         unit = power_of_two(Y)
         Y = (Y - means) / unit
@@ -303,24 +311,46 @@ class MRSF(SpectralBase):
         """Features and response."""
         response = self.response
         count = _COMPONENTS if self.n_components is None else self.n_components
+        self._root = 1.0
         if isinstance(response, CommonForm):
             F = common_features(response, X.shape)
             return F, spectral_response(response.similarity, min(count, X.shape[0]))
-        F = prepare_columns(X, self.scaling)
-        if not isinstance(response, str):
-            return F, _values(response, X.shape[0], "response")
-        if response == "auto":
+        count = min(count, X.shape[0])
+        if isinstance(response, str) and response == "auto":
             response = _automatic(y)
+        Y = self._response(response, X, y, count)
+        if isinstance(X, RowBlocks):
+            return self._problem_of_blocks(X, Y, count)
+        F = prepare_columns(X, self.scaling)
+        return F, pca_response(F, count) if Y is None else Y
+
+    def _response(self, response, X, y, count: int) -> np.ndarray | None:
+        """The response; None for one that is made of the features."""
+        if not isinstance(response, str):
+            return _values(read_target(response), X.shape[0], "response")
         if response == "values":
-            return F, _values(y, X.shape[0], "y")
+            return _values(y, X.shape[0], "y")
         if response in ("lda", "svm"):
             codes = self._classes(y, X.shape[0])
-            return F, lda_response(codes) if response == "lda" else svm_response(codes)
-        count = min(count, X.shape[0])
+            return lda_response(codes) if response == "lda" else svm_response(codes)
         if response == "pca":
-            return F, pca_response(F, count)
+            return None
+        X = self._squarable(X) if isinstance(X, RowBlocks) else X
         S = resolve_similarity(self.similarity, X, y, **self._similarity_options())
-        return F, spectral_response(S, count, center=F.means is not None)
+        return spectral_response(S, count, center=self.scaling == "unit")
+
+    def _problem_of_blocks(self, X: RowBlocks, Y, count: int) -> tuple[ScaledColumns, np.ndarray]:
+        """The same for a few rows with the inner products of all rows."""
+        features = prepare_blocks(X, self.scaling, Y)
+        self._root, self._scale, F = features.root, features.scale, features.few
+        if Y is not None:
+            return F, features.response
+        Y = pca_response(F, count)
+        # Signs are those of all rows.
+        return F, Y * np.sign(features.largest_entries(F.cross(Y) / np.square(Y).sum(axis=0)))
+
+    def _works_on_blocks(self) -> bool:
+        return True
 
     def _store_path(self, F: ScaledColumns, path: L21Path, size: int, unit: float) -> None:
         scale = self._unit_of(F)
@@ -356,6 +386,7 @@ class MRSF(SpectralBase):
         self.intercept_ = means.copy()
         if F.means is not None:
             self.intercept_ -= (F.means * self._scale) @ self.coef_
+        self.intercept_ /= self._root
 
     def _unit_of(self, F: ScaledColumns, *, coef: bool = False) -> float:
         """What features were divided by: unit length hides it, but coefficients are for X."""
@@ -369,21 +400,24 @@ class MRSF(SpectralBase):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
             New data.
 
         Returns
         -------
-        array of shape (n_samples, n_selected) or (n_samples, n_responses)
+        array or Dask collection of shape (n_samples, n_selected) or (n_samples, n_responses)
+            A Dask collection is not computed.
         """
         check_is_fitted(self)
         if self.output == "columns":
             return super().transform(X)
-        X = read_data(
+        X = open_data(
             self, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32]
         )
-        used = X[:, self.selected_]
-        return apply(used, self.coef_[self.selected_]) + self.intercept_
+        extract = _Extract(self.selected_, self.coef_[self.selected_], self.intercept_)
+        if isinstance(X, RowBlocks):
+            return X.map(extract, self.coef_.shape[1])
+        return extract(X)
 
     def inverse_transform(self, X):
         """Put selected columns back in their places, zeros elsewhere.
@@ -409,6 +443,16 @@ class MRSF(SpectralBase):
         tags.target_tags.required = named and self.response in ("lda", "svm")
         tags.target_tags.multi_output = named and self.response == "auto"
         return tags
+
+
+class _Extract:
+    """The fitted response of rows."""
+
+    def __init__(self, columns: np.ndarray, coef: np.ndarray, intercept: np.ndarray):
+        self.columns, self.coef, self.intercept = columns, coef, intercept
+
+    def __call__(self, X) -> np.ndarray:
+        return apply(X[:, self.columns], self.coef) + self.intercept
 
 
 def _automatic(y) -> str:

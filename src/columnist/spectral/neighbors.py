@@ -8,6 +8,9 @@ from joblib import effective_n_jobs
 from sklearn.neighbors import NearestNeighbors
 
 from columnist._validation import check_choice, check_count
+from columnist.linalg.blocks import RowBlocks
+from columnist.spectral.block_input import gathered
+from columnist.spectral.block_neighbors import block_neighbors
 
 __all__ = ["neighbor_distances"]
 
@@ -31,7 +34,7 @@ def neighbor_distances(
 
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : ndarray, sparse matrix or RowBlocks of shape (n_samples, n_features)
         Data.
     n_neighbors : int
         Neighbours of every sample.
@@ -58,6 +61,10 @@ def neighbor_distances(
         )
     if not hasattr(neighbors, "fit_transform"):
         check_choice("neighbors", neighbors, ("exact", "approximate"))
+    if isinstance(X, RowBlocks):
+        if isinstance(neighbors, str) and neighbors == "exact":
+            return block_neighbors(X, n_neighbors)
+        X = gathered(X)
     if isinstance(neighbors, str) and neighbors == "exact":
         if not sp.issparse(X) and n <= _MOST_BY_GRAM and X.shape[1] > _FEW_FEATURES:
             return _by_gram(X, n_neighbors)

@@ -20,6 +20,7 @@ from columnist._validation import check_count
 from columnist.linalg.lanczos import largest_eigenpairs, worth_iterating
 from columnist.linalg.passes import column_blocks
 from columnist.linalg.scaled_columns import ScaledColumns
+from columnist.spectral.block_factor import BlockFactor
 from columnist.spectral.symmetric import as_symmetric
 
 __all__ = [
@@ -66,7 +67,10 @@ def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarr
         product = S.times(M - M.mean(axis=0) if center else M)
         return product - product.mean(axis=0) if center else product
 
-    values, vectors = _leading(times, S.n, n_components)
+    found = None
+    if isinstance(S, BlockFactor):
+        found = S.leading(n_components, np.full(S.n, S.n**-0.5) if center else None)
+    values, vectors = _leading(times, S.n, n_components) if found is None else _signed(*found)
     if len(values) == 0:
         raise ValueError(
             "The similarity has no positive eigenvalue (beside the constant vector, if features "
@@ -197,6 +201,10 @@ def _leading(
         )
         values, vectors = values[::-1], vectors[:, ::-1]
     kept = values > _ZERO * n * max(abs(values[0]), np.finfo(np.float64).tiny)
-    # Signs are arbitrary: the largest entry becomes positive.
+    return _signed(values[kept], vectors[:, kept])
+
+
+def _signed(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs whose vectors, of arbitrary sign, have a positive largest entry."""
     largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(len(values))]
-    return values[kept], (vectors * np.where(largest < 0.0, -1.0, 1.0))[:, kept]
+    return values, vectors * np.where(largest < 0.0, -1.0, 1.0)

@@ -19,10 +19,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from columnist.linalg.blocks import RowBlocks
 from columnist.linalg.passes import column_blocks, columns_of
+from columnist.spectral.block_visits import block_columns, block_cross
 from columnist.spectral.gamma import Gamma
 from columnist.spectral.graph import Graph
-from columnist.spectral.scatter import column_scatter
+from columnist.spectral.scatter import column_scatter, weighted_sums, without_rounding
 
 __all__ = ["phi1", "phi2", "phi3"]
 
@@ -42,14 +44,14 @@ def phi3(X, graph: Graph, gamma: Gamma, n_clusters: int) -> np.ndarray:
     """Third score of every column of X; large is good."""
     values, vectors = graph.eigenpairs(n_clusters - 1)
     weights = gamma(np.array([2.0])) - gamma(values)
-    along = np.empty(X.shape[1])
-    for columns, part in _weighted_blocks(X, graph):
-        along[columns] = weights @ np.square(vectors.T @ part)
-    return _ratio(along, _energies(X, graph))
+    return _ratio(_along(X, graph, weights, vectors), _energies(X, graph))
 
 
 def _energies(X, graph: Graph) -> np.ndarray:
     """f'Df of every column, zero if it is constant."""
+    if isinstance(X, RowBlocks):  # one pass tells both
+        sums = weighted_sums(X, graph.degrees)
+        return np.where(without_rounding(sums.within, sums.lengths) > 0.0, sums.lengths, 0.0)
     return np.where(column_scatter(X, graph.degrees) > 0.0, graph.energies(X), 0.0)
 
 
@@ -67,6 +69,14 @@ def _frequencies(X, graph: Graph, gamma: Gamma, *, trivial: bool) -> np.ndarray:
     weights = gamma(values)
     if not trivial:
         weights[0] = 0.0
+    return _along(X, graph, weights, vectors)
+
+
+def _along(X, graph: Graph, weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Weighted squares of f~'v of every column f, for some vectors v."""
+    if isinstance(X, RowBlocks):
+        along = block_cross(X, np.sqrt(graph.degrees)[:, None] * vectors)
+        return np.square(along) @ weights
     sums = np.empty(X.shape[1])
     for columns, part in _weighted_blocks(X, graph):
         sums[columns] = weights @ np.square(vectors.T @ part)
@@ -89,5 +99,6 @@ def _power_forms(X, graph: Graph, power: int) -> np.ndarray:
 def _weighted_blocks(X, graph: Graph) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of D^{1/2} X."""
     roots = np.sqrt(graph.degrees)[:, None]
+    take = block_columns if isinstance(X, RowBlocks) else columns_of
     for columns in column_blocks(X.shape[1], X.shape[0]):
-        yield columns, roots * columns_of(X, columns)
+        yield columns, roots * take(X, columns)

@@ -204,6 +204,9 @@ class SemiSupervisedSelector(SpectralSelector):
         tags.target_tags.required = True
         return tags
 
+    def _works_on_blocks(self) -> bool:
+        return False
+
     def _raw_scores(self, X, y) -> np.ndarray:
         weights = self._weights()
         unsupervised = super()._raw_scores(X, None)

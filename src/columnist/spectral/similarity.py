@@ -18,6 +18,10 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from columnist._target import resolve_classes
 from columnist._validation import check_count, check_memory, check_real
+from columnist.linalg.blocks import RowBlocks
+from columnist.spectral.block_factor import BlockFactor, row_lengths
+from columnist.spectral.block_input import checked_blocks, gathered, read_target
+from columnist.spectral.block_kernels import GaussianTile, PowerTile, all_pairs, even_rows
 from columnist.spectral.neighbors import neighbor_distances
 from columnist.spectral.relief import relief_similarity
 from columnist.spectral.symmetric import (
@@ -52,7 +56,7 @@ def linear_similarity(X, *, constant: float = 0.0) -> SymmetricMatrix:
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
         Data.
     constant : float, default=0.0
         c. Without it, or with data that are not positive, degrees may be negative.
@@ -70,9 +74,7 @@ def linear_similarity(X, *, constant: float = 0.0) -> SymmetricMatrix:
     """
     X = _data(X)
     check_real("constant", constant, low=-np.inf)
-    products: SymmetricMatrix = LowRankMatrix(X)
-    if not sp.issparse(X) and X.shape[1] > X.shape[0]:
-        products = DenseMatrix(X @ X.T)
+    products = _products(X)
     if constant == 0.0:
         return products
     return SumMatrix([(1.0, products), (float(constant), LowRankMatrix(np.ones((X.shape[0], 1))))])
@@ -85,7 +87,7 @@ def polynomial_similarity(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
         Data.
     degree : int, default=2
         d.
@@ -108,6 +110,8 @@ def polynomial_similarity(
     check_real("scale", scale, low=0.0, strict=True)
     check_real("constant", constant, low=-np.inf)
     _check_dense("polynomial", X.shape[0])
+    if isinstance(X, RowBlocks):
+        return all_pairs(X, PowerTile(degree, float(scale), float(constant)))
     products = (X @ X.T).toarray() if sp.issparse(X) else X @ X.T
     return DenseMatrix((scale * products + constant) ** degree)
 
@@ -117,7 +121,7 @@ def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
         Data.
     width : float or "auto", default="auto"
         :math:`\delta`; ``"auto"`` is the median distance of (at most a thousand evenly taken)
@@ -138,9 +142,12 @@ def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
     X = _data(X)
     _check_dense("rbf", X.shape[0])
     if width == "auto":
-        taken = X[:: max(1, -(-X.shape[0] // _WIDTH_SAMPLES))]
+        step = max(1, -(-X.shape[0] // _WIDTH_SAMPLES))
+        taken = even_rows(X, step) if isinstance(X, RowBlocks) else X[::step]
         width = _typical(pairwise_distances(taken)[np.triu_indices(taken.shape[0], 1)])
     check_real("width", width, low=0.0, strict=True)
+    if isinstance(X, RowBlocks):
+        return all_pairs(X, GaussianTile(float(width)))
     squares = euclidean_distances(X, squared=True)
     squares *= -0.5 / float(width) ** 2
     return DenseMatrix(np.exp(squares, out=squares))
@@ -151,7 +158,7 @@ def cosine_similarity(X) -> SymmetricMatrix:
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
         Data.
 
     Returns
@@ -165,7 +172,11 @@ def cosine_similarity(X) -> SymmetricMatrix:
     array([[1.  , 0.96],
            [0.96, 1.  ]])
     """
-    return linear_similarity(normalize(_data(X)))
+    X = _data(X)
+    if not isinstance(X, RowBlocks):
+        return linear_similarity(normalize(X))
+    lengths = row_lengths(X)
+    return _products(X).scaled(np.divide(1.0, lengths, out=np.zeros(X.shape[0]), where=lengths > 0))
 
 
 def knn_similarity(
@@ -183,7 +194,7 @@ def knn_similarity(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
         Data.
     n_neighbors : int, default=5
         k, less than the number of samples.
@@ -199,6 +210,13 @@ def knn_similarity(
     Returns
     -------
     SymmetricMatrix
+
+    Notes
+    -----
+    Of a Dask collection all pairs of chunks are visited where they are, and only neighbours and
+    distances come back. Where two samples are equally far, the first one is taken as the
+    neighbour, whatever the chunks are; in memory it may be the other one. A search that is not
+    exact gathers the data.
 
     Examples
     --------
@@ -367,8 +385,8 @@ def resolve_similarity(
     ----------
     similarity : str, callable, SymmetricMatrix, array-like or sparse matrix
         A name, a function from X to a similarity, or the similarity itself.
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Data.
+    X : ndarray, sparse matrix or RowBlocks of shape (n_samples, n_features)
+        Data. ``"relief"`` and functions need all rows, and so gather blocks.
     y : array-like of shape (n_samples,), optional
         Class labels, for ``"label"``, ``"fisher"`` and ``"relief"``.
     n_neighbors, width, n_jobs
@@ -396,7 +414,7 @@ def resolve_similarity(
             "label": lambda: label_similarity(_labels(y, X, "label")),
             "fisher": lambda: fisher_similarity(_labels(y, X, "fisher")),
             "relief": lambda: as_symmetric(
-                relief_similarity(X, _labels(y, X, "relief"), n_neighbors=n_neighbors)
+                relief_similarity(gathered(X), _labels(y, X, "relief"), n_neighbors=n_neighbors)
             ),
         }
         if similarity not in named:
@@ -407,23 +425,34 @@ def resolve_similarity(
             )
         return named[similarity]()
     if callable(similarity):
-        similarity = similarity(X)
+        similarity = similarity(gathered(X))
     return as_symmetric(similarity, n_samples=X.shape[0])
 
 
 def _labels(y, X, name: str):
     if y is None:
         raise ValueError(f"similarity={name!r} requires y to be passed, but the target y is None.")
-    check_consistent_length(y, X)
+    check_consistent_length(y, np.empty(X.shape[0]))
     return y
 
 
 def _indicator(y) -> np.ndarray:
-    classes, codes = resolve_classes(y, None, "A similarity of labels")
+    classes, codes = resolve_classes(read_target(y), None, "A similarity of labels")
     return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 
+def _products(X) -> SymmetricMatrix:
+    """Inner products of the rows, in the smaller of two forms."""
+    wide = X.shape[1] > X.shape[0]
+    if isinstance(X, RowBlocks):
+        return all_pairs(X, PowerTile()) if wide else BlockFactor(X)
+    return DenseMatrix(X @ X.T) if wide and not sp.issparse(X) else LowRankMatrix(X)
+
+
 def _data(X, dtype=np.float64):
+    blocks = checked_blocks(X)
+    if blocks is not None:
+        return blocks
     return check_array(X, accept_sparse="csr", dtype=dtype, input_name="X")
 
 

@@ -31,6 +31,9 @@ class GraphSelector(ScoreSelector):
     def _learns_from_classes(self) -> bool:
         return isinstance(self.similarity, str) and self.similarity in _OF_CLASSES
 
+    def _works_on_blocks(self) -> bool:
+        return True
+
     def _graph(self, X, y) -> Graph:
         options = self._similarity_options()
         return Graph.of(resolve_similarity(self.similarity, X, y, **options))
@@ -125,6 +128,14 @@ class SpectralSelector(ScoreParameter, GraphSelector):
     LaplacianScore : The same as ``score="phi2"``.
     FisherScore : Ranks as ``score="phi2", similarity="fisher"`` does.
     MRSF, MCSF : The same agreement for sets of features, which avoids redundant ones.
+
+    Notes
+    -----
+    A Dask collection is visited chunk by chunk. The similarity lives in this process, as it does
+    in memory: sparse, of low rank, or n x n. ``"linear"`` and ``"cosine"`` stay on the chunks,
+    and their eigenvectors take three passes (for many features, two for each Lanczos step).
+    Functions and ``"relief"`` gather the data; so
+    do powers of ``gamma`` above 1 and similarities that are n x n, some columns at a time.
 
     References
     ----------
