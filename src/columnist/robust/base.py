@@ -6,8 +6,10 @@ import numbers
 import warnings
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -17,15 +19,19 @@ from sklearn.base import (
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from columnist._validation import check_choice, check_count, read_data
+from columnist._validation import check_choice, check_count, open_data, read_data
+from columnist.linalg.blocks import RowBlocks, open_blocks
 from columnist.linalg.reduce import power_of_two
 from columnist.linalg.threads import single_threaded_blas
 from columnist.robust.cutoffs import Cutoffs, classical_cutoffs, cross_fitted_cutoffs
+from columnist.robust.fitted import Points, Yardstick
+from columnist.robust.many_rows import KeptRows, ManyRows, Measured, worth_passes
 from columnist.robust.subspace import Subspace, fit_subspace
 
 __all__ = [
     "BaseRobustPCA",
     "CenteredPCA",
+    "Found",
     "RowRemovalPCA",
     "most_outlying",
     "resolve_components",
@@ -36,6 +42,13 @@ __all__ = [
 _SAFE = 1e70
 # Operations below which more than one BLAS thread only costs.
 _SMALL = 1e8
+
+
+class Found(NamedTuple):
+    """A choice of many rows; all of them measured from it, if that is done."""
+
+    kept: KeptRows
+    measured: Measured | None = None
 
 
 class BaseRobustPCA(
@@ -58,7 +71,8 @@ class BaseRobustPCA(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Data, one sample per row.
+            Data, one sample per row. A Dask array or dataframe is brought into memory, or, if it
+            has many rows and the method allows it, visited block by block.
         y : None
             Ignored.
 
@@ -67,19 +81,44 @@ class BaseRobustPCA(
         self
         """
         X = self._begin(X)
+        if isinstance(X, ManyRows):
+            self._store_many(X, self._find_many(X))
+            return self
         n, p = X.shape
         with single_threaded_blas() if n * p * min(n, p) < _SMALL else nullcontext():
             outliers, subspace = self._find(X)
             self._store(X, np.sort(outliers), subspace)
         return self
 
-    def _begin(self, X) -> np.ndarray:
+    def _begin(self, X) -> np.ndarray | ManyRows:
         """Check everything; the rows, safe to square."""
         check_choice("cutoff", self.cutoff, ("cross-fitted", "classical"))
         self._check_parameters()
+        X = self._opened(X)
+        if isinstance(X, RowBlocks) and self._works_in_passes() and worth_passes(X):
+            found = ManyRows(open_data(self, X), _safe_unit)
+            self._unit = found.unit
+            return found
         X = read_data(self, X, dtype=np.float64, ensure_min_samples=2)
         X, self._unit = _balanced(X)
         return X
+
+    def _opened(self, X):
+        """X, or its blocks if it is a collection; sparse ones are refused without a look."""
+        blocks = open_blocks(X)
+        if blocks is None:
+            return X
+        if blocks.is_sparse:
+            read_data(self, sp.csr_array((2, blocks.n_features)))
+        return blocks
+
+    def _works_in_passes(self) -> bool:
+        """Whether :meth:`_find_many` can do what the parameters ask for."""
+        return False
+
+    def _find_many(self, data: ManyRows) -> Found:
+        """The same as :meth:`_find` for rows that are visited block by block."""
+        raise NotImplementedError
 
     @abstractmethod
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
@@ -92,31 +131,43 @@ class BaseRobustPCA(
         """Check the parameters that do not depend on the data."""
 
     def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
-        unit = self._unit
         self.outliers_ = outliers.astype(np.intp)
         kept = np.delete(X, self.outliers_, axis=0)
-        self._warn_if_flat(subspace, kept)
+        self._warn_if_flat(subspace, kept.shape, float(np.sum(kept**2)))
         cutoffs = self._cutoffs(X, self.outliers_, subspace)
-        self.error_ = unit * unit * float(np.sum(subspace.orthogonal_distances(kept) ** 2))
-        self._keep(subspace.scaled(unit))
-        self.score_cutoff_ = cutoffs.score
-        self.orthogonal_cutoff_ = cutoffs.orthogonal * unit
-        self.offset_ = -1.0
+        self._keep(subspace, cutoffs, subspace.orthogonal_distances(kept))
+
+    def _store_many(self, data: ManyRows, found: Found) -> None:
+        kept = found.kept
+        self.outliers_ = kept.removed.astype(np.intp)
+        moments = kept.moments
+        square = float(np.trace(moments.gram()))
+        shape = moments.count, data.shape[1]
+        self._warn_if_flat(kept.subspace, shape, square)
+        measured = found.measured or data.measure(kept)
+        cutoffs = data.cutoffs(kept, measured, self.cutoff)
+        self._keep(kept.subspace, cutoffs, np.delete(measured.orthogonal, self.outliers_))
 
     def _cutoffs(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> Cutoffs:
         if self.cutoff == "classical":
             return classical_cutoffs(X, subspace)
         return cross_fitted_cutoffs(X, outliers, subspace)
 
-    def _keep(self, subspace: Subspace) -> None:
+    def _keep(self, subspace: Subspace, cutoffs: Cutoffs, distances: np.ndarray) -> None:
+        unit = self._unit
+        self.error_ = unit * unit * float(np.sum(distances**2))
+        self.score_cutoff_ = cutoffs.score
+        self.orthogonal_cutoff_ = cutoffs.orthogonal * unit
+        self.offset_ = -1.0
+        subspace = subspace.scaled(unit)
         self.mean_ = subspace.mean
         self.components_ = subspace.components
         self.explained_variance_ = subspace.variances
         self.n_components_ = len(subspace.components)
 
-    def _warn_if_flat(self, subspace: Subspace, kept: np.ndarray) -> None:
-        n, p = kept.shape
-        noise = max(n, p) * np.finfo(np.float64).eps * np.sqrt(np.sum(kept**2) / max(n, 1))
+    def _warn_if_flat(self, subspace: Subspace, shape: tuple[int, int], squares: float) -> None:
+        """Warn if kept rows, of given shape and sum of squares, leave components undetermined."""
+        noise = max(shape) * np.finfo(np.float64).eps * np.sqrt(squares / max(shape[0], 1))
         spread = np.count_nonzero(np.sqrt(subspace.variances) > noise)
         if spread < len(subspace.variances):
             warnings.warn(
@@ -126,13 +177,16 @@ class BaseRobustPCA(
                 stacklevel=4,
             )
 
-    def _balanced_subspace(self) -> Subspace:
-        fitted = Subspace(self.mean_, self.components_, self.explained_variance_)
-        return fitted.scaled(1.0 / self._unit)
-
-    def _balanced_rows(self, X) -> np.ndarray:
+    def _answer(self, X, question: str):
+        """What the fit says of rows: see :class:`columnist.robust.fitted.Yardstick`."""
         check_is_fitted(self)
-        return read_data(self, X, dtype=np.float64, reset=False) / self._unit
+        X = open_data(self, self._opened(X), dtype=np.float64, reset=False)
+        fitted = Subspace(self.mean_, self.components_, self.explained_variance_)
+        yardstick = Yardstick(
+            fitted.scaled(1.0 / self._unit), self._unit,
+            self.score_cutoff_, self.orthogonal_cutoff_ / self._unit,
+        )  # fmt: skip
+        return yardstick.answer(X, question)
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows along the components.
@@ -146,8 +200,7 @@ class BaseRobustPCA(
         -------
         ndarray of shape (n_samples, n_components)
         """
-        rows = self._balanced_rows(X)
-        return self._balanced_subspace().scores(rows) * self._unit
+        return self._answer(X, "coordinates")
 
     def inverse_transform(self, X) -> np.ndarray:
         """The points of the subspace with the given coordinates.
@@ -162,13 +215,15 @@ class BaseRobustPCA(
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=np.float64, ensure_min_features=0)
+        X = self._opened(X)
+        if not isinstance(X, RowBlocks):
+            X = check_array(X, dtype=np.float64, ensure_min_features=0)
         if X.shape[1] != self.n_components_:
             raise ValueError(
                 f"X has {X.shape[1]} columns, but {type(self).__name__} found "
                 f"{self.n_components_} components: pass what transform returns."
             )
-        return X @ self.components_ + self.mean_
+        return Points(self.mean_, self.components_).at(X)
 
     def score_distances(self, X) -> np.ndarray:
         """Distances from the mean within the subspace, in standard deviations.
@@ -182,8 +237,7 @@ class BaseRobustPCA(
         -------
         ndarray of shape (n_samples,)
         """
-        rows = self._balanced_rows(X)
-        return self._balanced_subspace().score_distances(rows)
+        return self._answer(X, "score_distances")
 
     def orthogonal_distances(self, X) -> np.ndarray:
         """Distances from the subspace.
@@ -197,8 +251,7 @@ class BaseRobustPCA(
         -------
         ndarray of shape (n_samples,)
         """
-        rows = self._balanced_rows(X)
-        return self._balanced_subspace().orthogonal_distances(rows) * self._unit
+        return self._answer(X, "orthogonal_distances")
 
     def score_samples(self, X) -> np.ndarray:
         """Minus the larger of the two distances, each in units of its cut-off.
@@ -213,10 +266,7 @@ class BaseRobustPCA(
         ndarray of shape (n_samples,)
             At most 0; below -1 for outliers.
         """
-        rows, subspace = self._balanced_rows(X), self._balanced_subspace()
-        along = subspace.score_distances(rows) / self.score_cutoff_
-        across = subspace.orthogonal_distances(rows) / (self.orthogonal_cutoff_ / self._unit)
-        return -np.maximum(along, across)
+        return self._answer(X, "normality")
 
     def decision_function(self, X) -> np.ndarray:
         """Score of every row, shifted: positive for inliers, negative for outliers.
@@ -326,11 +376,15 @@ def resolve_components(value, n_kept: int, n_features: int, *, least: int = 1) -
 
 def _balanced(X: np.ndarray) -> tuple[np.ndarray, float]:
     """X divided by a power of two that makes its squares safe, and that power."""
-    scale = power_of_two(X)
-    if scale > 0.25 * np.sqrt(np.finfo(np.float64).max / X.size):
+    unit = _safe_unit(np.abs(X).max(), X.size)
+    return (X, 1.0) if unit == 1.0 else (X / unit, unit)
+
+
+def _safe_unit(largest: float, size: int) -> float:
+    """A power of two that makes the squares of ``size`` entries safe; 1 if they are."""
+    scale = power_of_two(np.array([largest]))
+    if scale > 0.25 * np.sqrt(np.finfo(np.float64).max / size):
         raise ValueError(
             f"X has entries of about {scale:.0e}, too large to be squared: divide it by that."
         )
-    if 1.0 / _SAFE < scale < _SAFE:
-        return X, 1.0
-    return X / scale, scale
+    return 1.0 if 1.0 / _SAFE < scale < _SAFE else scale

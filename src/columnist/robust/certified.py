@@ -9,9 +9,11 @@ import numpy as np
 
 from columnist._search import SearchOptions
 from columnist._validation import check_choice, check_search, random_generator
-from columnist.criteria import Criterion, get_criterion
-from columnist.robust.base import BaseRobustPCA, resolve_components, resolve_outliers
+from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.robust.base import BaseRobustPCA, Found, resolve_components, resolve_outliers
+from columnist.robust.many_rows import ManyRows, given_mean
 from columnist.robust.solve import certified_outliers
+from columnist.robust.solve_many import certified_many
 from columnist.robust.subspace import Subspace, fit_subspace
 from columnist.search.certificate import Certificate, warn_unless_optimal
 from columnist.search.log import Progress
@@ -99,6 +101,11 @@ class RobustPCA(BaseRobustPCA):
     use bounds that vanish once r + k reaches the number of features, so they prove much only
     for few rows in many dimensions; the gap always tells.
 
+    Dask arrays and dataframes of more than 8,000 rows are not brought together if the criterion
+    is the squared Frobenius norm and the search "auto" or "optimal". A few passes find the rows,
+    and the more rows there are the easier is the proof: a subspace that many rows agree upon can
+    hardly turn when a few are exchanged, which decides for most rows whether they stay.
+
     References
     ----------
     .. [1] S. Shah, B. He, C. Maung, H. Schweitzer. Computing robust principal components by
@@ -164,6 +171,20 @@ class RobustPCA(BaseRobustPCA):
         k = resolve_outliers(self.n_outliers, len(X))
         return self._search(X, k, self.time_limit, random_generator(self.random_state))
 
+    def _works_in_passes(self) -> bool:
+        options = SearchOptions.of(self, self.time_limit)
+        return isinstance(options.criterion, Frobenius) and options.policy().by_bound
+
+    def _find_many(self, data: ManyRows) -> Found:
+        n, p = data.shape
+        k = resolve_outliers(self.n_outliers, n)
+        r = resolve_components(self.n_components, n - k, p, least=0)
+        options = SearchOptions.of(self, self.time_limit)
+        mean = given_mean(data, self.centering)
+        rng = random_generator(self.random_state)
+        self.certificate_, kept, measured = certified_many(data, r, k, options, mean, rng)
+        return Found(kept, measured)
+
     def _search(
         self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None
     ) -> tuple[np.ndarray, Subspace]:
@@ -181,9 +202,16 @@ class RobustPCA(BaseRobustPCA):
 
     def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
         super()._store(X, outliers, subspace)
+        self._conclude()
+
+    def _store_many(self, data: ManyRows, found: Found) -> None:
+        super()._store_many(data, found)
+        self._conclude()
+
+    def _conclude(self) -> None:
         self.error_ = self.certificate_.error
         if self.search == "optimal":
-            warn_unless_optimal(self.certificate_, stacklevel=4)
+            warn_unless_optimal(self.certificate_, stacklevel=5)
 
     def _path(self, X, numbers: Sequence[int]) -> list[Certificate]:
         """Certificates for growing numbers of outliers; the fit is that of the last.

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from columnist.robust.subspace import singular_values
+from columnist.robust.subspace import about_mean, singular_values
 
-__all__ = ["Trimming", "concentrate", "trimmed_error"]
+__all__ = ["Trimming", "concentrate", "finalists", "sampled_rows", "trimmed_error"]
 
 # An error has to fall by this share to count as lower.
 _GAIN = 1e-12
@@ -34,7 +34,13 @@ _SAMPLE = 4000
 _FINALISTS = 3
 
 
-def trimmed_error(X: np.ndarray, kept: np.ndarray, n_components: int, centred: bool) -> float:
+def trimmed_error(
+    X: np.ndarray,
+    kept: np.ndarray,
+    n_components: int,
+    centred: bool,
+    weights: np.ndarray | None = None,
+) -> float:
     """Sum of squared distances of the kept rows from their best subspace, by an SVD.
 
     Parameters
@@ -47,6 +53,8 @@ def trimmed_error(X: np.ndarray, kept: np.ndarray, n_components: int, centred: b
         Dimension of the subspace.
     centred : bool
         Whether the subspace may leave the origin (it then passes through the mean).
+    weights : ndarray of shape (n,), optional
+        What rows are multiplied by: see :func:`columnist.robust.subspace.about_mean`.
 
     Examples
     --------
@@ -58,7 +66,7 @@ def trimmed_error(X: np.ndarray, kept: np.ndarray, n_components: int, centred: b
     >>> round(trimmed_error(X, [0, 3], 0, centred=False), 12)
     82.0
     """
-    sigma = singular_values(X[kept], centred)
+    sigma = singular_values(X[kept], centred, None if weights is None else weights[kept])
     return float(np.sum(sigma[n_components:] ** 2))
 
 
@@ -78,6 +86,8 @@ class Trimming:
         Whether the subspace passes through the mean of the kept rows, or the origin.
     must_keep, must_remove : ndarray of bool, optional
         Rows whose place is given.
+    weights : ndarray of shape (n,), optional
+        What rows are multiplied by; those that may be removed by 1.
     """
 
     X: np.ndarray
@@ -86,21 +96,28 @@ class Trimming:
     centred: bool
     must_keep: np.ndarray | None = None
     must_remove: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
-        if p > n:
+        if p > n and self.weights is None:
             centre = self.X.mean(axis=0) if self.centred else 0.0
             U, sigma, _ = scipy.linalg.svd(self.X - centre, full_matrices=False, check_finite=False)
             self.X = U * sigma
 
     def fit(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean, eigenvalues and eigenvectors (both descending) of the scatter of some rows."""
-        Z = self.X[kept]
-        mean = Z.mean(axis=0) if self.centred else np.zeros(Z.shape[1])
-        Z = Z - mean if self.centred else Z
+        Z, mean = self.X[kept], np.zeros(self.X.shape[1])
+        if self.centred:
+            Z, mean = about_mean(Z, None if self.weights is None else self.weights[kept])
         values, vectors = scipy.linalg.eigh(Z.T @ Z, check_finite=False)
         return mean, np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+
+    def _mass(self, kept: np.ndarray) -> float:
+        """Number of kept rows, with all those they stand for."""
+        if self.weights is None:
+            return np.count_nonzero(kept)
+        return float(np.sum(self.weights[kept] ** 2))
 
     def distances(self, mean: np.ndarray, axes: np.ndarray) -> np.ndarray:
         """Squared distances of all rows from a subspace; far if they must go, near if not."""
@@ -141,7 +158,7 @@ class Trimming:
         self, error: float, kept: np.ndarray, expired: Callable[[], bool] = lambda: False
     ) -> tuple[float, np.ndarray]:
         """Exchange rows, and concentrate again, until no promising pair helps or time is up."""
-        r, h = self.n_components, np.count_nonzero(kept)
+        r, h = self.n_components, self._mass(kept)
         improved = True
         while improved:
             improved = False
@@ -169,7 +186,7 @@ class Trimming:
         usable = values[: axes.shape[1]] > _GAIN * values[:1].sum()
         scores = (self.X - mean) @ axes[:, usable]
         leverage = (scores**2 / values[: axes.shape[1]][usable]).sum(axis=1)
-        leverage += self.centred / max(np.count_nonzero(kept), 1)
+        leverage += self.centred / max(self._mass(kept), 1)
         gain = squares / np.maximum(1.0 - leverage, 1e-3)
         cost = squares / (1.0 + leverage)
         ins = np.flatnonzero(kept & (squares >= 0.0))
@@ -256,21 +273,41 @@ def _starts(n: int, r: int, h: int, n_starts: int, rng: np.random.Generator):
 
 
 def _sampled_starts(trimming: Trimming, rng, n_starts: int, expired: Callable[[], bool]):
-    """The rows nearest to the best subspaces of a sample.
+    """The rows nearest to the best subspaces of a sample."""
+    n, r, k = len(trimming.X), trimming.n_components, trimming.n_removed
+    some = sampled_rows(n, rng)
+    kept = finalists(trimming.X[some], r, k / n, trimming.centred, rng, n_starts, expired)
+    return [some[rows] for rows in kept]
 
-    A sample may hold more than its share of outliers: three standard deviations more are removed.
+
+def sampled_rows(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Some of n rows, enough to find good starts."""
+    return np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
+
+
+def finalists(
+    X: np.ndarray,
+    n_components: int,
+    share: float,
+    centred: bool,
+    rng: np.random.Generator,
+    n_starts: int = 50,
+    expired: Callable[[], bool] = lambda: False,
+) -> list[np.ndarray]:
+    """The best sets of rows of a sample to fit subspaces to, as masks.
+
+    A sample may hold more than its ``share`` of outliers: three standard deviations more are
+    removed.
     """
-    n, r = len(trimming.X), trimming.n_components
-    some = np.sort(rng.choice(n, _SAMPLE, replace=False))
-    share = trimming.n_removed / n
-    removed = _SAMPLE * share + 3.0 * math.sqrt(_SAMPLE * share * (1.0 - share))
-    removed = min(math.ceil(removed), max(_SAMPLE - r - 2, 0))
-    sample = Trimming(trimming.X[some], r, removed, trimming.centred)
+    size = len(X)
+    removed = size * share + 3.0 * math.sqrt(size * share * (1.0 - share))
+    removed = min(math.ceil(removed), max(size - n_components - 2, 0))
+    sample = Trimming(X, n_components, removed, centred)
     found: dict[bytes, tuple[float, np.ndarray]] = {}
-    for start in _starts(_SAMPLE, r, _SAMPLE - removed, n_starts, rng):
+    for start in _starts(size, n_components, size - removed, n_starts, rng):
         if expired():
             break
         error, kept = sample.descend(start)
         found[kept.tobytes()] = error, kept
     ranked = sorted(found.values(), key=lambda pair: pair[0])
-    return [some[kept] for _, kept in ranked[:_FINALISTS]]
+    return [kept for _, kept in ranked[:_FINALISTS]]

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from columnist.robust.subspace import at_most_square
+from columnist.robust.subspace import about_mean, at_most_square
 
 __all__ = ["Contraction", "contract"]
 
@@ -93,6 +93,8 @@ def contract(
     n_components: int,
     centred: bool,
     loss: float = 0.0,
+    fixed: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> Contraction:
     """Contract the data at an incumbent.
 
@@ -110,19 +112,24 @@ def contract(
         Whether errors are about the mean of the kept rows, or the origin.
     loss : float, default=0.0
         Share of the incumbent's error that may be given up for fewer directions.
+    fixed : ndarray of bool, optional
+        Rows that stand for many others: their distances set no price.
+    weights : ndarray of shape (n,), optional
+        What rows are multiplied by: see :func:`columnist.robust.subspace.about_mean`.
 
     Returns
     -------
     Contraction
     """
     r = n_components
-    Z = np.where(active[:, None], X - (X[kept].mean(axis=0) if centred else 0.0), 0.0)
+    mass = np.count_nonzero(kept) if weights is None else float(np.sum(weights[kept] ** 2))
+    Z = np.where(active[:, None], _about_kept_mean(X, kept, weights) if centred else X, 0.0)
     norms = np.linalg.norm(Z, axis=1)
     scale = _row_scale(norms, kept)
     V, spectrum = _basis(Z * scale[:, None], kept)
     coords = (Z * scale[:, None]) @ V
     squares = np.einsum("ij,ij->i", coords[:, r:], coords[:, r:])
-    price = _price(squares, kept, active)
+    price = _price(squares, kept if fixed is None else kept & ~fixed, active & ~kept)
     d, lost = _directions(spectrum, coords[active & ~kept], price, r, loss)
     V, coords, spectrum = V[:, :d], coords[:, :d], spectrum[:d]
     shrink = np.ones(d)
@@ -131,8 +138,8 @@ def contract(
         shrink[:r] = np.sqrt(np.minimum(1.0, lead * spectrum[r] / spectrum[:r]))
     rows = coords * shrink
     if centred:
-        share = max(_LEAST_BIAS, _BIAS * np.count_nonzero(kept) * price / spectrum[r])
-        bias = math.sqrt(share * spectrum[r] / np.count_nonzero(kept))
+        share = max(_LEAST_BIAS, _BIAS * mass * price / spectrum[r])
+        bias = math.sqrt(share * spectrum[r] / mass) * (1.0 if weights is None else weights)
         rows = np.column_stack([rows, np.where(active, bias * scale, 0.0)])
     # |V'V - I| and the product Z V round by at most p u each per entry; the difference X - m, and
     # an earlier shift of X, by u.
@@ -145,10 +152,15 @@ def contract(
     )
 
 
-def _price(squares: np.ndarray, kept: np.ndarray, active: np.ndarray) -> float:
+def _about_kept_mean(X: np.ndarray, kept: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    if weights is None:
+        return X - X[kept].mean(axis=0)
+    return X - weights[:, None] * about_mean(X[kept], weights[kept])[1]
+
+
+def _price(squares: np.ndarray, kept: np.ndarray, removed: np.ndarray) -> float:
     """Half-way between the squared distances of kept and removed rows."""
     price = squares[kept].max()
-    removed = active & ~kept
     return float((price + squares[removed].min()) / 2.0 if removed.any() else price)
 
 

@@ -18,13 +18,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2, norm
 
 from columnist.robust.subspace import Subspace, fit_subspace
 
-__all__ = ["COVERAGE", "Cutoffs", "classical_cutoffs", "cross_fitted_cutoffs", "orthogonal_cutoff"]
+__all__ = [
+    "COVERAGE",
+    "Cutoffs",
+    "Distances",
+    "classical_cutoffs",
+    "classical_from",
+    "cross_fitted_cutoffs",
+    "cross_fitted_from",
+    "deal_folds",
+    "longest_row",
+    "n_folds",
+    "orthogonal_cutoff",
+]
 
 # Share of good rows within each of the two cut-offs.
 COVERAGE = 0.975
@@ -43,11 +56,24 @@ class Cutoffs:
     orthogonal: float
 
 
+class Distances(NamedTuple):
+    """Distances of rows within a subspace, and from it."""
+
+    score: np.ndarray
+    orthogonal: np.ndarray
+
+
 def classical_cutoffs(X: np.ndarray, subspace: Subspace) -> Cutoffs:
     """Cut-offs from the distances of all rows the fit has seen, kept and removed."""
+    distances = subspace.orthogonal_distances(X)
+    return classical_from(distances, len(subspace.variances), longest_row(X))
+
+
+def classical_from(orthogonal: np.ndarray, n_components: int, longest: float) -> Cutoffs:
+    """The same from the orthogonal distances of all rows and the length of the longest row."""
     return Cutoffs(
-        float(np.sqrt(chi2.ppf(COVERAGE, max(len(subspace.variances), 1)))),
-        max(orthogonal_cutoff(subspace.orthogonal_distances(X)), _smallest(X)),
+        float(np.sqrt(chi2.ppf(COVERAGE, max(n_components, 1)))),
+        max(orthogonal_cutoff(orthogonal), _smallest(longest)),
     )
 
 
@@ -84,18 +110,54 @@ def cross_fitted_cutoffs(X: np.ndarray, outliers: np.ndarray, subspace: Subspace
     """
     r = len(subspace.variances)
     kept = np.setdiff1d(np.arange(len(X)), outliers)
-    folds = min(_FOLDS, len(kept))
-    if len(kept) - -(-len(kept) // folds) <= r + 1:
+    folds = n_folds(len(kept), r)
+    if not folds:
         return classical_cutoffs(X, subspace)
     rows, removed = X[kept], X[outliers]
-    score, orthogonal = _held_out(rows, folds, subspace)
-    beyond = subspace.orthogonal_distances(removed)
-    limit = max(_settled(orthogonal, beyond, orthogonal_cutoff), _smallest(X))
+    own = Distances(subspace.score_distances(rows), subspace.orthogonal_distances(rows))
+    away = Distances(subspace.score_distances(removed), subspace.orthogonal_distances(removed))
+    held_out = _held_out(rows, deal_folds(own, folds), subspace)
+    return cross_fitted_from(held_out, own.score, away, r, longest_row(X))
+
+
+def cross_fitted_from(
+    held_out: Distances, own: np.ndarray, removed: Distances, n_components: int, longest: float
+) -> Cutoffs:
+    """The same from distances.
+
+    Parameters
+    ----------
+    held_out : Distances
+        Of the kept rows to the subspaces fitted without them.
+    own : ndarray
+        Score distances of the kept rows.
+    removed : Distances
+        Of the removed rows to the fit.
+    n_components : int
+        Dimension of the subspace.
+    longest : float
+        Length of the longest row.
+    """
+    limit = _settled(held_out.orthogonal, removed.orthogonal, orthogonal_cutoff)
+    limit = max(limit, _smallest(longest))
     # A row far from the subspace says nothing about the spread within.
-    removed_score = subspace.score_distances(removed[beyond <= limit])
-    rule = partial(_score_cutoff, r=r)
-    own = subspace.score_distances(rows)
-    return Cutoffs(max(_settled(part, removed_score, rule) for part in (score, own)), limit)
+    removed_score = removed.score[removed.orthogonal <= limit]
+    rule = partial(_score_cutoff, r=n_components)
+    return Cutoffs(max(_settled(s, removed_score, rule) for s in (held_out.score, own)), limit)
+
+
+def n_folds(n_kept: int, n_components: int) -> int:
+    """Folds for cross-fitting; 0 if the rows are too few for it."""
+    folds = min(_FOLDS, n_kept)
+    return 0 if n_kept - -(-n_kept // folds) <= n_components + 1 else folds
+
+
+def deal_folds(own: Distances, folds: int) -> np.ndarray:
+    """The fold of every row: neighbours by distance go to different ones."""
+    order = np.lexsort((own.score, own.orthogonal))
+    fold = np.empty(len(order), dtype=np.int8)
+    fold[order] = np.arange(len(order)) % folds
+    return fold
 
 
 def orthogonal_cutoff(distances: np.ndarray, share: float = COVERAGE) -> float:
@@ -128,24 +190,26 @@ def _settled(kept: np.ndarray, removed: np.ndarray, rule: Callable[..., float]) 
         removed = removed[near]
 
 
-def _held_out(X: np.ndarray, folds: int, subspace: Subspace) -> tuple[np.ndarray, np.ndarray]:
+def _held_out(X: np.ndarray, fold_of: np.ndarray, subspace: Subspace) -> Distances:
     """Score and orthogonal distances of every row to the fit of the other folds.
 
     Scores are in units of the whole fit's deviations, as they are in use.
     """
-    order = np.lexsort((subspace.score_distances(X), subspace.orthogonal_distances(X)))
     score, orthogonal = np.empty(len(X)), np.empty(len(X))
     mean = None if subspace.free_mean else subspace.mean
-    for start in range(folds):
-        fold = np.zeros(len(X), dtype=bool)
-        fold[order[start::folds]] = True
+    for number in range(fold_of.max() + 1):
+        fold = fold_of == number
         rest = fit_subspace(X[~fold], len(subspace.variances), mean)
         rest = replace(rest, variances=subspace.variances)
         score[fold] = rest.score_distances(X[fold])
         orthogonal[fold] = rest.orthogonal_distances(X[fold])
-    return score, orthogonal
+    return Distances(score, orthogonal)
 
 
-def _smallest(X: np.ndarray) -> float:
-    size = _ROUNDING * float(np.sqrt(np.max(np.einsum("ij,ij->i", X, X))))
-    return max(size, 1e-150)
+def longest_row(X: np.ndarray) -> float:
+    """Norm of the longest row."""
+    return float(np.sqrt(np.max(np.einsum("ij,ij->i", X, X))))
+
+
+def _smallest(longest: float) -> float:
+    return max(_ROUNDING * longest, 1e-150)

@@ -6,7 +6,17 @@ import numpy as np
 import scipy.linalg
 
 from columnist._validation import check_count
-from columnist.robust.base import RowRemovalPCA
+from columnist.robust.base import (
+    Found,
+    RowRemovalPCA,
+    most_outlying,
+    resolve_components,
+    resolve_outliers,
+)
+from columnist.robust.many_rows import ManyRows, given_mean
+from columnist.robust.medians import column_medians
+from columnist.robust.passes import Leverages
+from columnist.robust.subspace import moments_spectrum
 
 __all__ = ["LeverageOutliers"]
 
@@ -78,6 +88,25 @@ class LeverageOutliers(RowRemovalPCA):
 
     def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
         U, sigma, _ = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-        rank = np.count_nonzero(sigma > max(X.shape) * np.finfo(np.float64).eps * sigma[0])
+        return np.sum(U[:, : self._n_used(sigma, X.shape, n_outliers)] ** 2, axis=1)
+
+    def _n_used(self, sigma: np.ndarray, shape: tuple[int, int], n_outliers: int) -> int:
+        rank = np.count_nonzero(sigma > max(shape) * np.finfo(np.float64).eps * sigma[0])
         wanted = max(n_outliers, 1) if self.n_vectors is None else self.n_vectors
-        return np.sum(U[:, : min(wanted, rank)] ** 2, axis=1)
+        return min(wanted, rank)
+
+    def _works_in_passes(self) -> bool:
+        return True
+
+    def _find_many(self, data: ManyRows) -> Found:
+        n, p = data.shape
+        k = resolve_outliers(self.n_outliers, n)
+        r = resolve_components(self.n_components, n - k, p)
+        centre = (
+            column_medians(data) if self.centering == "median" else given_mean(data, self.centering)
+        )
+        _, sigma, axes = moments_spectrum(data.moments, centre)
+        used = self._n_used(sigma, data.shape, k)
+        self.outlyingness_ = data.collect(Leverages(centre, axes[:used].T / sigma[:used]))
+        mean = centre if self.centering == "none" else None
+        return Found(data.without(most_outlying(self.outlyingness_, k), r, mean))

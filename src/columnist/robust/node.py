@@ -73,6 +73,10 @@ class Incumbent:
         Sets whose error is proven to reach the incumbent's up to this share need not be looked at.
     expired : callable
         Whether to stop.
+    fixed : ndarray of bool, optional
+        Rows that stand for many others and must stay.
+    weights : ndarray of shape (n,), optional
+        What rows are multiplied by: see :func:`columnist.robust.subspace.about_mean`.
     """
 
     def __init__(
@@ -83,7 +87,11 @@ class Incumbent:
         centred: bool,
         tolerance: float,
         expired: Callable[[], bool],
+        fixed: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
     ):
+        self.weights = weights
+        self.fixed = np.zeros(len(X), dtype=bool) if fixed is None else fixed
         self.X, self.n_components, self.n_removed = X, n_components, n_removed
         self.centred, self.tolerance, self.expired = centred, tolerance, expired
         self.error, self.kept = np.inf, np.zeros(len(X), dtype=bool)
@@ -95,7 +103,7 @@ class Incumbent:
 
     def offer(self, kept: np.ndarray) -> None:
         """Take a set if it is better."""
-        error = trimmed_error(self.X, kept, self.n_components, self.centred)
+        error = trimmed_error(self.X, kept, self.n_components, self.centred, self.weights)
         if error < self.error:
             self.error, self.kept = error, kept.copy()
 
@@ -207,7 +215,7 @@ class Node:
         if best.error == 0.0:
             self.closed = True
             return
-        args = best.n_components, best.centred, self.loss
+        args = best.n_components, best.centred, self.loss, best.fixed, best.weights
         contraction = contract(best.X, kept, ~self.must_remove, *args)
         d = contraction.rows.shape[1]
         size = block_size(np.count_nonzero(free), d)
@@ -251,7 +259,7 @@ class Node:
         best = self.best
         trimming = Trimming(
             best.X, best.n_components, best.n_removed, best.centred,
-            self.must_keep, self.must_remove,
+            self.must_keep, self.must_remove, best.weights,
         )  # fmt: skip
         starts = best.kept, ~self.must_remove
         found = min(map(trimming.descend, starts), key=lambda pair: pair[0])
@@ -323,7 +331,10 @@ class Node:
         kept = ~self.must_remove
         kept[self.blocks.removed_rows(picks)] = False
         best = self.best
-        trimming = Trimming(best.X, best.n_components, best.n_removed, best.centred)
+        trimming = Trimming(
+            best.X, best.n_components, best.n_removed, best.centred,
+            must_keep=best.fixed, weights=best.weights,
+        )  # fmt: skip
         best.offer(trimming.descend(kept)[1])
 
     # -- splitting ------------------------------------------------------------------

@@ -76,6 +76,8 @@ def prove(
     *,
     centering: str = "optimal",
     incumbents: Iterable[Sequence[int]] | None = None,
+    must_keep: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
     rng: np.random.Generator | None = None,
     deadline: float = np.inf,
     max_steps: float = np.inf,
@@ -97,6 +99,11 @@ def prove(
         rows; or through the origin.
     incumbents : iterable of sets of int, optional
         Rows removed by good choices, better and better; found by concentration if not given.
+    must_keep : ndarray of bool, optional
+        Rows that stand for many others and must stay. Then ``incumbents`` is not optional.
+    weights : ndarray of shape (n,), optional
+        What rows are multiplied by, 1 unless they must stay: see
+        :func:`columnist.robust.subspace.about_mean`.
     rng : numpy.random.Generator, optional
         For the search of an incumbent. The proof itself draws nothing.
     deadline : float, default=inf
@@ -125,13 +132,15 @@ def prove(
     X = np.asarray(X, dtype=np.float64)
     if centering == "mean":
         X = X - X.mean(axis=0)
-    elif centering == "optimal":  # no matter where, but digits are lost far from the origin
+    elif (
+        centering == "optimal" and weights is None
+    ):  # no matter where, but digits are lost far from the origin
         X = X - np.median(X, axis=0)
     unit = _unit(X)
     run = _Run(deadline, max_steps, callback, unit)
     best = Incumbent(
         X / unit, n_components, n_removed, centering == "optimal",
-        max(TOLERANCE, max_gap), run.expired,
+        max(TOLERANCE, max_gap), run.expired, must_keep, weights,
     )  # fmt: skip
     with single_threaded_blas():
         return run.go(best, incumbents, rng or np.random.default_rng(0))
@@ -162,7 +171,7 @@ class _Run:
     def go(self, best: Incumbent, incumbents: Iterable | None, rng) -> Proof:
         self.best = best
         nobody = np.zeros(len(best.X), dtype=bool)
-        self.nodes = [Node(best, nobody, nobody.copy())]
+        self.nodes = [Node(best, best.fixed.copy(), nobody)]
         try:
             self._first(incumbents, rng)
             while self._goes_on():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from columnist._validation import check_choice
-from columnist.robust.base import BaseRobustPCA, resolve_components, resolve_outliers
+from columnist.robust.base import BaseRobustPCA, Found, resolve_components, resolve_outliers
 from columnist.robust.concentrate import Trimming
-from columnist.robust.subspace import Subspace, fit_subspace
+from columnist.robust.many_rows import ManyRows, given_mean
+from columnist.robust.subspace import Subspace, fit_subspace, subspace_of_moments
 
 __all__ = ["TrimmedPCA"]
 
@@ -77,3 +78,13 @@ class TrimmedPCA(BaseRobustPCA):
         trimming = Trimming(X - shift if shift.any() else X, r, k, free)
         _, kept = trimming.descend(np.ones(len(X), dtype=bool))
         return np.flatnonzero(~kept), fit_subspace(X[kept], r, None if free else shift)
+
+    def _works_in_passes(self) -> bool:
+        return True
+
+    def _find_many(self, data: ManyRows) -> Found:
+        n, p = data.shape
+        k = resolve_outliers(self.n_outliers, n)
+        r = resolve_components(self.n_components, n - k, p)
+        mean = given_mean(data, self.centering)
+        return Found(data.descend([subspace_of_moments(data.moments, r, mean)], k, mean))

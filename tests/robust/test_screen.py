@@ -1,0 +1,144 @@
+"""Bounds for all choices at once, against all choices one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from columnist.linalg.moments import moments_of
+from columnist.robust.concentrate import trimmed_error
+from columnist.robust.many_rows import KeptRows, Measured
+from columnist.robust.passes import Measure
+from columnist.robust.screen import Rows, _farthest_subspace, screen
+from columnist.robust.solve_many import _screen_rows
+from columnist.robust.subspace import fit_subspace
+
+
+def measured(X, removed, r, mean):
+    """A choice, and what is measured of all rows from it."""
+    kept = KeptRows.of(removed, moments_of(np.delete(X, removed, axis=0)), r, mean)
+    gaps = kept.eigenvalue_gaps()
+    weights = np.where(gaps > 0.0, 1.0 / np.where(gaps > 0.0, gaps, 1.0), 1e300)
+    constant = 1.0 / kept.moments.count if mean is None else 0.0
+    table = Measure(kept.subspace, weights, constant)(X)
+    mask = np.isin(np.arange(len(X)), removed)
+    return kept, _screen_rows(moments_of(X), kept, Measured(*table.T), mask)
+
+
+def all_errors(X, k, r, mean):
+    """Errors of all choices."""
+    Z, centred = (X, True) if mean is None else (X - mean, False)
+    rows = np.arange(len(X))
+    return {
+        removed: trimmed_error(Z, np.setdiff1d(rows, removed), r, centred)
+        for removed in combinations(range(len(X)), k)
+    }
+
+
+@st.composite
+def problems(draw, largest=11):
+    n, p = draw(st.integers(6, largest)), draw(st.integers(2, 4))
+    r, k = draw(st.integers(0, p - 1)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    spread = draw(st.sampled_from([1.0, 5.0, 40.0]))
+    X = rng.standard_normal((n, p)) * np.array([spread, spread, 1.0, 1.0])[:p] + 2.0
+    X[: draw(st.integers(0, k))] += draw(st.sampled_from([0.0, 3.0, 30.0])) * rng.standard_normal(p)
+    free = draw(st.booleans())
+    mean = None if free else draw(st.sampled_from([np.zeros(p), X.mean(axis=0)]))
+    return X, k, r, mean
+
+
+@given(problems(), st.data())
+@settings(max_examples=60)
+def test_distances_from_any_other_subspace_are_within_their_bounds(problem, data):
+    """The theorem itself, for all choices: s, both bounds on distances, and the excess."""
+    X, k, r, mean = problem
+    every = list(combinations(range(len(X)), k))
+    removed = np.array(data.draw(st.sampled_from(every)))
+    kept, rows = measured(X, removed, r, mean)
+    axes, gaps = kept.subspace.components, kept.eigenvalue_gaps()
+    inside = ~rows.removed
+    for other in every:
+        found = fit_subspace(np.delete(X, other, axis=0), r, mean)
+        outside = axes - axes @ found.components.T @ found.components
+        turned = np.sum(np.maximum(gaps, 0.0) * np.sum(outside**2, axis=1))
+        moved = 0.0
+        if mean is None:
+            moved = kept.moments.count * np.sum(found.residuals(kept.subspace.mean[None]) ** 2)
+        s = np.sqrt(turned + moved)
+        distances = np.linalg.norm(found.residuals(X), axis=1)
+        close = 1e-9 * (1.0 + rows.lengths)
+        assert np.sum(distances[inside] ** 2) >= (kept.error + s * s) * (1.0 - 1e-9) - 1e-9
+        assert (distances <= rows.upper(s) + close).all()
+        assert (distances >= rows.lower(s) - close).all()
+        swapped_in = np.setdiff1d(removed, other)
+        moved_by = np.sqrt(np.sum(distances[swapped_in] ** 2))
+        least = rows.shrinkage(s) * np.sqrt(np.sum(rows.distances[swapped_in] ** 2))
+        assert moved_by >= least - s * rows.turn - 1e-9 * (1.0 + least)
+        if np.sum(np.delete(distances, other) ** 2) <= kept.error:
+            assert s <= _farthest_subspace(rows, min(k, len(X) - k)) + 1e-9
+
+
+@given(problems(), st.data())
+@settings(max_examples=50)
+def test_no_choice_is_below_the_bound_and_the_best_differs_in_free_rows_only(problem, data):
+    X, k, r, mean = problem
+    errors = all_errors(X, k, r, mean)
+    best = min(errors, key=errors.get)
+    removed = np.array(data.draw(st.one_of(st.just(best), st.sampled_from(list(errors)))))
+    kept, rows = measured(X, removed, r, mean)
+    found = screen(rows, kept.error, 0.0)
+    tiny = 1e-9 * (errors[best] + 1.0)
+    assert found.lower_bound <= errors[best] + tiny
+    assert found.lower_bound <= found.settled_bound
+    if errors[best] < found.settled_bound - tiny:
+        assert set(best) ^ set(removed.tolist()) <= set(np.flatnonzero(found.free).tolist())
+
+
+def test_many_rows_prove_the_best_choice_and_refute_another():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 4)) * [9.0, 5.0, 1.0, 1.0]
+    X[[7, 300]] += [0.0, 0.0, 7.0, -7.0]
+    kept, rows = measured(X, np.array([7, 300]), 2, None)
+    found = screen(rows, kept.error, 0.0)
+    assert found.lower_bound == kept.error == found.settled_bound
+    assert not found.free.any()
+    kept, rows = measured(X, np.array([8, 300]), 2, None)
+    found = screen(rows, kept.error, 0.0)
+    assert found.lower_bound < kept.error
+    assert found.free[[7, 8]].all() and np.count_nonzero(found.free) < 20
+
+
+@pytest.mark.parametrize("steep", [False, True])
+def test_nothing_is_known_where_half_of_the_rows_go(steep):
+    X = np.random.default_rng(1).standard_normal((8, 3))
+    kept, rows = measured(X, np.arange(5), 1, None)
+    if steep:
+        rows = replace(rows, slopes=rows.slopes * 1e100)
+    found = screen(rows, kept.error, 0.0)
+    assert found.lower_bound == 0.0 and found.free.all()
+
+
+def test_without_removals_there_is_one_choice():
+    X = np.random.default_rng(1).standard_normal((8, 3))
+    kept, rows = measured(X, np.zeros(0, dtype=int), 1, None)
+    found = screen(rows, kept.error, 0.0)
+    assert found.lower_bound == kept.error and not found.free.any()
+
+
+def test_slack_settles_what_does_not_matter():
+    """Two rows at the same distance: the other one is as good, up to rounding."""
+    distances = np.array([1.0, 1.0, 0.5, 0.2])
+    rows = Rows(
+        distances, np.full(4, 1e-3), distances + 1.0, np.full(4, 1e-14),
+        np.array([True, False, False, False]), np.inf, 1e-3,
+    )  # fmt: skip
+    loose = screen(rows, 1.29, 1e-2)
+    assert not loose.free.any()
+    assert 1.29 - 1e-2 <= loose.lower_bound < 1.29
+    assert screen(rows, 1.29, 0.0).free[:2].all()
