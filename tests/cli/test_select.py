@@ -145,6 +145,17 @@ def test_constant_columns_are_not_scaled(cli, tmp_path):
     assert "constant columns are not scaled: b" in answer.err
 
 
+def test_nearly_constant_columns_are_not_scaled_after_centring(cli, tmp_path):
+    path = tmp_path / "c.csv"
+    # The mean fills a gap with the next number to 0.1.
+    rows = "".join(f"{i % 7},{'' if i == 5 else 0.1},{i % 3}\n" for i in range(50))
+    path.write_text("a,b,c\n" + rows)
+    answer = cli("select", path, "-k", 2, "--missing", "mean", "--center", "--scale", "--json")
+    assert "constant columns are not scaled: b" in answer.err
+    assert sorted(answer.json["selected"]) == ["a", "c"]
+    assert answer.json["relative_error"] < 1e-12
+
+
 def test_missing_values_are_counted_or_filled(cli, tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("a,b\n1,2\n,3\n3,\n4,9\n")

@@ -211,3 +211,26 @@ def test_files_that_cannot_be_opened(tmp_path):
         (tmp_path / "t.csv.gz").chmod(0)
         with pytest.raises(DataFileError, match="permission"):
             read_table(tmp_path / "t.csv.gz")
+
+
+def test_columns_chosen_by_a_function_and_filled_with_given_values(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n1,,3\n4,5,\n")
+    table = read_table(path, columns=lambda names: names[:0:-1], fill=[30.0, 20.0])
+    assert table.names == ("c", "b")
+    np.testing.assert_array_equal(table.X, [[3.0, 20.0], [30.0, 5.0]])
+    assert table.imputed == {"c": (1, 30.0), "b": (1, 20.0)}
+    (tmp_path / "t.svm").write_text("0 1:nan 2:4\n1 2:nan\n")
+    sparse = read_table(tmp_path / "t.svm", columns=["x2", "x1"], fill=[7.0, 9.0])
+    np.testing.assert_array_equal(sparse.X.toarray(), [[4.0, 9.0], [7.0, 0.0]])
+    with pytest.raises(ValueError, match="fill goes with columns"):
+        read_table(path, fill=[1.0])
+
+
+def test_all_columns_in_another_order(tmp_path):
+    (tmp_path / "t.csv").write_text("x1,x2\n1,2\n3,4\n")
+    np.save(tmp_path / "t.npy", [[1.0, 2.0], [3.0, 4.0]])
+    for name in ("t.csv", "t.npy"):
+        table = read_table(tmp_path / name, columns=["x2", "x1"])
+        assert table.names == ("x2", "x1")
+        np.testing.assert_array_equal(table.X, [[2.0, 1.0], [4.0, 3.0]])

@@ -21,6 +21,7 @@ from columnist.cli import (
     reproduce,
     select,
 )
+from columnist.cli.cluster import DaskCommand
 from columnist.cli.errors import guarded, say_error
 
 __all__ = ["app", "run"]
@@ -29,11 +30,15 @@ _EPILOG = "\n\n".join(
     [
         "[bold]Exit codes[/bold]",
         "  0  done; also when Ctrl-C or a limit ended a search, whose best so far is kept",
-        "  1  the task failed: interrupted before anything was found, certify --strict found "
-        "better columns, no selector of compare could select, reproduce found differences",
+        "  1  the task failed: interrupted before anything was found, the Dask cluster went away, "
+        "certify --strict found better columns, no selector of compare could select, reproduce "
+        "found differences",
         "  2  bad input, bad options, or a file that cannot be read or written",
     ]
 )
+
+# Commands with an option --dask.
+_ON_CLUSTERS = ("select", "rank", "outliers")
 
 app = typer.Typer(
     name="columnist",
@@ -52,7 +57,8 @@ for module, name in (
     (outliers, "outliers"),
     (clean, "clean"),
 ):
-    app.command(name, epilog=module.EPILOG)(getattr(module, name))
+    kind = DaskCommand if name in _ON_CLUSTERS else None
+    app.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, name))
 app.add_typer(data.app, name="data", epilog=data.EPILOG)
 app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.reproduce)
 app.command("demo", epilog=demo.EPILOG)(demo.demo)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from columnist.cli.errors import BadInput
-from columnist.cli.options import Preparing, Reading
+from columnist.cli.options import Placing, Preparing, Reading
 from columnist.cli.output import Screen
 from columnist.cli.text import count, listed
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from columnist._matrices import Matrices
+    from columnist.cli.progress import Watch
     from columnist.io import Table
 
-__all__ = ["Data", "classes_or_values", "load", "mention_gaps", "names_in", "rehearse"]
-__all__ += ["rehearse_writing", "resolve_names"]
+__all__ = [
+    "Data",
+    "as_delimiter",
+    "classes_or_values",
+    "hint_at_scales",
+    "load",
+    "load_from",
+    "mention",
+]
+__all__ += ["mention_gaps", "names_in", "rehearse", "rehearse_writing", "resolve_names"]
 
 # Columns whose scales differ by more than this are worth a hint.
 _APART = 100.0
@@ -50,6 +61,8 @@ class Data:
     mean: np.ndarray | None
     scale: np.ndarray | None
     missing: str
+
+    in_memory = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,6 +122,82 @@ class Data:
         columns = table.y.reshape(len(table.y), -1).T
         return dict(zip(table.target_names, columns, strict=True))
 
+    def write_one_row(self, path: str) -> None:
+        """Write the first row with its ids and targets."""
+        from columnist.io import write_table
+
+        before = {name: values[:1] for name, values in self.before().items()}
+        after = {name: values[:1] for name, values in self.after().items()}
+        write_table(path, self.table.X[:1, :1], self.names[:1], before=before, after=after)
+
+    def write_columns(self, out: str, columns: Sequence[int], selector=None) -> None:
+        """Write ids, some columns as read, what ``selector`` extracts beside them, targets."""
+        import numpy as np
+
+        from columnist.io import write_table
+
+        X, names = self.table.X[:, list(columns)], self.names_of(columns)
+        if selector is not None:
+            extracted = np.asarray(selector.transform(self.X))[:, len(columns) :]
+            X = np.hstack([X.toarray() if hasattr(X, "toarray") else X, extracted])
+            names = [*names, *(f"component{i}" for i in range(extracted.shape[1]))]
+        write_table(out, X, names, before=self.before(), after=self.after())
+
+    def write_rows(self, out: str, flags: np.ndarray, name: str | None) -> None:
+        """Write all rows with a column of flags, or without a name for it only the others."""
+        import numpy as np
+
+        from columnist.io import write_table
+
+        keep = ~flags if name is None else np.ones(len(flags), dtype=bool)
+        before = {column: values[keep] for column, values in self.before().items()}
+        after = {column: values[keep] for column, values in self.after().items()}
+        if name is not None:
+            after[name] = flags.astype(np.int64)
+        write_table(out, self.table.X[keep], self.names, before=before, after=after)
+
+    def judged(self, estimator) -> tuple[np.ndarray, ...]:
+        """Both distances of all rows from a fit, how far they are, and which are outlying."""
+        X = self.X
+        return (
+            estimator.score_distances(X), estimator.orthogonal_distances(X),
+            -estimator.score_samples(X), estimator.predict(X) < 0,
+        )  # fmt: skip
+
+    def ids_of(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Labels of some rows."""
+        return {name: values[rows] for name, values in self.table.ids.items()}
+
+    def matrices(self, explains: str, *, center: bool) -> Matrices:
+        """What errors are computed from: X alone, or X and the target."""
+        from columnist._matrices import Matrices
+        from columnist._target import resolve_target
+        from columnist.linalg.passes import merge_repeats
+
+        Y = resolve_target(self.y, self.X.shape[0]) if explains == "y" else None
+        return Matrices(merge_repeats(self.X), Y, center=center)
+
+    def for_report(self, explains: str) -> tuple[Any, Any]:
+        """X, and the target if it is explained."""
+        return self.X, self.y if explains == "y" else None
+
+    def fill_values(self) -> np.ndarray | None:
+        """What stands for a missing value of each column, if values were filled in at all."""
+        import numpy as np
+        import scipy.sparse as sp
+
+        if self.missing not in ("mean", "median"):
+            return None
+        X = self.table.X
+        if self.missing == "mean" or sp.issparse(X):
+            fill = np.asarray(X.mean(axis=0), dtype=float).ravel()
+        else:
+            fill = np.median(X, axis=0)
+        places = {name: i for i, name in enumerate(self.names)}
+        for name, (_, value) in self.table.imputed.items():
+            fill[places[name]] = value
+        return fill
+
 
 def load(
     reading: Reading,
@@ -122,29 +211,69 @@ def load(
 
     ``ids`` are further columns that are no features; ``hint`` is whether scales matter.
     """
+    from pathlib import Path
+
     from columnist.io import read_table
 
+    if Path(reading.file).is_dir():
+        raise BadInput(
+            f"{reading.file} is a folder: select, rank and outliers read those of Zarr and "
+            "Parquet with --dask."
+        )
     table = read_table(
-        reading.file, format=reading.format, delimiter=_delimiter(reading.delimiter),
+        reading.file, format=reading.format, delimiter=as_delimiter(reading.delimiter),
         header=reading.header, variable=reading.variable, target=reading.target or (),
         drop=reading.drop or (), ids=[*(reading.id or ()), *ids],
         non_numeric=reading.non_numeric, missing=reading.missing,
     )  # fmt: skip
-    _mention(table, screen)
+    mention(table, screen)
     y, classes = _target(table, reading.task)
     data = Data(table, table.X, y, classes, None, None, reading.missing)
     data = _prepared(data, preparing, screen)
     if hint and not preparing.scale:
-        _hint_at_scales(data, screen)
+        remedy = "--scale" if hasattr(data.X, "toarray") else "--center --scale"
+        hint_at_scales(_sizes(data.X), screen, remedy)
     return data
 
 
-def _delimiter(text: str | None) -> str | None:
+@contextmanager
+def load_from(
+    reading: Reading,
+    placing: Placing,
+    preparing: Preparing,
+    screen: Screen,
+    watch: Watch,
+    *,
+    hint: bool = True,
+) -> Iterator[Data]:
+    """The data of a file in memory, or with ``--dask`` in blocks that workers read.
+
+    The workers are there until the end of the block.
+    """
+    if placing.dask is None:
+        yield load(reading, screen, preparing, hint=hint)
+        return
+    try:
+        from columnist.cli.large import load_large, open_large
+    except ModuleNotFoundError as error:
+        raise BadInput(f"--dask needs {error.name}: pip install 'columnist[dask]'") from error
+    from columnist.cli.cluster import on_cluster
+    from columnist.distributed.run import watch as watch_blocks
+
+    collection = open_large(reading)
+    watch.phase("starting Dask")
+    with on_cluster(placing.dask, screen), watch_blocks(watch.blocks):
+        yield load_large(collection, reading, screen, preparing, watch, hint=hint)
+        watch.phase("stopping Dask")
+
+
+def as_delimiter(text: str | None) -> str | None:
     """A tab may be written as ``\\t`` or ``tab``."""
     return {r"\t": "\t", "tab": "\t", "space": " "}.get(text, text) if text else None
 
 
-def _mention(table: Table, screen: Screen) -> None:
+def mention(table: Table, screen: Screen) -> None:
+    """Say what of a file is left out or changed."""
     reasons: dict[str, list[str]] = {}
     for name, why in table.ignored.items():
         if why != "on request":
@@ -204,6 +333,13 @@ def _prepared(data: Data, preparing: Preparing, screen: Screen) -> Data:
 
     X = data.X
     mean = scale = None
+    constant = np.zeros(X.shape[1], dtype=bool)
+    if preparing.scale:
+        # Before means are subtracted: what is left of a constant column looks as if it varied.
+        scale, constant = _deviations(X)
+        if constant.any():
+            names = listed([data.names[i] for i in np.flatnonzero(constant)])
+            screen.note(f"constant columns are not scaled: {names}")
     if preparing.center:
         if sp.issparse(X):
             raise BadInput(
@@ -211,11 +347,8 @@ def _prepared(data: Data, preparing: Preparing, screen: Screen) -> Data:
             )
         mean = X.mean(axis=0)
         X = X - mean
-    if preparing.scale:
-        scale, constant = _deviations(X)
-        if constant.any():
-            names = listed([data.names[i] for i in np.flatnonzero(constant)])
-            screen.note(f"constant columns are not scaled: {names}")
+        X[:, constant] = 0.0
+    if scale is not None:
         X = sp.csr_array(X @ sp.diags_array(1.0 / scale)) if sp.issparse(X) else X / scale
     return replace(data, X=X, mean=mean, scale=scale)
 
@@ -239,20 +372,23 @@ def _deviations(X) -> tuple[np.ndarray, np.ndarray]:
     return np.where(constant, 1.0, deviation), constant
 
 
-def _hint_at_scales(data: Data, screen: Screen) -> None:
-    """One line if the largest columns will drown the others."""
+def _sizes(X) -> np.ndarray:
+    """Lengths of the columns."""
     import numpy as np
     import scipy.sparse as sp
 
-    X = data.X
     if sp.issparse(X):
-        sizes = np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel())
-    else:
-        with np.errstate(over="ignore", under="ignore"):
-            sizes = np.sqrt(np.einsum("ij,ij->j", X, X))
+        return np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel())
+    with np.errstate(over="ignore", under="ignore"):
+        return np.sqrt(np.einsum("ij,ij->j", X, X))
+
+
+def hint_at_scales(sizes: np.ndarray, screen: Screen, remedy: str) -> None:
+    """One line if the largest columns will drown the others."""
+    import numpy as np
+
     sizes = sizes[(sizes > 0.0) & np.isfinite(sizes)]
     if len(sizes) > 1 and sizes.max() > _APART * sizes.min():
-        remedy = "--scale" if sp.issparse(X) else "--center --scale"
         screen.note(
             f"the columns' sizes differ by a factor of {sizes.max() / sizes.min():.3g}: large ones "
             f"decide the result; {remedy} puts all on one scale"
@@ -261,12 +397,7 @@ def _hint_at_scales(data: Data, screen: Screen) -> None:
 
 def rehearse(out: str | None, data: Data) -> None:
     """Refuse a format that cannot hold the ids or targets, before the long work begins."""
-    from columnist.io import write_table
-
-    before = {name: values[:1] for name, values in data.before().items()}
-    after = {name: values[:1] for name, values in data.after().items()}
-    X, names = data.table.X[:1, :1], data.names[:1]
-    rehearse_writing(out, lambda path: write_table(path, X, names, before=before, after=after))
+    rehearse_writing(out, data.write_one_row)
 
 
 def rehearse_writing(out: str | None, write: Callable[[str], None]) -> None:

@@ -58,7 +58,7 @@ class Model:
     @classmethod
     def of(cls, kind: str, data: Data, arrays: dict[str, Any], facts: Mapping[str, Any]) -> Model:
         """The model of a fit to these data."""
-        return cls(kind, data.names, arrays, fill_values(data), data.mean, data.scale, dict(facts))
+        return cls(kind, data.names, arrays, data.fill_values(), data.mean, data.scale, dict(facts))
 
     def prepare(self, X):
         """Rows as the fit saw them: centred and scaled."""
@@ -69,24 +69,6 @@ class Model:
         """The way back from :meth:`prepare`, for some columns."""
         X = X if self.scale is None else X * self.scale[columns]
         return X if self.mean is None else X + self.mean[columns]
-
-
-def fill_values(data: Data) -> np.ndarray | None:
-    """What stands for a missing value of each column, if values were filled in at all."""
-    import numpy as np
-    import scipy.sparse as sp
-
-    if data.missing not in ("mean", "median"):
-        return None
-    X = data.table.X
-    if data.missing == "mean" or sp.issparse(X):
-        fill = np.asarray(X.mean(axis=0), dtype=float).ravel()
-    else:
-        fill = np.median(X, axis=0)
-    places = {name: i for i, name in enumerate(data.names)}
-    for name, (_, value) in data.table.imputed.items():
-        fill[places[name]] = value
-    return fill
 
 
 def write_model(model: Model, path: str) -> None:

@@ -10,8 +10,8 @@ import typer
 from columnist.cli.complete import complete_criterion, complete_selector
 from columnist.cli.errors import BadInput
 
-__all__ = ["Model", "Out", "Preparing", "Reading", "Report", "Searching", "Selectors", "Telling"]
-__all__ += ["as_number", "as_size", "as_time_limit"]
+__all__ = ["Model", "Out", "Placing", "Preparing", "Reading", "Report", "Searching", "Selectors"]
+__all__ += ["Telling", "as_number", "as_size", "as_time_limit"]
 
 _DATA, _PREPARE, _SEARCH, _OUTPUT = "Data", "Preparation", "Search", "Output"
 
@@ -95,6 +95,22 @@ class Reading:
             metavar="KIND",
         ),
     ] = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placing:
+    """Where the rows are visited."""
+
+    dask: Annotated[
+        str | None,
+        _data(
+            "--dask",
+            help="Read the file in blocks, for data larger than memory: on all cores of this "
+            "machine, or on the Dask cluster at ADDRESS (tcp://host:port). Parquet, Zarr, NPY and "
+            "CSV.",
+            metavar="[ADDRESS]",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,13 @@ import typer
 
 from columnist.cli.command import command, examples
 from columnist.cli.errors import BadInput
-from columnist.cli.inputs import Data, load, rehearse
+from columnist.cli.inputs import Data, load_from, rehearse
 from columnist.cli.model import Model as FittedModel
 from columnist.cli.model import write_model
 from columnist.cli.options import (
     Model,
     Out,
+    Placing,
     Preparing,
     Reading,
     Report,
@@ -37,6 +38,7 @@ EPILOG = examples(
     "columnist outliers sensors.parquet -k 0.05 -r 3 --id time --report outliers.html",
     "columnist outliers data.csv -k 10 --method coherence --out clean.csv --remove",
     "columnist outliers data.csv -k 10 -r 2 --model pca.json",
+    "columnist outliers big.parquet -k 100 -r 3 --dask --out flagged.parquet",
 )
 FLAG = "outlier"
 _SHOWN = 30
@@ -48,6 +50,7 @@ Method = Literal[
 @command
 def outliers(
     reading: Reading,
+    placing: Placing,
     preparing: Preparing,
     searching: Searching,
     telling: Telling,
@@ -75,17 +78,21 @@ def outliers(
 ) -> None:
     """Find outlying rows: those removed by the fit, and those beyond the cut-offs."""
     screen = Screen(telling, "outliers", taken=out == "-")
-    check_outputs(reading.file, out=out, report=report, model=model)
+    blocks = placing.dask is not None
+    check_outputs(reading.file, out=out, report=report, model=model, blocks=blocks)
     if remove and not out:
         raise BadInput("--remove says what --out writes: add --out FILE.")
     number_of = as_number(k, "-k")
-    with watching(screen, f"reading {reading.file}") as watch:
-        data = load(reading, screen, preparing)
+    with (
+        watching(screen, f"reading {reading.file}") as watch,
+        load_from(reading, placing, preparing, screen, watch) as data,
+    ):
         rehearse(out, data)
         if hasattr(data.X, "toarray"):
             raise BadInput("outliers needs dense data; this file is sparse.")
-        estimator = _estimator(method, number_of, r, searching, len(data.X), watch.callback)
-        watch.phase(f"looking for outliers among {count(len(data.X), 'row')}")
+        n = data.X.shape[0]
+        estimator = _estimator(method, number_of, r, searching, n, watch.callback)
+        watch.phase(f"looking for outliers among {count(n, 'row')}")
         estimator.fit(data.X)
         watch.settle(getattr(estimator, "certificate_", None))
         found = Found.of(estimator, data)
@@ -139,7 +146,10 @@ def _estimator(method: str, k: int | float, r: int | None, searching: Searching,
 
 @dataclass(frozen=True)
 class Found:
-    """Distances of all rows, and which are outlying."""
+    """Distances of all rows, and which are outlying.
+
+    ``rows`` are those worth showing, the farthest first, and ``ids`` their labels.
+    """
 
     estimator: Any
     data: Data
@@ -147,50 +157,36 @@ class Found:
     orthogonal: np.ndarray
     removed: np.ndarray
     beyond: np.ndarray
+    rows: np.ndarray
+    ids: dict[str, np.ndarray]
 
     @classmethod
     def of(cls, estimator, data: Data) -> Found:
         """Judge the rows of the fit."""
         import numpy as np
 
-        removed = np.zeros(len(data.X), dtype=bool)
+        score, orthogonal, far, beyond = data.judged(estimator)
+        removed = np.zeros(len(score), dtype=bool)
         removed[estimator.outliers_] = True
-        return cls(
-            estimator, data, estimator.score_distances(data.X),
-            estimator.orthogonal_distances(data.X), removed, estimator.predict(data.X) < 0,
-        )  # fmt: skip
+        rows = np.flatnonzero(removed | beyond)
+        order = np.argsort(-far[rows], kind="stable")
+        ids = {name: values[order] for name, values in data.ids_of(rows).items()}
+        return cls(estimator, data, score, orthogonal, removed, beyond, rows[order], ids)
 
     @property
     def flags(self) -> np.ndarray:
         """Rows beyond the cut-offs: the outliers."""
         return self.beyond
 
-    def listed(self) -> list[int]:
-        """Rows worth showing, the farthest first."""
-        import numpy as np
-
-        rows = np.flatnonzero(self.removed | self.beyond)
-        far = -self.estimator.score_samples(self.data.X)
-        return [int(i) for i in rows[np.argsort(-far[rows], kind="stable")]]
-
 
 def write_flagged(out: str, data: Data, flags: np.ndarray, *, remove: bool) -> None:
     """The data with a column of flags, or without the outlying rows."""
-    import numpy as np
-
-    from columnist.io import write_table
-
-    keep = ~flags if remove else np.ones(len(flags), dtype=bool)
-    if not keep.any():
+    if remove and flags.all():
         raise BadInput("--remove would leave no row at all.")
-    after = {name: values[keep] for name, values in data.after().items()}
-    if not remove:
-        name = FLAG
-        while name in (*data.names, *after, *data.before()):
-            name += "_"
-        after[name] = flags.astype(np.int64)
-    before = {name: values[keep] for name, values in data.before().items()}
-    write_table(out, data.table.X[keep], data.names, before=before, after=after)
+    name = FLAG
+    while name in (*data.names, *data.after(), *data.before()):
+        name += "_"
+    data.write_rows(out, flags, None if remove else name)
 
 
 def _model(found: Found, method: str) -> FittedModel:
@@ -211,15 +207,29 @@ def _model(found: Found, method: str) -> FittedModel:
     return FittedModel.of("outliers", found.data, arrays, facts)
 
 
-def _labels(data: Data) -> list[str]:
-    """A label for every row: its ids, or its number."""
-    if not data.table.ids:
-        return [f"row {i}" for i in data.row_numbers().tolist()]
-    columns = [values.tolist() for values in data.table.ids.values()]
-    return [", ".join(str(part) for part in parts) for parts in zip(*columns, strict=True)]
+class _Labels:
+    """A label for every row: its ids where they are known, or its number."""
+
+    def __init__(self, found: Found):
+        self._numbers = found.data.row_numbers()
+        rows, ids = found.rows, found.ids
+        if found.data.in_memory:
+            rows, ids = found.data.row_numbers() - 1, found.data.table.ids
+        columns = [values.tolist() for values in ids.values()]
+        names = [", ".join(map(str, parts)) for parts in zip(*columns, strict=True)]
+        self._known = dict(zip(rows.tolist(), names, strict=False))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, row: int) -> str:
+        known = self._known.get(int(row))
+        return f"row {self._numbers[row]}" if known is None else known
 
 
 def _page(found: Found, method: str, k: str) -> str:
+    from copy import copy
+
     from columnist.report import outlier_report
 
     data = found.data
@@ -230,9 +240,11 @@ def _page(found: Found, method: str, k: str) -> str:
         "method": method,
         "columns": data.prepared(),
     }
-    return outlier_report(
-        found.estimator, data.X, names=data.names, labels=_labels(data), asked=asked
-    )
+    # The rows were judged already.
+    judged = copy(found.estimator)
+    judged.score_distances = lambda X: found.score
+    judged.orthogonal_distances = lambda X: found.orthogonal
+    return outlier_report(judged, data.X, names=data.names, labels=_Labels(found), asked=asked)
 
 
 def _show(screen: Screen, found: Found, method: str) -> None:
@@ -245,20 +257,19 @@ def _show(screen: Screen, found: Found, method: str) -> None:
         f"{count(estimator.n_components_, 'component')}); "
         f"{count(int(found.beyond.sum()), 'row')} beyond the cut-offs: the outliers."
     )
-    rows = found.listed()
+    rows, ids = found.rows.tolist(), found.ids
     numbers = data.row_numbers()
-    ids = data.table.ids
     table = [
         [
             int(numbers[i]),
-            *(visible(values[i], 30) for values in ids.values()),
+            *(visible(values[place], 30) for values in ids.values()),
             number(found.score[i], 4) + ("*" if found.score[i] > estimator.score_cutoff_ else " "),
             number(found.orthogonal[i], 4)
             + ("*" if found.orthogonal[i] > estimator.orthogonal_cutoff_ else " "),
             "yes" if found.removed[i] else "",
             "yes" if found.beyond[i] else "",
         ]
-        for i in rows[:_SHOWN]
+        for place, i in enumerate(rows[:_SHOWN])
     ]
     heads = ["row>", *ids, "within>", "from plane>", "removed", "outlier"]
     if table:
@@ -275,26 +286,26 @@ def _show(screen: Screen, found: Found, method: str) -> None:
 
 def _json(found: Found, method: str) -> dict[str, Any]:
     data, estimator = found.data, found.estimator
-    numbers = data.row_numbers().tolist()
+    numbers = data.row_numbers()
     return {
         "data": data.summary(),
         "method": method,
         "components": int(estimator.n_components_),
         "error": estimator.error_,
-        "removed": [numbers[i] for i in estimator.outliers_.tolist()],
-        "outliers": [numbers[i] for i in found.beyond.nonzero()[0].tolist()],
+        "removed": numbers[estimator.outliers_],
+        "outliers": numbers[found.beyond],
         "score_cutoff": estimator.score_cutoff_,
         "orthogonal_cutoff": estimator.orthogonal_cutoff_,
         "rows": [
             {
                 "row": numbers[i],
-                "ids": {name: values[i].item() for name, values in data.table.ids.items()},
+                "ids": {name: values[place] for name, values in found.ids.items()},
                 "score_distance": found.score[i],
                 "orthogonal_distance": found.orthogonal[i],
                 "removed": found.removed[i],
                 "outlier": found.beyond[i],
             }
-            for i in found.listed()
+            for place, i in enumerate(found.rows.tolist())
         ],
         "certificate": certificate_json(getattr(estimator, "certificate_", None)),
     }

@@ -219,10 +219,12 @@ def check_outputs(
     report: str | None = None,
     model: str | None = None,
     page: str | None = None,
+    blocks: bool = False,
 ) -> None:
     """Refuse what cannot be written, before the long work begins.
 
-    ``page`` is an ``--out`` that takes a page instead of data.
+    ``page`` is an ``--out`` that takes a page instead of data; ``blocks`` says that data are
+    written block by block.
     """
     given = {"--out": out or page, "--report": report, "--model": model}
     endings = {"--report": (".html", ".htm"), "--model": (".json",)}
@@ -232,7 +234,7 @@ def check_outputs(
     for option, path in given.items():
         if path is None or (option == "--out" and path == "-" and page is None):
             continue
-        _check_place(option, path)
+        _check_place(option, path, folder=blocks and option == "--out")
         if option in endings and not path.lower().endswith(endings[option]):
             raise BadInput(f"{option} {path}: the name must end in {' or '.join(endings[option])}.")
         place = Path(path).resolve()
@@ -242,26 +244,42 @@ def check_outputs(
             raise BadInput(f"{seen[place]} and {option} both name {path}.")
         seen[place] = option
     if out is not None and out != "-":
-        _check_format(out)
+        _check_format(out, blocks)
 
 
-def _check_place(option: str, path: str) -> None:
+def _check_place(option: str, path: str, *, folder: bool) -> None:
+    """``folder`` says that a folder of Zarr may be replaced."""
     place = Path(path)
-    folder = place.parent
+    around = place.parent
     if "\0" in path or not place.name:
         raise BadInput(f"{option} {path!r} is no name of a file.")
-    if place.is_dir():
+    if place.is_dir() and not (folder and is_zarr(path)):
         raise BadInput(f"{option} {path} is a folder: name a file in it.")
-    if not folder.is_dir():
-        raise BadInput(f"{option} {path}: there is no folder {folder}; make it first.")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise BadInput(f"{option} {path}: the folder {folder} cannot be written to.")
+    if not around.is_dir():
+        raise BadInput(f"{option} {path}: there is no folder {around}; make it first.")
+    if not os.access(around, os.W_OK | os.X_OK):
+        raise BadInput(f"{option} {path}: the folder {around} cannot be written to.")
 
 
-def _check_format(path: str) -> None:
-    from columnist.io import FORMATS
+def is_zarr(path: str) -> bool:
+    """Whether the extension says so."""
+    return Path(path).suffix.lower() == ".zarr"
+
+
+def _check_format(path: str, blocks: bool) -> None:
+    from columnist.io import FORMATS, DataFileError
     from columnist.io.formats import extension_format
 
+    if blocks:
+        from columnist.io.stream import streamed_format
+
+        try:
+            streamed_format(path)
+        except DataFileError as error:
+            raise BadInput(f"--out {path}: {error}") from None
+        return
+    if is_zarr(path):
+        raise BadInput(f"--out {path}: Zarr is written with --dask only.")
     if extension_format(path) is None:
         known = ", ".join(extensions[0] for extensions in FORMATS.values())
         raise BadInput(f"--out {path}: unknown extension; use one of {known}.")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from columnist.cli.output import Screen, make_console
-from columnist.cli.text import number, percent, seconds
+from columnist.cli.text import count, number, percent, seconds
 
 __all__ = ["Watch", "watching"]
 
@@ -30,17 +30,23 @@ class Watch:
         self.started = time.perf_counter()
         self.doing = ""
         self.progress: Any = None
+        self.passed: tuple[int, int] | None = None
         self.interrupted = False
         self._heard = float("-inf")
         self._log: Any = None
 
     def phase(self, text: str) -> None:
         """What is being done from now on."""
-        self.doing, self.progress = text, None
+        self.doing, self.progress, self.passed = text, None, None
+
+    def blocks(self, done: int, total: int) -> None:
+        """Hear of a pass over blocks of rows."""
+        self.passed = (done, total) if done < total else None
 
     def callback(self, progress) -> bool:
         """Hear of a search; answer whether to stop it."""
         self.progress, self._heard = progress, time.perf_counter()
+        self.passed = None
         if self.screen.verbose:
             self.log.show(progress)
         return self.interrupted
@@ -66,6 +72,9 @@ class Watch:
                 f"bound {number(p.bound)}",
                 f"{p.expanded:,} nodes",
             ]
+        if self.passed is not None:
+            done, total = self.passed
+            parts.append(f"{done:,} of {count(total, 'block')}")
         parts += [self.doing, *(["Ctrl-C keeps the best"] if self.progress else [])]
         return Text("  ".join(parts), style="dim", no_wrap=True, overflow="ellipsis")
 

@@ -10,8 +10,8 @@ import typer
 from columnist.cli.command import command, examples
 from columnist.cli.complete import complete_selector
 from columnist.cli.errors import BadInput
-from columnist.cli.inputs import Data, load, rehearse_writing
-from columnist.cli.options import Out, Preparing, Reading, Report, Telling, as_size
+from columnist.cli.inputs import Data, load_from, rehearse_writing
+from columnist.cli.options import Out, Placing, Preparing, Reading, Report, Telling, as_size
 from columnist.cli.output import Screen, check_outputs
 from columnist.cli.progress import watching
 from columnist.cli.select import check_explain, named
@@ -27,6 +27,7 @@ EPILOG = examples(
     "columnist rank wine.csv --by relief-f -o n_neighbors=7 --target class --out ranking.csv",
     "columnist rank spectra.npy --by laplacian -k 20 --report bands.html",
     "columnist rank data.csv --by qr -k 6 --json",
+    "columnist rank big.parquet --by forward -k 20 --dask",
 )
 # Their scores do not depend on the columns' scales.
 _SCALE_FREE = frozenset({"correlation", "fisher", "relief", "relief-f", "mrmr"})
@@ -45,6 +46,7 @@ class OptionalReading(Reading):
 @command
 def rank(
     reading: OptionalReading,
+    placing: Placing,
     preparing: Preparing,
     telling: Telling,
     by: Annotated[
@@ -78,8 +80,11 @@ def rank(
     if top is not None and top < 1:
         raise BadInput(f"--top takes a number from 1; got {top}.")
     rehearse_writing(out, lambda path: _write(path, Ranking([0], ["a"], [1.0], [True])))
-    with watching(screen, f"reading {reading.file}") as watch:
-        data = load(reading, screen, preparing, hint=entry.name not in _SCALE_FREE)
+    hint = entry.name not in _SCALE_FREE
+    with (
+        watching(screen, f"reading {reading.file}") as watch,
+        load_from(reading, placing, preparing, screen, watch, hint=hint) as data,
+    ):
         check_explain(None, data, entry.target == "required")
         selector = build(entry, size, {}, parameters, seed)
         if entry.name == "certified":
@@ -152,7 +157,8 @@ def _page(name: str, selector, data: Data) -> str:
 
     asked = {"data": data.describe(), "by": name, "columns": data.prepared()}
     make = selection_report if name == "certified" else ranking_report
-    return make(selector, data.X, data.y, names=data.names, asked=asked)
+    X, y = data.for_report("X" if data.y is None else "y")
+    return make(selector, X, y, names=data.names, asked=asked)
 
 
 def _show(

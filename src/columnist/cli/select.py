@@ -11,12 +11,13 @@ import typer
 from columnist.cli.command import command, examples
 from columnist.cli.complete import complete_selector
 from columnist.cli.errors import BadInput
-from columnist.cli.inputs import Data, load, rehearse, resolve_names
+from columnist.cli.inputs import Data, load_from, rehearse, resolve_names
 from columnist.cli.model import Model as FittedModel
 from columnist.cli.model import write_model
 from columnist.cli.options import (
     Model,
     Out,
+    Placing,
     Preparing,
     Reading,
     Report,
@@ -40,6 +41,8 @@ EPILOG = examples(
     "columnist select wine.csv -k 4 --target class --report wine.html",
     "columnist select genes.parquet -k 10 --time-limit 300 --out kept.parquet --model genes.json",
     "columnist select survey.csv -k auto --tol 0.1 --id respondent --missing median --json",
+    "columnist select big.parquet -k 10 --center --scale --dask --out kept.parquet",
+    "columnist select big.zarr -k 10 --dask tcp://127.0.0.1:8786",
     "cat data.csv | columnist select - -k 3 --method forward --out - > small.csv",
     after="Ctrl-C keeps the best so far, writes everything, and says so.",
 )
@@ -101,6 +104,7 @@ class Choosing:
 @command
 def select(
     reading: Reading,
+    placing: Placing,
     choosing: Choosing,
     preparing: Preparing,
     searching: Searching,
@@ -111,14 +115,17 @@ def select(
 ) -> None:
     """Keep the columns that explain the others, or a target, best: with a proof."""
     screen = Screen(telling, "select", taken=out == "-")
-    check_outputs(reading.file, out=out, report=report, model=model)
+    blocks = placing.dask is not None
+    check_outputs(reading.file, out=out, report=report, model=model, blocks=blocks)
     size, entry = as_size(choosing.k), find(choosing.method)
     if size is None:
         raise BadInput(
             "-k is missing: how many columns should be kept? (-k auto --tol 0.1 decides)"
         )
-    with watching(screen, f"reading {reading.file}") as watch:
-        data = load(reading, screen, preparing)
+    with (
+        watching(screen, f"reading {reading.file}") as watch,
+        load_from(reading, placing, preparing, screen, watch) as data,
+    ):
         rehearse(out, data)
         check_explain(choosing.explain, data, entry.target == "required")
         check_choice(choosing, data.names)
@@ -247,24 +254,20 @@ class Chosen:
         cls, selector, data: Data, choosing: Choosing, method: str, criterion: str | None
     ) -> Chosen:
         """Errors and coefficients of any selector's choice, computed from the data."""
-        from columnist._matrices import Matrices
-        from columnist._target import resolve_target
-        from columnist.metrics import reconstruction_error
+        from columnist.criteria import get_criterion
         from columnist.selection.rebuild import rebuild
 
         explains = "X" if data.y is None or choosing.explain == "X" else "y"
-        Y = resolve_target(data.y, data.X.shape[0]) if explains == "y" else None
-        center = data.mean is not None
         if method == "certified":
             error, relative = selector.error_, selector.relative_error_
             rebuilt = selector
         else:
             columns = [int(i) for i in selector.selected_]
-            options = {"y": Y, "centering": "mean" if center else "none",
-                       "criterion": criterion or "frobenius"}  # fmt: skip
-            error = reconstruction_error(data.X, columns, **options)
-            relative = reconstruction_error(data.X, columns, relative=True, **options)
-            rebuilt = rebuild(Matrices(data.X, Y, center=center), columns, 0)
+            matrices = data.matrices(explains, center=data.mean is not None)
+            measure = get_criterion(criterion or "frobenius")
+            error, total = matrices.error(columns, measure), matrices.error([], measure)
+            relative = error / total if total > 0.0 else 0.0
+            rebuilt = rebuild(matrices, columns, 0)
         keep = f"{choosing.k} columns"
         if choosing.k == "auto":
             keep = f"the fewest columns that leave at most {choosing.tol:g} unexplained"
@@ -367,18 +370,8 @@ def path_json(path, data: Data) -> list[dict[str, Any]]:
 
 def write_selected(out: str, data: Data, columns: Sequence[int], selector) -> None:
     """Ids, the kept columns as read, extracted features, targets."""
-    import numpy as np
-
-    from columnist.io import write_table
-
-    X, names = data.table.X[:, list(columns)], data.names_of(columns)
-    if getattr(selector, "n_components", 0) and len(getattr(selector, "components_", ())):
-        transformed = np.asarray(selector.transform(data.X))
-        extracted = transformed[:, len(columns) :]
-        if extracted.shape[1]:
-            X = np.hstack([X.toarray() if hasattr(X, "toarray") else X, extracted])
-            names = [*names, *(f"component{i}" for i in range(extracted.shape[1]))]
-    write_table(out, X, names, before=data.before(), after=data.after())
+    extracts = bool(getattr(selector, "n_components", 0) and len(selector.components_))
+    data.write_columns(out, columns, selector if extracts else None)
 
 
 def selection_page(chosen: Chosen, searching: Searching, path) -> str:
@@ -386,13 +379,11 @@ def selection_page(chosen: Chosen, searching: Searching, path) -> str:
     from columnist.report import ranking_report, selection_report
 
     data = chosen.data
-    y = data.y if chosen.explains == "y" else None
+    X, y = data.for_report(chosen.explains)
     asked = {**chosen.asked, "time limit": f"{searching.time_limit} s"}
     if chosen.method == "certified":
-        return selection_report(
-            chosen.selector, data.X, y, names=data.names, path=path, asked=asked
-        )
-    return ranking_report(chosen.selector, data.X, y, names=data.names, asked=asked)
+        return selection_report(chosen.selector, X, y, names=data.names, path=path, asked=asked)
+    return ranking_report(chosen.selector, X, y, names=data.names, asked=asked)
 
 
 def show(screen: Screen, chosen: Chosen, path) -> None:

@@ -27,6 +27,7 @@ class Request:
     columns: tuple[str, ...] | None = None
     non_numeric: str = "refuse"
     missing: str = "refuse"
+    fill: tuple[float, ...] | None = None
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The names asked for, by argument."""
@@ -43,6 +44,7 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
     if not len(columns.names) or not X.shape[0]:
         raise DataFileError("there is not a single row of data.")
     check_finite(X, names)
+    X, imputed = (X, {}) if request.fill is None else filled_with(X, names, request.fill)
     targets = {name: column_of(columns, places, name) for name in request.target}
     ids = {name: column_of(columns, places, name) for name in request.ids}
     check_targets(targets, request.missing)
@@ -54,7 +56,7 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
         )
     if counts.any():
         X, names, counts = without_empty(X, names, counts, request, ignored)
-    kept, imputed = None, {}
+    kept = None
     if request.missing == "drop":
         kept = complete_rows(X, targets)
     elif counts.any():
@@ -262,6 +264,22 @@ def filled(
         gone = np.isnan(X.data)
         X.data[gone] = by_place[X.indices[gone]]
     return X, imputed
+
+
+def filled_with(
+    X: np.ndarray | sp.csr_array, names: Sequence[str], values: Sequence[float]
+) -> tuple[np.ndarray | sp.csr_array, dict[str, tuple[int, float]]]:
+    """X with given values in place of missing ones."""
+    counts = per_column(X, np.isnan)
+    if not counts.any():
+        return X, {}
+    X, values = X.copy(), np.asarray(values, dtype=np.float64)
+    if sp.issparse(X):
+        gone = np.isnan(X.data)
+        X.data[gone] = values[X.indices[gone]]
+    else:
+        X = np.where(np.isnan(X), values, X)
+    return X, {names[i]: (int(counts[i]), float(values[i])) for i in np.flatnonzero(counts)}
 
 
 def center(values: np.ndarray, statistic: str) -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["atomic_path"]
+__all__ = ["atomic_folder", "atomic_path"]
 
 
 @contextmanager
@@ -60,13 +61,44 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         sync(target.parent)
 
 
-def mode_of(target: Path) -> int:
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The same for a folder: an older one at ``path`` stays until the new one is complete.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder to write; the one around it must exist.
+
+    Yields
+    ------
+    Path
+        An empty temporary folder next to it.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", dir=target.parent))
+    older = temporary.with_name(f"{temporary.name}.older")
+    try:
+        yield temporary
+        os.chmod(temporary, mode_of(target, 0o777))
+        if target.exists():
+            os.rename(target, older)
+        os.rename(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if older.exists() and not target.exists():
+            os.rename(older, target)
+        raise
+    shutil.rmtree(older, ignore_errors=True)
+
+
+def mode_of(target: Path, usual: int = 0o666) -> int:
     """Permissions of the file that is replaced, or those a new file would get."""
     with suppress(FileNotFoundError):
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)
     os.umask(mask)
-    return 0o666 & ~mask
+    return usual & ~mask
 
 
 def sync(path: Path) -> None:

@@ -60,7 +60,7 @@ class MatrixColumns:
 
     def numbers(self, places: Sequence[int]) -> np.ndarray | sp.csr_array:
         """See `Columns`."""
-        whole = len(places) == self.matrix.shape[1]
+        whole = list(places) == list(range(self.matrix.shape[1]))
         part = self.matrix if whole else self.matrix[:, np.asarray(places, dtype=np.intp)]
         if sp.issparse(part):
             return sp.csr_array(part, dtype=np.float64)

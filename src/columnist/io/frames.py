@@ -43,7 +43,7 @@ class FrameColumns:
         """See `Columns`."""
         pl = import_polars()
         frame = self.frame
-        if len(places) < frame.width:
+        if list(places) != list(range(frame.width)):
             frame = frame.select([frame.columns[place] for place in places])
         odd = [name for name, dtype in frame.schema.items() if dtype != pl.Float64]
         if odd:

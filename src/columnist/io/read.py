@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from columnist._validation import check_choice
@@ -31,7 +32,8 @@ def read_table(
     target: str | Iterable[str] = (),
     drop: str | Iterable[str] = (),
     ids: str | Iterable[str] = (),
-    columns: str | Iterable[str] | None = None,
+    columns: str | Iterable[str] | Callable[[tuple[str, ...]], Iterable[str]] | None = None,
+    fill: Iterable[float] | None = None,
     non_numeric: str = "refuse",
     missing: str = "refuse",
 ) -> Table:
@@ -58,8 +60,10 @@ def read_table(
     target, drop, ids : str or sequence of str
         Columns that are predicted, left out, or only label the rows. The labels of an svmlight
         file are called ``label``; they count only as target or id.
-    columns : str or sequence of str, optional
-        Read only these features, in this order.
+    columns : str, sequence of str or callable, optional
+        Read only these features, in this order; or what a function makes of all names.
+    fill : sequence of float, optional
+        With ``columns``, what stands for a missing value of each.
     non_numeric : {"refuse", "drop"}
         What to do with features that are not numbers.
     missing : {"refuse", "mean", "median", "drop"}
@@ -93,13 +97,16 @@ def read_table(
     check_choice("missing", missing, ("refuse", "mean", "median", "drop"))
     if format is not None:
         check_choice("format", format, FORMATS)
+    if fill is not None and columns is None:
+        raise ValueError("fill goes with columns: one value for each of them.")
     request = Request(
         target=as_names(target),
         drop=as_names(drop),
         ids=as_names(ids),
-        columns=None if columns is None else as_names(columns),
+        columns=None if columns is None or callable(columns) else as_names(columns),
         non_numeric=non_numeric,
         missing=missing,
+        fill=None if fill is None else tuple(fill),
     )
     name = source if isinstance(source, str) else str(getattr(source, "name", source))
     try:
@@ -108,6 +115,8 @@ def read_table(
         found = checked_format(data, format)
         options = {"delimiter": delimiter, "header": header, "variable": variable}
         content = parse(data, found, options | {"ids": request.ids})
+        if callable(columns):
+            request = replace(request, columns=as_names(columns(content.names)))
         return assemble(content, request, name, found)
     except DataFileError as error:
         raise DataFileError(one_line(f"{name}: {error}")) from error

@@ -195,10 +195,20 @@ def series_values(column: np.ndarray) -> Any:
 
 def write_delimited(content: Content, file: BinaryIO, delimiter: str) -> None:
     """Delimited text with a header."""
+    write_header(content, file, delimiter)
+    write_rows(content, file, delimiter)
+
+
+def write_header(content: Content, file: BinaryIO, delimiter: str) -> None:
+    """The line of names."""
     header = [quoted_name(name, delimiter) for name in content.all_names]
     file.write((delimiter.join(header) + "\n").encode())
+
+
+def write_rows(content: Content, file: BinaryIO, delimiter: str) -> None:
+    """The lines of values."""
     # An empty field alone on its line would vanish as a blank line.
-    lone = len(header) == 1
+    lone = len(content.all_names) == 1
     frame_of(content).write_csv(
         file, include_header=False, separator=delimiter, null_value="NA" if lone else ""
     )
