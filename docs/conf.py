@@ -16,6 +16,7 @@ import comparison_page
 import peers_page
 import report_page
 import reproduction_page
+import scaling_page
 
 project = "Columnist"
 author = "The Columnist developers"
@@ -69,7 +70,7 @@ html_theme_options = {
 
 def setup(app) -> None:
     """Write what is made from benchmark results, and the charts."""
-    for page in (comparison_page, peers_page, reproduction_page, charts):
+    for page in (comparison_page, peers_page, reproduction_page, scaling_page, charts):
         app.connect("builder-inited", page.write)
     for page in (reproduction_page, report_page):
         app.connect("build-finished", page.publish)
