@@ -30,12 +30,14 @@ from benchmarks import (  # noqa: E402
     large_graph,
     lowrank,
     mrsf_path,
+    out_of_core,
     parallel,
     reach,
     read_csv,
     robust_peers,
     robust_reach,
     robust_rows,
+    scaling,
     secular,
     table,
     textbook,
@@ -68,6 +70,8 @@ BENCHMARKS: dict[str, ModuleType] = {
     "mrsf_path": mrsf_path,
     "lowrank": lowrank,
     "cleaning": cleaning,
+    "out_of_core": out_of_core,
+    "scaling": scaling,
 }
 
 

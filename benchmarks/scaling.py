@@ -39,16 +39,15 @@ _FAN_IN = 8
 class Job:
     """Something to run on rows, and what it should cost.
 
-    ``operations(n, m, given)`` are the multiplications of all blocks, and ``numbers(n, m, blocks,
-    given)`` the numbers brought together; ``given`` is what ``prepare`` makes of the rows
-    beforehand.
+    ``operations(n, m, blocks, given)`` are the multiplications of all blocks, and ``numbers`` of
+    the same the numbers brought together; ``given`` is what ``prepare`` makes of the rows.
     """
 
     name: str
     equation: str
     shape: tuple[int, int, int]  # samples, features, blocks
     run: Callable[[Any, Any], Any]
-    operations: Callable[[int, int, Any], float]
+    operations: Callable[[int, int, int, Any], float]
     numbers: Callable[[int, int, int, Any], float]
     prepare: Callable[[Any], Any] = lambda X: None
 
@@ -85,28 +84,29 @@ def _row_jobs(shape: tuple[int, int, int]) -> list[Job]:
         Job(
             "ColumnSelector(5)", "5.3", shape,
             lambda X, _: ColumnSelector(5, time_limit=5.0).fit(X),
-            lambda n, m, _: n * m**2, moments(0),
+            lambda n, m, p, _: n * m**2, moments(0),
         ),
         Job(
             "least_squares, 2 targets", "5.3", shape,
             lambda X, _: least_squares(X, X[:, :2]),
-            lambda n, m, _: n * (m + 2) ** 2, moments(2),
+            lambda n, m, p, _: n * (m + 2) ** 2, moments(2),
         ),
         Job(
             "randomized_svd, 5 values", "5.8", shape,
             lambda X, _: randomized_svd(X, 5, random_state=0),
-            lambda n, m, _: 4 * 2 * n * m * w + n * w * (m + w),
+            lambda n, m, p, _: 4 * 2 * n * m * w + n * w * (m + w),
             lambda n, m, p, _: merged_results(p) * (4 * (m + 1) * (w + 1) + w**2 + w),
         ),
         Job(
             "FisherScore, 3 classes", "5.11", shape,
             lambda X, y: FisherScore(5).fit(X, y),
-            lambda n, m, _: n * m, lambda n, m, p, _: merged_results(p) * 2 * 3 * m, _classes,
+            lambda n, m, p, _: 2 * n * m, lambda n, m, p, _: merged_results(p) * (3 + 6 * m + 1),
+            _classes,
         ),
         Job(
             "MRSF(5), 3 classes", "5.38", shape,
             lambda X, y: MRSF(5, response="lda").fit(X, y),
-            lambda n, m, _: n * (m + 3) ** 2, moments(3), _classes,
+            lambda n, m, p, _: n * (m + 3) ** 2, moments(3), _classes,
         ),
     ]  # fmt: skip
 
@@ -119,25 +119,25 @@ def _graph_jobs(shape: tuple[int, int, int]) -> list[Job]:
         Job(
             "knn_similarity, 5 neighbours", "5.7", shape,
             lambda X, _: knn_similarity(X, n_neighbors=5),
-            lambda n, m, _: float(n) * n * m, lambda n, m, p, _: 2.0 * 5 * n * p,
+            lambda n, m, p, _: float(n) * n * m, lambda n, m, p, _: 2.0 * 5 * n * (p + 1),
         ),
         Job(
             "SpectralSelector(5), that graph", "5.9", shape,
             lambda X, S: SpectralSelector(5, similarity=S).fit(X),
-            lambda n, m, S: 2.0 * S.matrix.nnz * m + 3 * n * m,
-            lambda n, m, p, _: merged_results(p * p) * m, _graph,
+            lambda n, m, p, S: S.matrix.nnz * m + 5 * n * m,
+            lambda n, m, p, _: p * (p + 1) / 2 * m + merged_results(p) * (4 * m + 2), _graph,
         ),
         Job(
             "LaplacianScore(5), that graph", "5.9", shape,
             lambda X, S: LaplacianScore(5, similarity=S).fit(X),
-            lambda n, m, S: 2.0 * S.matrix.nnz * m + 3 * n * m,
-            lambda n, m, p, _: merged_results(p * p) * m, _graph,
+            lambda n, m, p, S: S.matrix.nnz * m + 5 * n * m,
+            lambda n, m, p, _: p * (p + 1) / 2 * m + merged_results(p) * (4 * m + 2), _graph,
         ),
         Job(
             "MCSF(5), that graph", "5.46", shape,
             lambda X, S: MCSF(5, similarity=S).fit(X),
-            lambda n, m, S: S.matrix.nnz * m + n * m**2,
-            lambda n, m, p, _: merged_results(p * p) * m + merged_results(p) * (m**2 + m), _graph,
+            lambda n, m, p, S: n * m**2 + S.matrix.nnz * m / 2 + n * m * (p + 1) / 2,
+            lambda n, m, p, _: p * (p + 1) / 2 * m + merged_results(p) * (m**2 + 3 * m), _graph,
         ),
     ]  # fmt: skip
 
@@ -195,7 +195,7 @@ def measure(job: Job, client, workers: int, repeats: int) -> Row:
         **best,
         "passes": cost.passes,
         "operations": cost.operations,
-        "formula": float(job.operations(n, m, given)),
+        "formula": float(job.operations(n, m, blocks, given)),
         "MB reduced": cost.reduced / 1e6,
         "MB formula": 8.0 * job.numbers(n, m, blocks, given) / 1e6,
         "MB broadcast": cost.broadcast / 1e6,

@@ -83,7 +83,8 @@ def _check_numeric(blocks: RowBlocks) -> None:
     ]
     raise ValueError(
         f"X has columns that are not numeric: {', '.join(strange[:10])}"
-        f"{', ...' if len(strange) > 10 else ''}. Drop or encode them first."
+        f"{', ...' if len(strange) > 10 else ''}. Drop or encode them first; "
+        "nullable numbers become plain ones by astype('float64')."
     )
 
 

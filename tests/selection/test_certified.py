@@ -662,6 +662,7 @@ def test_constant_columns_explain_nothing_beside_an_intercept(value):
     selector = ColumnSelector(1, centering="mean").fit(X, y)
     np.testing.assert_array_equal(selector.selected_, [1])
     assert selector.certificate_.gap == 0.0
+    assert selector.column_r2_[0] == 1.0  # nothing to rebuild
     worse = certify(X, [0], y=y, centering="mean")
     assert worse.better == (1,)
     np.testing.assert_allclose(worse.error, np.sum((y - y.mean()) ** 2))

@@ -32,7 +32,8 @@ class Cost:
     reduced : float
         Bytes of results that were brought together.
     broadcast : float
-        Bytes sent to the blocks: what every visit gets beside its block.
+        Bytes sent to the blocks: what every visit gets beside its block, a second block too
+        (at most: it may be there already).
     merges : int
         Merges, all levels of the trees together.
     levels : int

@@ -73,7 +73,7 @@ class DaskRows(RowBlocks):
             for a, i in _with(blocks, starts)
         ]
         results = compute(tasks)
-        charge(Cost(reduced=bytes_of(results)))
+        charge(Cost(reduced=bytes_of(results), broadcast=self._bytes() * (len(blocks) - 1)))
         return results
 
     def fold_links(self, visit: Callable, merge: Callable[[list], Any], links: sp.csr_array) -> Any:
@@ -83,9 +83,14 @@ class DaskRows(RowBlocks):
         for a, b in product(range(len(blocks)), repeat=2):
             tile = links[edges[a] : edges[a + 1], edges[b] : edges[b + 1]]
             if tile.nnz or (a == b == 0):
-                charge(Cost(broadcast=bytes_of(tile)))
+                moved = 0.0 if a == b else self._bytes() * self.lengths[b] / max(edges[-1], 1)
+                charge(Cost(broadcast=bytes_of(tile) + moved))
                 tasks.append(visit_task(visit, blocks[a], blocks[b], delayed(tile)))
         return compute([merge_tree(delayed(merge), tasks)])[0]
+
+    def _bytes(self) -> float:
+        """Bytes of all blocks; of sparse ones nobody knows before they are there."""
+        return 0.0 if self.is_sparse else float(np.prod(self.shape)) * self.dtype.itemsize
 
     def _visits(self, visit: Callable, along) -> list:
         blocks, visit = self._blocks(), delayed(visit)

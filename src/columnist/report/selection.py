@@ -380,7 +380,7 @@ class _Story:
         return (
             "from columnist import ColumnSelector\n\n"
             f"selector = {call_of(self.selector)}\n"
-            f"selector.fit({fit})  # {self.data.shape[0]:,} × {self.n_columns:,}\n"
+            f"selector.fit({fit})  # {self.n_columns:,} columns\n"
             "selector.certificate_"
         )
 

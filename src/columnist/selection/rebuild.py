@@ -79,9 +79,12 @@ def _inner_products(matrices: Matrices, subset):
     kept = X[:, subset].toarray() if sp.issparse(X) else X[:, subset]
     kept = without_means(kept) if matrices.center else kept
     squares = X.multiply(X) if sp.issparse(X) else X * X
-    norms = np.asarray(squares.sum(axis=0)).ravel() - X.shape[0] * means**2
+    lengths = np.asarray(squares.sum(axis=0)).ravel()
+    norms = lengths - X.shape[0] * means**2
+    # Of a constant column rounding is left, and nothing to rebuild.
+    norms[norms <= X.shape[0] * np.finfo(np.float64).eps * lengths] = 0.0
     cross = np.asarray(X.T @ kept).T - np.outer(kept.sum(axis=0), means)
-    return kept, cross, np.maximum(norms, 0.0), means
+    return kept, cross, norms, means
 
 
 def _least_squares(kept, gram, cross) -> np.ndarray:
