@@ -11,13 +11,14 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 
 from columnist import ColumnSelector
-from columnist.distributed import ClusterError
+from columnist.distributed import ClusterError, run
 from columnist.selection import ForwardSelector
 
 # Whoever is killed leaves sockets behind.
@@ -194,3 +195,21 @@ def test_an_interrupted_pass_is_cancelled(cluster, tmp_path):
     (tmp_path / "go").touch()
     until(lambda: not any(cluster.processing().values()), "the end of all work")
     assert len(started(tmp_path)) < 12
+
+
+def test_workers_without_memory_do_not_wait_for_ever(tmp_path, monkeypatch):
+    """Workers in this process find it full already, and take up no work at all."""
+    monkeypatch.setattr(run, "_PAUSED", 1.0)
+    X = da.from_array(np.random.default_rng(0).standard_normal((60, 4)), chunks=(20, 4))
+    with (
+        dask.config.set({"temporary-directory": str(tmp_path)}),
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, memory_limit="64MiB",
+            dashboard_address="127.0.0.1:0", silence_logs="CRITICAL",
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        client.as_current(),
+    ):  # fmt: skip
+        until(lambda: run._all_paused(client), "the pause")
+        with pytest.raises(ClusterError, match="smaller chunks"):
+            ForwardSelector(2).fit(X)

@@ -132,4 +132,4 @@ def _check_workers(client, address: str) -> None:
 
 def _show_dashboard(client, screen: Screen) -> None:
     if "dashboard" in client.scheduler_info().get("services", {}) and _has_dashboard():
-        screen.note(f"dashboard: {client.dashboard_link}")
+        screen.passing("dashboard", client.dashboard_link)

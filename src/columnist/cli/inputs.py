@@ -331,6 +331,8 @@ def _prepared(data: Data, preparing: Preparing, screen: Screen) -> Data:
     import numpy as np
     import scipy.sparse as sp
 
+    from columnist.linalg.passes import without_means
+
     X = data.X
     mean = scale = None
     constant = np.zeros(X.shape[1], dtype=bool)
@@ -346,7 +348,7 @@ def _prepared(data: Data, preparing: Preparing, screen: Screen) -> Data:
                 "--center would fill a sparse matrix: leave it out, or give a dense file."
             )
         mean = X.mean(axis=0)
-        X = X - mean
+        X = without_means(X)
         X[:, constant] = 0.0
     if scale is not None:
         X = sp.csr_array(X @ sp.diags_array(1.0 / scale)) if sp.issparse(X) else X / scale

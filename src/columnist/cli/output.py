@@ -152,6 +152,10 @@ class Screen:
         if path != "-":
             self._aside("written", path)
 
+    def passing(self, kind: str, text: str) -> None:
+        """Something of this moment, which belongs to no result."""
+        self._aside(kind, text)
+
     def _aside(self, kind: str, text: str) -> None:
         if self.quiet:
             return

@@ -35,6 +35,8 @@ __all__ = [
 _FAN_IN = 8
 # Seconds between two looks at tasks that run elsewhere.
 _TICK = 0.2
+# Seconds after which workers that all have paused will not go on.
+_PAUSED = 60.0
 # What Dask raises when a cluster cannot do its work, by name: not all are in every version.
 _REASONS = {
     "KilledWorker": "The same work took worker after worker of the Dask cluster down, most likely "
@@ -241,6 +243,7 @@ def _wait(client, futures: list, watcher: _Watch | None) -> None:
     """Until all are done, or one has failed."""
     from distributed import wait
 
+    moving = time.perf_counter()
     while True:
         try:
             wait(futures, timeout=_TICK)
@@ -253,6 +256,19 @@ def _wait(client, futures: list, watcher: _Watch | None) -> None:
             return
         if client.status == "closed":
             raise CancelledError
+        if not _all_paused(client):
+            moving = time.perf_counter()
+        elif time.perf_counter() - moving > _PAUSED:
+            raise ClusterError(
+                f"All workers of the Dask cluster have paused for {_PAUSED:g} s: their memory is "
+                "full. Use smaller chunks, or workers with more memory each."
+            )
+
+
+def _all_paused(client) -> bool:
+    """Whether no worker takes up work, as they do when their memory is full."""
+    workers = client.scheduler_info().get("workers", {}).values()
+    return bool(workers) and all(worker.get("status") == "paused" for worker in workers)
 
 
 @contextmanager
