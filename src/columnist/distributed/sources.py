@@ -317,7 +317,7 @@ def zarr_array(name: str, variable: str | None, size: int) -> ArrayFile:
 
 def _member(group, variable: str | None):
     """The array of a group that is meant."""
-    arrays = dict(group.arrays())
+    arrays = dict(sorted(group.arrays()))  # files come in any order
     if variable is not None:
         if variable not in arrays:
             known = ", ".join(map(quoted, arrays)) or "none"
