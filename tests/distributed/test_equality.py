@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -11,7 +14,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist import ColumnSelector, certify
+from columnist import ColumnSelector, certify, selection_path
 from columnist.selection import ExchangeSelector, ForwardSelector
 
 M, N = 36, 7
@@ -124,3 +127,20 @@ def test_every_number_of_workers(growing, n_workers):
     with growing.as_current():
         run()
     assert len(growing.nthreads()) == n_workers
+
+
+def test_the_pass_over_the_data_does_not_count_as_search():
+    """A limit that ends before the pass does still leaves the search its time."""
+
+    def slowly(block):
+        time.sleep(0.3)
+        return block
+
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    rows = da.from_array(X, chunks=(10, 6)).map_blocks(slowly, dtype=float)
+    with dask.config.set(scheduler="synchronous"):
+        selector = ColumnSelector(2, time_limit=1.0).fit(rows)
+        path = selection_path(rows, 2, time_limit=1.0)
+        verdict = certify(rows, selector.selected_, time_limit=1.0)
+    assert selector.certificate_.is_optimal and verdict.status == "optimal"
+    assert [step.certificate.status for step in path] == ["optimal", "optimal"]

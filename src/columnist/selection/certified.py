@@ -91,7 +91,7 @@ class ColumnSelector(BaseSelector):
     reduction : {"exact", "randomized"}, default="exact"
         ``"randomized"`` sketches very large matrices; the certificate stays valid.
     time_limit : float or None, default=30.0
-        Seconds.
+        Seconds; the pass over a Dask collection does not count.
     max_nodes : int, optional
         Nodes to expand at most.
     max_memory : float, optional
@@ -268,9 +268,11 @@ class ColumnSelector(BaseSelector):
         options = replace(options, names=None if names is None else tuple(map(str, names)))
         if not isinstance(X, RowBlocks):
             return self._matrices(X, y, uses_y), options
-        center = self.centering == "mean"
+        center, started = self.centering == "mean", time.perf_counter()
         matrices = Matrices.of_blocks(X, y, center=center, target=uses_y)
-        return matrices, replace(options, workers=X.workers())
+        # The limit is for the search: a pass may take longer than that.
+        deadline = options.deadline + time.perf_counter() - started
+        return matrices, replace(options, workers=X.workers(), deadline=deadline)
 
     def _matrices(self, X, y, uses_y: bool) -> Matrices:
         """Data that were checked by themselves."""
@@ -371,7 +373,7 @@ class ColumnSelector(BaseSelector):
         names = options.names and tuple(options.names[i] for i in given)
         return Certificate("heuristic", error, 0.0, selection=given, names=names), outcome
 
-    def _path(self, X, y, max_features, deadline) -> tuple[list[Outcome], tuple | None]:
+    def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
         matrices, options = self._prepare(X, y)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
@@ -381,7 +383,7 @@ class ColumnSelector(BaseSelector):
         outcomes: list[Outcome] = []
         for size in range(max(1, len(include)), max_features + 1):
             now = time.perf_counter()
-            share = now + (deadline - now) / (max_features + 1 - size)
+            share = now + (options.deadline - now) / (max_features + 1 - size)
             known = [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
             step = replace(options, deadline=share)
             outcomes.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -104,12 +103,10 @@ def selection_path(
     >>> path[2].selection
     array([3, 6, 9])
     """
-    started = time.perf_counter()
     selector = ColumnSelector(
         criterion=criterion, n_components=n_components, time_limit=time_limit, **options
     )
-    deadline = np.inf if time_limit is None else started + time_limit
-    outcomes, names = selector._path(X, y, max_features, deadline)
+    outcomes, names = selector._path(X, y, max_features)
     steps = [
         PathStep(np.array(outcome.solutions[0][1], dtype=np.intp), outcome.certificate)
         for outcome in outcomes
