@@ -35,8 +35,6 @@ _MOST = 256
 _PER_THREAD = 2
 # Share of the memory that parts may keep between the passes.
 _KEPT = 0.5
-# Directions of a subspace go to all workers with a pass; Dask would call that large.
-_SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 
 
 def cut_columns(rows: RowBlocks) -> DaskColumns:
@@ -86,10 +84,10 @@ class DaskColumns(ColumnParts):
 
     def fold(self, visit: Callable, merge: Callable[[list], Any], *along) -> Any:
         tree = merge_tree(delayed(merge), self._visits(visit, along))
-        return _computed([tree])[0]
+        return compute([tree])[0]
 
     def collect(self, visit: Callable, *along) -> list:
-        results = _computed(self._visits(visit, along))
+        results = compute(self._visits(visit, along))
         charge(Cost(reduced=bytes_of(results)))
         return results
 
@@ -103,7 +101,7 @@ class DaskColumns(ColumnParts):
                 if a != b:
                     gathered[b].append(_second(pair))
         merge = delayed(merge)
-        results = _computed([merge_tree(merge, tasks) for tasks in gathered])
+        results = compute([merge_tree(merge, tasks) for tasks in gathered])
         charge(Cost(reduced=bytes_of(results)))
         return results
 
@@ -133,7 +131,7 @@ class DaskColumns(ColumnParts):
             )
             if a < b
         ]
-        pieces = _computed(tasks) if tasks else []
+        pieces = compute(tasks) if tasks else []
         charge(Cost(reduced=bytes_of(pieces)))
         # Columns that no part holds are copies of one without entries, behind all others.
         sources = np.full(len(columns), len(wanted))
@@ -177,11 +175,6 @@ class _Some:
 
     def __call__(self, part):
         return part[self.which]
-
-
-def _computed(tasks: Sequence[Delayed]) -> list:
-    with dask.config.set(_SETTINGS):
-        return compute(tasks)
 
 
 @delayed

@@ -37,6 +37,8 @@ _FAN_IN = 8
 _TICK = 0.2
 # Seconds after which workers that all have paused will not go on.
 _PAUSED = 60.0
+# What goes along with the blocks, one number a row or more, Dask would call large.
+_SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 # What Dask raises when a cluster cannot do its work, by name: not all are in every version.
 _REASONS = {
     "KilledWorker": "The same work took worker after worker of the Dask cluster down, most likely "
@@ -228,7 +230,8 @@ def cluster_client():
 def _run(client, tasks: Sequence[Delayed], watcher: _Watch | None) -> Sequence:
     """Results of tasks; whatever ends the wait early cancels them."""
     futures: list = []
-    with cluster_errors(client), _listening(client, watcher), _room_for_others():
+    settings = dask.config.set(_SETTINGS)
+    with settings, cluster_errors(client), _listening(client, watcher), _room_for_others():
         try:
             futures = client.compute(list(tasks))
             _wait(client, futures, watcher)
