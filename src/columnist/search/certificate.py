@@ -22,6 +22,8 @@ STATUSES: Mapping[str, str] = {
     "node_limit": "stopped by the node limit",
     "memory_limit": "stopped by the memory limit",
     "interrupted": "interrupted by the user",
+    "precision_limit": "not decidable in double precision: the best choice found, with a "
+    "proven bound",
 }
 
 
@@ -34,7 +36,8 @@ class Certificate:
     status : str
         Why the search ended: ``"optimal"``, ``"bounded"``, ``"heuristic"``,
         ``"gap_reached"``, ``"time_limit"``, ``"node_limit"``,
-        ``"memory_limit"`` or ``"interrupted"``.
+        ``"memory_limit"``, ``"interrupted"`` or ``"precision_limit"`` (what is left to decide
+        is smaller than the rounding of the computation).
     error : float
         Error of the returned choice.
     lower_bound : float
@@ -45,7 +48,10 @@ class Certificate:
     nodes_expanded, nodes_generated : int
         Size of the search.
     elapsed : float
-        Seconds.
+        Seconds from the call to the answer.
+    preparation : float
+        Seconds of these for which the time limit did not count: passes over data that are
+        kept elsewhere.
     criterion, target : str
         What was minimised, and what was approximated.
     selection : tuple of int
@@ -71,6 +77,7 @@ class Certificate:
     nodes_expanded: int = 0
     nodes_generated: int = 0
     elapsed: float = 0.0
+    preparation: float = 0.0
     criterion: str = "frobenius"
     target: str = "X"
     selection: tuple[int, ...] = ()

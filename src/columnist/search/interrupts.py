@@ -1,0 +1,81 @@
+"""Ctrl-C that loses nothing, and the clock every stage of a search looks at.
+
+Python raises KeyboardInterrupt between any two instructions, also between taking a branch off a
+list and putting its children there. Inside :func:`deferred` the signal is only remembered: stages
+ask :func:`expired` where stopping is safe, and preparation, which has nothing to return yet, calls
+:func:`raise_pending`. Other threads than the main one never see signals; there, and where a program
+has installed a handler of its own, nothing changes.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["deferred", "expired", "pending", "raise_pending"]
+
+
+class _Remembered:
+    """Whether a signal came, and how many blocks are waiting for it."""
+
+    depth = 0
+    came = False
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Remember SIGINT instead of raising it at once.
+
+    The block returns its answer even if a signal came while it was at work; blocks may be nested.
+
+    Examples
+    --------
+    >>> import signal
+    >>> from columnist.search.interrupts import deferred, pending
+    >>> with deferred():
+    ...     signal.raise_signal(signal.SIGINT)
+    ...     print(pending())
+    True
+    >>> pending()
+    False
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    if _Remembered.depth == 0 and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    _Remembered.depth += 1
+    try:
+        if _Remembered.depth == 1:
+            _Remembered.came = False
+            signal.signal(signal.SIGINT, _remember)
+        yield
+    finally:
+        _Remembered.depth -= 1
+        if _Remembered.depth == 0:
+            _Remembered.came = False
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _remember(number, frame) -> None:
+    _Remembered.came = True
+
+
+def pending() -> bool:
+    """Whether a signal waits to be heard."""
+    return _Remembered.came
+
+
+def raise_pending() -> None:
+    """Raise KeyboardInterrupt if a signal came: for stages that have nothing to return yet."""
+    if _Remembered.came:
+        raise KeyboardInterrupt
+
+
+def expired(deadline: float) -> bool:
+    """Whether to stop: ``time.perf_counter()`` has passed the deadline, or a signal came."""
+    return _Remembered.came or time.perf_counter() > deadline
