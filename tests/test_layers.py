@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "search": CORE,
     "_target": {"linalg"},
     "_selector": {"linalg", "_validation"},
-    "_search": {"criteria", "search", "_validation"},
+    "_search": {"criteria", "linalg", "search", "_validation"},
     "_matrices": CORE | {"_target", "_validation"},
     "metrics": DATA,
     "datasets": {"io", "_validation"},

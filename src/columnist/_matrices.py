@@ -12,10 +12,12 @@ from sklearn.utils.validation import check_consistent_length
 
 from columnist._target import open_target
 from columnist._validation import check_memory
-from columnist.criteria import Criterion, Frobenius
+from columnist.criteria import Criterion, is_frobenius
+from columnist.linalg import accurate
 from columnist.linalg.blocks import RowBlocks, open_blocks
 from columnist.linalg.column_parts import ColumnParts, Visit, total
 from columnist.linalg.passes import (
+    CONSTANT,
     columns_of,
     cross,
     energies_along,
@@ -29,7 +31,13 @@ from columnist.linalg.reduce import (
     reduce_data,
     reduce_gram,
 )
-from columnist.linalg.residual import blocked_energy, chosen_basis, residual_singular_values
+from columnist.linalg.residual import (
+    blocked_energy,
+    chosen_basis,
+    graded_basis,
+    residual_singular_values,
+)
+from columnist.linalg.rounding import DEPENDENT, EPS, TRUSTED, allowance
 from columnist.linalg.threads import single_threaded_blas
 
 __all__ = ["Matrices", "gathered", "in_memory"]
@@ -41,6 +49,12 @@ _NARROW, _NARROW_TALL = 4_000, 8_000
 _GRAM_SIDE = 5000
 # Errors below this share of the total are summed over the residual itself.
 _CANCELLATION = 1e-4
+# Operations in double-double arithmetic that one error may cost: about a second.
+_MOST_ACCURATE = 1e8
+# A residual of no more than this share of its target is the rounding of the entries.
+_ENTRIES = 32 * EPS
+# Singular values that small beside the largest may be rounding of entries.
+_SUSPECT = 1e-10
 # Operations below which more than one BLAS thread only costs.
 _SMALL = 1e8
 
@@ -152,10 +166,113 @@ class Matrices:
     def error(self, subset: Sequence[int], criterion: Criterion, n_components: int = 0) -> float:
         """Error of a choice, recomputed from the data themselves."""
         balanced, _, _ = self.balanced()
-        if isinstance(criterion, Frobenius) and n_components == 0:
+        if is_frobenius(criterion) and n_components == 0:
             return balanced.unit**2 * balanced._energy(subset)
         counted = balanced._spectrum(subset)[n_components:]
         return float(criterion.value(balanced.unit * counted if len(counted) else np.zeros(1)))
+
+    def interval(
+        self, subset: Sequence[int], criterion: Criterion, n_components: int = 0
+    ) -> tuple[float, float]:
+        """Two numbers between which the error of a choice lies, from the data themselves.
+
+        What double precision leaves open is computed again in double-double arithmetic, if that
+        is affordable. This is where a claim of a search is confirmed.
+        """
+        low, high = self._double_interval(subset, criterion, n_components)
+        if high - low <= TRUSTED * abs(low):
+            return low, high
+        counted = self._accurate_spectrum(subset, n_components)
+        if counted is None:
+            return low, high
+        error = float(criterion.value(counted if len(counted) else np.zeros(1)))
+        return error, error
+
+    def _double_interval(self, subset, criterion, n_components) -> tuple[float, float]:
+        """The same in double precision: the error, and how far it may be off.
+
+        The residual is known up to the rounding of the target, times what the heights of the
+        columns make of it; every singular value is then known up to the same.
+        """
+        if self.gram:
+            return float(criterion.value(np.zeros(1))), np.inf
+        balanced, _, _ = self.balanced()
+        chosen = columns_of(balanced.X, list(subset))
+        lengths = np.linalg.norm(chosen, axis=0)  # before means are removed: they cost digits
+        chosen = without_means(chosen) if self.center else chosen
+        basis = graded_basis(chosen.T, range(len(subset)), np.linalg.norm(chosen, axis=0))
+        own = np.linalg.norm(chosen, axis=0)
+        far = float((lengths / np.where(own > 0.0, own, np.inf)).max(initial=1.0))
+        grown = np.inf if basis.doubtful else basis.growth * max(far, 1.0)
+        whole = float(np.sqrt(squared_norms(balanced.target).sum()))
+        doubt = min(grown, 1e300) * allowance(len(subset) + 1, whole)
+        error = self.error(subset, criterion, n_components)
+        if is_frobenius(criterion) and n_components == 0:
+            # Sums of squares may also come from a difference: see _energy_outside.
+            left = float(np.sqrt(error)) / self.unit
+            off = (2.0 * left + doubt) * doubt + allowance(1, whole**2)
+            off *= self.unit**2
+            return max(error - off, 0.0), error + off
+        sigma = balanced._spectrum(subset)[n_components:]
+        sigma = sigma if len(sigma) else np.zeros(1)
+        ends = [np.maximum(sigma - doubt, 0.0), sigma + doubt]
+        low, high = (float(criterion.value(balanced.unit * values)) for values in ends)
+        return low, high
+
+    def _accurate_spectrum(self, subset: Sequence[int], n_components: int) -> np.ndarray | None:
+        """Singular values of the residual that count, in double-double arithmetic.
+
+        None if that is too expensive. Values that are there only because the entries of the
+        target are rounded are zero.
+        """
+        if isinstance(self.X, ColumnParts):
+            return None
+        m, n = self.X.shape
+        targets = n if self.Y is None else self.Y.shape[1]
+        side, other = sorted((m, targets))
+        work = m * (len(subset) + 1.0) * (len(subset) + targets) + 40.0 * side * side * other
+        if work + (float(n) ** 3 if self.gram else 0.0) > _MOST_ACCURATE:
+            return None
+        vectors, target, lengths = self._accurate_vectors(subset)
+        rest, _ = accurate.residual(vectors, target, DEPENDENT ** (0.5 if self.gram else 1.0))
+        # What is left of a target may be the rounding of its own entries.
+        nothing = np.sqrt(DEPENDENT) if self.gram else _ENTRIES
+        left = np.sqrt(accurate.squares(rest))
+        for part in rest:
+            part[left <= nothing * lengths] = 0.0
+        values = accurate.singular_values(rest)
+        if values.min(initial=np.inf) <= _SUSPECT * values.max(initial=0.0):
+            # On targets of one length, a share of rounding in every entry moves them this much.
+            alike = tuple(part / np.where(lengths > 0.0, lengths, 1.0)[:, None] for part in rest)
+            real = accurate.singular_values(alike) > nothing * np.sqrt(len(lengths))
+            values[np.count_nonzero(real) :] = 0.0
+        return self.unit * power_of_two(self._target_entries()) * values[n_components:]
+
+    def _target_entries(self) -> np.ndarray:
+        if self.gram:
+            return np.sqrt(np.abs(np.diag(self.X)))
+        target = self.target
+        return target.data if sp.issparse(target) else target
+
+    def _accurate_vectors(self, subset: Sequence[int]):
+        """Chosen columns, targets, and lengths of the targets, entries near 1."""
+        if self.gram:
+            unit = power_of_two(self._target_entries())
+            hi, lo = accurate.cholesky(self.X / unit / unit)
+            chosen = list(subset)
+            lengths = np.sqrt(accurate.squares((hi, lo)))
+            return (hi[chosen], lo[chosen]), (hi, lo), lengths
+        columns = columns_of(self.X, list(subset)).T
+        largest = np.abs(columns).max(axis=1, initial=0.0)
+        units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+        target = self.target
+        target = target.toarray() if sp.issparse(target) else target
+        target = (target / power_of_two(target)).T
+        lengths = np.linalg.norm(target, axis=1)
+        both = [_doubled(columns / units[:, None]), _doubled(target)]
+        if self.center:
+            both = [_constant_free(part) for part in both]
+        return both[0], both[1], lengths
 
     def basis(self, subset: Sequence[int]) -> np.ndarray:
         """Orthonormal basis of the chosen columns, means removed if they are free."""
@@ -216,6 +333,20 @@ class Matrices:
         mean = np.asarray(self.X.mean(axis=0)).ravel() if self.center else np.zeros(self.n_features)
         caught = cross(self.X, Q).T - np.outer(Q.sum(axis=0), mean)
         return _gram_spectrum(self.X, mean, Q, caught)
+
+
+def _doubled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers that have no trailing part."""
+    return np.ascontiguousarray(vectors, dtype=np.float64), np.zeros(vectors.shape)
+
+
+def _constant_free(vectors):
+    """Vectors less their means; of constant ones exactly nothing is left."""
+    lengths = np.sqrt(accurate.squares(vectors))
+    hi, lo = accurate.centered(vectors)
+    constant = np.sqrt(accurate.squares((hi, lo))) <= CONSTANT * lengths
+    hi[constant] = lo[constant] = 0.0
+    return hi, lo
 
 
 def _is_wide(X: RowBlocks) -> bool:

@@ -12,16 +12,14 @@ from joblib import effective_n_jobs
 
 from columnist._validation import available_memory
 from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.linalg.rounding import agrees
 from columnist.search.certificate import Certificate
 from columnist.search.engine import Limits, SearchResult
 from columnist.search.log import Progress
 from columnist.search.policies import Policy, get_policy
 from columnist.search.workers import Workers
 
-__all__ = ["AGREEMENT", "SearchOptions", "certificate_of"]
-
-# Errors that are computed in two ways agree to this; a proof survives it.
-AGREEMENT = 1e-9
+__all__ = ["SearchOptions", "certificate_of"]
 
 
 @dataclass(frozen=True)
@@ -81,15 +79,21 @@ def certificate_of(
     elapsed: float,
     **more: Any,
 ) -> Certificate:
-    """The certificate of a choice whose error was computed from the data."""
+    """The certificate of a choice whose error was computed from the data.
+
+    A proof that does not reach that error is none: what it was based on drowned in rounding.
+    """
     lowest = min(float(options.criterion.value(np.zeros(1))), error)
-    bound = min(result.bound, error)
-    if result.status == "optimal" and error - bound <= AGREEMENT * error:
-        bound = error
+    bound, status = max(min(result.bound, error), lowest), result.status
+    if status == "optimal":
+        if agrees(bound, error):
+            bound = error
+        else:
+            status = "precision_limit"
     return Certificate(
-        status=result.status,
+        status=status,
         error=error,
-        lower_bound=max(bound, lowest),
+        lower_bound=bound,
         a_priori_bound=result.a_priori,
         nodes_expanded=result.expanded,
         nodes_generated=result.generated,

@@ -35,6 +35,9 @@ __all__ = [
     "Spectral",
     "check_criterion",
     "get_criterion",
+    "is_frobenius",
+    "leading_values",
+    "schatten_power",
 ]
 
 
@@ -64,7 +67,9 @@ class Criterion(ABC):
     def values(self, spectra: np.ndarray) -> np.ndarray:
         """:meth:`value` of every row of ``spectra``."""
         if self.vectorized:
-            return np.asarray(self.value(spectra), dtype=np.float64)
+            values = np.asarray(self.value(spectra), dtype=np.float64)
+            if values.shape == spectra.shape[:-1]:  # else it saw one spectrum where there are many
+                return values
         return np.array([float(self.value(row)) for row in spectra], dtype=np.float64)
 
     def __str__(self) -> str:
@@ -205,6 +210,60 @@ class KyFan(Criterion):
 
     def __str__(self) -> str:
         return f"kyfan:{self.k:g}"
+
+
+def is_frobenius(criterion: Criterion) -> bool:
+    """Whether closed forms for the squared Frobenius norm apply.
+
+    A subclass may mean anything by ``value``, so only the class itself counts.
+
+    Examples
+    --------
+    >>> from columnist.criteria import Frobenius, is_frobenius
+    >>> class Halved(Frobenius):
+    ...     def value(self, singular_values):
+    ...         return 0.5 * super().value(singular_values)
+    >>> is_frobenius(Frobenius()), is_frobenius(Halved())
+    (True, False)
+    """
+    return type(criterion) is Frobenius
+
+
+def schatten_power(criterion: Criterion) -> float | None:
+    """p of a Schatten criterion, 2 for Frobenius, None for others, subclasses among them.
+
+    Examples
+    --------
+    >>> from columnist.criteria import Nuclear, Spectral, schatten_power
+    >>> schatten_power(Nuclear()), schatten_power(Spectral())
+    (1.0, None)
+    """
+    if type(criterion) is Schatten:
+        return criterion.p
+    return {Frobenius: 2.0, Nuclear: 1.0}.get(type(criterion))
+
+
+def leading_values(criterion: Criterion) -> int | None:
+    """How many leading singular values the error depends on; None for all.
+
+    ``n_leading`` speaks of the ``value`` it was written with: one that is inherited beside a
+    newer ``value`` says nothing.
+
+    Examples
+    --------
+    >>> from columnist.criteria import Nuclear, Spectral, leading_values
+    >>> class Both(Spectral):
+    ...     def value(self, singular_values):
+    ...         return Nuclear().value(singular_values)
+    >>> leading_values(Spectral()), leading_values(Both())
+    (1, None)
+    """
+    for cls in type(criterion).__mro__:
+        if "n_leading" in vars(cls):
+            return criterion.n_leading
+        if "value" in vars(cls) or "values" in vars(cls):
+            return None
+    return None
 
 
 _NAMED = {"frobenius": Frobenius, "spectral": Spectral, "nuclear": Nuclear}

@@ -233,7 +233,11 @@ def test_callback_stops(monkeypatch, order, error):
         policy = Weak("optimal") if order == "weak" else ORDERS[order]
         for at in range(1, 60):
             stopper = Stopper(at, error)
-            result = search(problem, policy, callback=stopper)
+            try:
+                result = search(problem, policy, callback=stopper)
+            except KeyboardInterrupt:  # there was nothing to return yet
+                assert order in ("greedy", "weak") and np.isinf(stopper.calls[-1].incumbent)
+                continue
             assert_valid(result, problem, optimum)
             if len(stopper.calls) < at:
                 assert result.status != "interrupted"

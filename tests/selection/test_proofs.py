@@ -26,7 +26,8 @@ def matrix(kind: str, seed: int) -> np.ndarray:
     if kind == "factors":
         X = X[:, :3] @ rng.standard_normal((3, n)) + 10.0 ** rng.uniform(-4, -1) * X
     elif kind == "near duplicates":
-        X[:, n // 2 :] = X[:, : n - n // 2] + 10.0 ** rng.uniform(-6, -2) * X[:, n // 2 :]
+        half = n // 2  # no copy of a copy: that would depend on them to second order
+        X[:, n - half :] = X[:, :half] + 10.0 ** rng.uniform(-6, -2) * X[:, n - half :]
     elif kind == "duplicates":
         X[:, rng.permutation(n)[:4]] = X[:, rng.permutation(n)[:4]]
     elif kind == "sums":

@@ -335,13 +335,15 @@ def singular_values(X):
     return np.sort(np.sqrt(squares((hi, lo))))[::-1]
 
 
-def cholesky(G):
+def cholesky(G, double least=1e-13):
     """Vectors with the inner products G, in double-double arithmetic.
 
     Parameters
     ----------
     G : ndarray of shape (n, n)
         Symmetric and positive semi-definite up to rounding.
+    least : float, default=1e-13
+        Share of a squared length below which what is left of it is the rounding of G.
 
     Returns
     -------
@@ -364,7 +366,7 @@ def cholesky(G):
     with nogil:
         for step in range(n):
             best = -1
-            largest = 1e-28
+            largest = least
             for i in range(n):  # the column with the largest share of its length left
                 if not done[i] and first[i] > 0.0:
                     share = a[i, i] / first[i]

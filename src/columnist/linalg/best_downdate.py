@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten
+from columnist.criteria import Criterion, leading_values, schatten_power
 from columnist.linalg.secular import downdated_eigenvalues
 from columnist.linalg.ties import TIE
 
-__all__ = ["Downdate", "best_downdate", "schatten_power"]
+__all__ = ["Downdate", "best_downdate"]
 
 _EPS = np.finfo(np.float64).eps
 # Rows solved completely at first, to have an error to compare with.
@@ -40,15 +40,6 @@ class Downdate:
     row: int
     error: float
     n_roots: int
-
-
-def schatten_power(criterion: Criterion) -> float | None:
-    """p of a Schatten criterion, 2 for Frobenius, None for others."""
-    if isinstance(criterion, Frobenius):
-        return 2.0
-    if isinstance(criterion, Nuclear):
-        return 1.0
-    return criterion.p if isinstance(criterion, Schatten) else None
 
 
 def best_downdate(
@@ -89,7 +80,7 @@ class _Race:
         self.lam, self.Z, self.inside = lam, Z, inside
         self.criterion, self.scale = criterion, scale
         self.d = len(lam)
-        leading = getattr(criterion, "n_leading", None)
+        leading = leading_values(criterion)
         self.counted = self.d if leading is None else min(leading, self.d)
         self.energy = np.einsum("ij,ij->i", Z, Z)
         self.power = schatten_power(criterion)

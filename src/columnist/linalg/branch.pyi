@@ -1,4 +1,27 @@
+from typing import NamedTuple
+
 import numpy as np
+
+class Children(NamedTuple):
+    bound: float
+    kept: np.ndarray
+    f: np.ndarray
+    u: np.ndarray
+    errors: np.ndarray
+    items: np.ndarray
+    counts: tuple[int, int, int]
+    order: np.ndarray
+    charges: np.ndarray
+    floor: float
+    doubtful: bool
+
+class Completions(NamedTuple):
+    errors: np.ndarray
+    items: np.ndarray
+    finished: bool
+    charges: np.ndarray
+    floor: float
+    doubtful: bool
 
 class Workspace:
     @property
@@ -7,7 +30,12 @@ class Workspace:
 
 class FrobeniusBrancher:
     def __init__(
-        self, columns: np.ndarray, weights: np.ndarray, constant: float, allowance: float
+        self,
+        columns: np.ndarray,
+        weights: np.ndarray,
+        constant: float,
+        allowance: float,
+        power: int = 1,
     ) -> None: ...
     def children(
         self,
@@ -18,19 +46,10 @@ class FrobeniusBrancher:
         space: Workspace,
         budget: float = 0.0,
         n_best: int = 1,
-    ) -> tuple[
-        float,
-        np.ndarray,
-        np.ndarray,
-        np.ndarray,
-        np.ndarray,
-        np.ndarray,
-        tuple[int, int, int],
-        np.ndarray,
-    ]: ...
+    ) -> Children: ...
     def additions(
         self, chosen: np.ndarray, candidates: np.ndarray, space: Workspace
-    ) -> tuple[float, np.ndarray]: ...
+    ) -> tuple[float, np.ndarray, float]: ...
     def completions(
         self,
         chosen: np.ndarray,
@@ -40,4 +59,4 @@ class FrobeniusBrancher:
         n_best: int,
         space: Workspace,
         budget: float,
-    ) -> tuple[np.ndarray, np.ndarray, bool]: ...
+    ) -> Completions: ...

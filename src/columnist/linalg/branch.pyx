@@ -18,25 +18,53 @@ from scipy.linalg.cython_blas cimport dgemm
 from scipy.linalg.cython_lapack cimport dorgqr
 
 from columnist.linalg.complete cimport (
-    MAX_DEPTH, Best, Left, Search, behind, enumerate_child, enumeration, offer, scan_node_pairs,
-    scan_triples,
+    MAX_DEPTH, Best, Left, Search, behind, enumerate_child, enumeration, node_slack, offer,
+    scan_node_pairs, scan_triples,
 )
 from columnist.linalg.frame cimport (
     Frame, Node, factor_chosen, filtered, gather, inner_products, lay_out, node_size,
     residual_error, sort_by, sum_top,
 )
 
+from typing import NamedTuple
+
 import numpy as np
 
-# A residual shorter than this share of its column counts as dependent.
+
+class Children(NamedTuple):
+    """What :meth:`FrobeniusBrancher.children` returns."""
+
+    bound: float
+    kept: np.ndarray
+    f: np.ndarray
+    u: np.ndarray
+    errors: np.ndarray
+    items: np.ndarray
+    counts: tuple
+    order: np.ndarray
+    charges: np.ndarray
+    floor: float
+    doubtful: bool
+
+
+class Completions(NamedTuple):
+    """What :meth:`FrobeniusBrancher.completions` returns."""
+
+    errors: np.ndarray
+    items: np.ndarray
+    finished: bool
+    charges: np.ndarray
+    floor: float
+    doubtful: bool
+
+# A residual shorter than this share of its column may be rounding: a heuristic look is not for it.
 cdef double DEPENDENT = 1e-9
-# Rounding of a pair's energy, relative to the sums behind it.
-cdef double SLACK = 64 * 2.220446049250313e-16
 
 cdef enum:
     RESOLVED = 0
     UNRESOLVED = 1
     EXPLORED = 128  # longest candidate list that is explored beyond its children
+    SPARE = 32  # complete sets reported beside the best, where rounding cannot tell them apart
 
 
 cdef class Workspace:
@@ -147,10 +175,11 @@ cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_c
     rest = tops + <size_t> n * (t - 1)
     integers = names + n + 3 + 5 * frame.r + n_chosen
     n = filtered(frame, chosen, kept, n, search.limit, search.allowance, &node, f, u, tops, bound)
+    search.doubtful |= node.doubtful
     if n == 0:
         return RESOLVED
     if node.d == 0:  # nothing left to explain: all completions are equally good
-        if search.best.capacity > 1:
+        if search.best.wanted > 1:
             return _offer_all(search, frame, kept, n, t)
         for i in range(t):
             order[i] = frame.names[kept[i]]
@@ -160,7 +189,8 @@ cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_c
         scan_triples(search, frame, &node, kept, f, u, tops, order, rest)
         return RESOLVED if search.budget >= 0.0 else UNRESOLVED
     _enter(&node, frame, kept, &inner, names, lengths)
-    return _explore_children(search, &inner, &node, f, u, tops, order, t, rest, integers, NULL)
+    return _explore_children(search, &inner, &node, f, u, tops, order, t,
+                             node_slack(frame, &node, kept), rest, integers, NULL)
 
 
 cdef int _offer_all(Search* search, const Frame* frame, const int* kept, int n,
@@ -182,8 +212,8 @@ cdef int _offer_all(Search* search, const Frame* frame, const int* kept, int n,
 
 
 cdef int _explore_children(Search* search, const Frame* inner, Node* node, double* f,
-                           const double* u, const double* tops, int* order, int t, double* memory,
-                           int* integers, double* total) noexcept nogil:
+                           const double* u, const double* tops, int* order, int t, double slack,
+                           double* memory, int* integers, double* total) noexcept nogil:
     """Explore the children of a node, cheapest first.
 
     Without ``total``, stops as soon as one child is unresolved. With ``total``, the
@@ -204,6 +234,7 @@ cdef int _explore_children(Search* search, const Frame* inner, Node* node, doubl
         i = order[p]
         if f[i] >= search.limit:
             break
+        search.slack = slack  # nodes below have set their own
         count = _compatible(A, M, n, i, order, p, u, tops, t, search, allowed, smallest)
         if total != NULL:
             f[i] = max(f[i], smallest[t - 2])
@@ -261,9 +292,9 @@ cdef int _compatible(const double* A, const double* M, int n, int i, const int* 
         j = order[q]
         left = behind(A, M, n, i, j)
         bound = -INFINITY
-        if left.gap > 1e-8:
-            energy = left.energy + SLACK * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
-            bound = u[i] - energy / (left.gap - SLACK) - search.allowance
+        if left.gap > max(1e-8, 2.0 * search.slack):
+            energy = left.energy + search.slack * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
+            bound = u[i] - energy / (left.gap - search.slack) - search.allowance
             other = tops + <size_t> j * (t - 1)
             for l in range(t - 2):
                 bound -= min(mine[l], other[l])
@@ -292,6 +323,8 @@ cdef void _enter(Node* node, const Frame* frame, const int* kept, Frame* inner, 
     inner.lengths = lengths
     inner.names = names
     inner.constant = max(node.error - sum_top(node.lam, node.d, node.d), 0.0)
+    inner.growth = node.growth
+    inner.power = frame.power
 
 
 cdef size_t _explore_doubles(size_t r, size_t n, size_t j, size_t t) noexcept nogil:
@@ -314,7 +347,9 @@ cdef class FrobeniusBrancher:
     constant : float
         Error that no column can reduce (energy outside the columns' span).
     allowance : float
-        Rounding allowance subtracted from every bound.
+        Rounding allowance subtracted from every bound, before it grows.
+    power : int, default=1
+        2 if the columns come from their Gram matrix: see :mod:`columnist.linalg.frame`.
     """
 
     cdef double[:, ::1] columns
@@ -325,7 +360,7 @@ cdef class FrobeniusBrancher:
     cdef Frame frame
 
     def __init__(self, double[:, ::1] columns, double[::1] weights, double constant,
-                 double allowance):
+                 double allowance, int power=1):
         self.columns = columns
         self.weights = weights
         self.lengths = np.linalg.norm(np.asarray(columns), axis=1)
@@ -337,6 +372,8 @@ cdef class FrobeniusBrancher:
         self.frame.lengths = &self.lengths[0]
         self.frame.names = &self.names[0]
         self.frame.constant = constant
+        self.frame.growth = 1.0
+        self.frame.power = power
 
     def children(self, int[::1] chosen, int[::1] candidates, int t, double threshold,
                  Workspace space, double budget=0.0, int n_best=1):
@@ -368,12 +405,19 @@ cdef class FrobeniusBrancher:
             Bound and error of each child; the bound is ``inf`` where the child was
             explored to its end.
         errors, items : ndarray
-            Complete sets found by exploring: errors and the items added.
+            Complete sets found by exploring: errors and the items added. Beside the best there
+            are those that rounding cannot tell from them.
         counts : tuple of int
             Nodes explored beside this one, and children for which that reached the
             end or not.
         order : ndarray of int32
             How the children were sorted (see :meth:`Workspace.last_frame`).
+        charges : ndarray
+            Rounding of ``errors``.
+        floor : float
+            Least error of complete sets that were found, but not reported for want of room.
+        doubtful : bool
+            Whether a column was taken for dependent that may be more than rounding.
         """
         cdef int n = candidates.shape[0], j = chosen.shape[0]
         cdef double bound = INFINITY
@@ -381,8 +425,10 @@ cdef class FrobeniusBrancher:
         f = np.empty(n)
         u = np.empty(n)
         order = np.empty(n, dtype=np.int32)
-        errors = np.empty(n_best)
-        items = np.empty((n_best, max(t, 1)), dtype=np.int32)
+        errors = np.empty(n_best + SPARE)
+        charges = np.empty(n_best + SPARE)
+        items = np.empty((n_best + SPARE, max(t, 1)), dtype=np.int32)
+        cdef double[::1] charges_view = charges
         cdef int[::1] kept_view = kept
         cdef int[::1] order_view = order
         cdef double[::1] f_view = f
@@ -392,18 +438,21 @@ cdef class FrobeniusBrancher:
         cdef const int* chosen_at = &chosen[0] if j > 0 else NULL
         cdef Best best
         cdef Search search
-        _begin(&best, &search, &errors_view[0], &items_view[0, 0], n_best, t, threshold,
-               self.allowance, budget)
+        _begin(&best, &search, &errors_view[0], &charges_view[0], &items_view[0, 0], n_best, t,
+               threshold, self.allowance, budget)
         if n < t or n == 0:
-            return INFINITY, kept[:0], f[:0], u[:0], errors[:0], items[:0], (0, 0, 0), order[:0]
+            return Children(INFINITY, kept[:0], f[:0], u[:0], errors[:0], items[:0], (0, 0, 0),
+                            order[:0], charges[:0], INFINITY, False)
         self._reserve(space, n, j, t)
         self._evaluates(&search, space, chosen_at, j, t)
         with nogil:
             n = self._children(chosen_at, j, &kept_view[0], n, t, space, &f_view[0],
                                &u_view[0], &order_view[0], &search, &bound)
         order = order[:n]
-        return (bound, kept[order], f[order], u[order], errors[:best.count],
-                items[:best.count], (search.nodes, search.resolved, search.unresolved), order)
+        return Children(bound, kept[order], f[order], u[order], errors[:best.count],
+                        items[:best.count], (search.nodes, search.resolved, search.unresolved),
+                        order, charges[:best.count], best.floor,
+                        bool(search.doubtful or search.exact.doubtful))
 
     def additions(self, int[::1] chosen, int[::1] candidates, Workspace space):
         """Error of ``chosen`` alone, and of ``chosen`` plus each candidate.
@@ -412,9 +461,11 @@ cdef class FrobeniusBrancher:
         -------
         error : float
         errors : ndarray of shape (n_candidates,)
+        charge : float
+            Rounding of ``error``.
         """
         cdef int n = candidates.shape[0], j = chosen.shape[0]
-        cdef double error
+        cdef double error, growth = 1.0
         errors = np.empty(n)
         cdef double[::1] view = errors
         cdef const int* chosen_at = &chosen[0] if j > 0 else NULL
@@ -422,11 +473,11 @@ cdef class FrobeniusBrancher:
         cdef double* out = &view[0] if n > 0 else NULL
         self._reserve(space, n, j, 4)
         with nogil:
-            error = self._additions(chosen_at, j, candidates_at, n, space, out)
-        return error, errors
+            error = self._additions(chosen_at, j, candidates_at, n, space, out, &growth)
+        return error, errors, growth * self.allowance
 
     cdef double _additions(self, const int* chosen, int j, const int* candidates, int n,
-                           Workspace space, double* out) noexcept nogil:
+                           Workspace space, double* out, double* growth) noexcept nogil:
         cdef Node node
         cdef int r = self.frame.r, c, i, info = 0
         cdef double one = 1.0, zero = 0.0, minus = -1.0, error, length, energy, square
@@ -434,7 +485,8 @@ cdef class FrobeniusBrancher:
         cdef char* no = b"N"
         cdef double* column
         lay_out(&node, space.memory, space.integers, r, n, j, 1)
-        j = factor_chosen(self.frame.columns, chosen, &node, node.q, node.tau)
+        j = factor_chosen(&self.frame, chosen, &node, node.q, node.tau)
+        growth[0] = INFINITY if node.doubtful else node.growth
         if j > 0:
             dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
         error = residual_error(self.frame.weights, node.q, r, j, self.frame.constant)
@@ -464,17 +516,21 @@ cdef class FrobeniusBrancher:
         Returns
         -------
         errors : ndarray
-            Errors of at most ``n_best`` completions that may be below
-            ``threshold``, ascending.
+            Errors of the best ``n_best`` completions that may be below ``threshold``, ascending,
+            and of those that rounding cannot tell from them.
         items : ndarray of int32 of shape (n_found, t)
             Their columns.
         finished : bool
             False if ``budget`` operations beyond those of the node did not suffice: then
             there may be others.
+        charges, floor, doubtful
+            As in :meth:`children`.
         """
         cdef int n = candidates.shape[0], j = chosen.shape[0]
-        errors = np.empty(n_best)
-        items = np.empty((n_best, t), dtype=np.int32)
+        errors = np.empty(n_best + SPARE)
+        charges = np.empty(n_best + SPARE)
+        items = np.empty((n_best + SPARE, t), dtype=np.int32)
+        cdef double[::1] charges_view = charges
         cdef double[::1] errors_view = errors
         cdef int[:, ::1] items_view = items
         cdef const int* chosen_at = &chosen[0] if j > 0 else NULL
@@ -483,10 +539,10 @@ cdef class FrobeniusBrancher:
         cdef Node node
         cdef Best best
         cdef Search search
-        _begin(&best, &search, &errors_view[0], &items_view[0, 0], n_best, t, threshold,
-               self.allowance, budget + _operations(self.frame.r, n, t))
+        _begin(&best, &search, &errors_view[0], &charges_view[0], &items_view[0, 0], n_best, t,
+               threshold, self.allowance, budget + _operations(self.frame.r, n, t))
         if n < t:
-            return errors[:0], items[:0], True
+            return Completions(errors[:0], items[:0], True, charges[:0], INFINITY, False)
         self._reserve(space, n, j, t)
         self._evaluates(&search, space, chosen_at, j, t)
         with nogil:
@@ -499,7 +555,9 @@ cdef class FrobeniusBrancher:
             else:
                 _explore(&search, &self.frame, chosen_at, j, &candidates[0], n, 3,
                          space.free_memory, space.free_integers, &bound)
-        return errors[:best.count], items[:best.count], search.budget >= 0.0
+        return Completions(errors[:best.count], items[:best.count], search.budget >= 0.0,
+                           charges[:best.count], best.floor,
+                           bool(search.doubtful or search.exact.doubtful))
 
     cdef void _evaluates(self, Search* search, Workspace space, const int* chosen, int j,
                          int t) noexcept nogil:
@@ -542,6 +600,7 @@ cdef class FrobeniusBrancher:
         rest = tops + <size_t> n * max(t - 1, 1)
         n = filtered(&self.frame, chosen, kept, n, search.limit, self.allowance, &node, f, u,
                       tops, bound)
+        search.doubtful |= node.doubtful
         space.last_n = n
         space.last_d = node.d
         space.last_error = node.error
@@ -552,17 +611,24 @@ cdef class FrobeniusBrancher:
             sort_by(f, order, n)
             return n
         _enter(&node, &self.frame, kept, &inner, names, lengths)
-        _explore_children(search, &inner, &node, f, u, tops, order, t, rest, below, &total)
+        _explore_children(search, &inner, &node, f, u, tops, order, t,
+                          node_slack(&self.frame, &node, kept), rest, below, &total)
         return n
 
 
-cdef void _begin(Best* best, Search* search, double* errors, int* items, int n_best, int t,
-                 double threshold, double allowance, double budget) noexcept nogil:
+cdef void _begin(Best* best, Search* search, double* errors, double* charges, int* items,
+                 int n_best, int t, double threshold, double allowance,
+                 double budget) noexcept nogil:
     best.count = 0
-    best.capacity = n_best
+    best.wanted = n_best
+    best.capacity = n_best + SPARE
     best.width = t
     best.error = errors
+    best.charge = charges
     best.items = items
+    best.floor = INFINITY
+    search.slack = 0.0
+    search.doubtful = False
     search.limit = threshold
     search.allowance = allowance
     search.budget = budget

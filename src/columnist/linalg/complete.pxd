@@ -15,18 +15,24 @@ cdef struct Left:
 
 
 cdef struct Best:
-    # The best completions of a node, ascending by error; `width` items each.
+    # The best completions of a node, ascending by error; `width` items each. Beside those that are
+    # wanted there is room for others that rounding cannot tell from them.
     int count
     int capacity
+    int wanted
     int width
     double* error
+    double* charge   # rounding of each error
     int* items
+    double floor     # least error, rounding taken off, of the completions there was no room for
 
 
 cdef struct Search:
     # A depth-first search below one node.
     double limit        # complete sets must stay below it
     double allowance
+    double slack        # rounding of inner products at the present node, relative to them
+    bint doubtful       # a column was left out that may be more than rounding
     double budget       # operations left
     long nodes          # nodes expanded
     long unresolved     # children given up for lack of budget
@@ -40,6 +46,8 @@ cdef struct Search:
     Node exact          # scratch to evaluate complete sets
     int* full
 
+
+cdef double node_slack(const Frame* frame, const Node* node, const int* kept) noexcept nogil
 
 cdef bint offer(Search* search, const int* last, int count) noexcept nogil
 

@@ -16,13 +16,23 @@ from scipy.linalg.cython_blas cimport dgemm
 from scipy.linalg.cython_lapack cimport dorgqr
 
 from columnist.linalg.frame cimport (
-    Frame, Node, factor_chosen, inner_products, prepare, residual_error, sort_by, square,
+    Frame, Node, candidate_growth, factor_chosen, inner_products, prepare, residual_error, sort_by,
+    square,
 )
 
 # Squared lengths below this are rounding.
 cdef double PARALLEL = 1e-14
-# Rounding of the sums behind a pair's energy, relative to them.
+# Rounding of the sums behind a pair's energy, relative to them, before it grows.
 cdef double SLACK = 64 * 2.220446049250313e-16
+
+
+cdef double node_slack(const Frame* frame, const Node* node, const int* kept) noexcept nogil:
+    """Rounding of the inner products of a node's residuals, relative to them."""
+    cdef double worst = 1.0
+    cdef int c
+    for c in range(node.n):
+        worst = max(worst, candidate_growth(frame, node, kept[c], c))
+    return SLACK * worst
 
 
 cdef double _exact_error(Search* search, const int* last, int count) noexcept nogil:
@@ -40,7 +50,7 @@ cdef double _exact_error(Search* search, const int* last, int count) noexcept no
         search.full[search.n_base + search.depth + i] = last[i]
     node.n_chosen = search.n_base + search.depth + count
     search.budget -= 2e4 + 4.0 * r * node.n_chosen * node.n_chosen
-    j = factor_chosen(search.top.columns, search.full, node, node.q, node.tau)
+    j = factor_chosen(search.top, search.full, node, node.q, node.tau)
     if j > 0:
         dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
     return residual_error(search.top.weights, node.q, r, j, search.top.constant)
@@ -55,36 +65,52 @@ cdef bint _dependent(Search* search, const int* last) noexcept nogil:
     for i in range(search.depth):
         search.full[search.n_base + i] = search.path[i]
     node.n_chosen = search.n_base + search.depth
-    i = factor_chosen(search.top.columns, search.full, node, node.q, node.tau)
+    i = factor_chosen(search.top, search.full, node, node.q, node.tau)
     search.full[search.n_base + search.depth] = last[0]
     node.n_chosen = search.n_base + search.depth + 1
-    return factor_chosen(search.top.columns, search.full, node, node.q, node.tau) == i
+    return factor_chosen(search.top, search.full, node, node.q, node.tau) == i
 
 
 cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
-    """Offer the path followed by ``last``; tightens the limit. Whether it was good enough."""
+    """Offer the path followed by ``last``; tightens the limit. Whether there was room for it.
+
+    Nothing is refused that its rounding might put below the limit, and the limit is an error
+    that was reached, rounding included.
+    """
     cdef Best* best = search.best
     cdef int at, i, w = best.width
     cdef double error = _exact_error(search, last, count)
-    if error >= search.limit:
+    cdef double charge = search.exact.growth * search.allowance, reached = 0.0
+    if error - charge >= search.limit:
         return False
     if best.count < best.capacity:
         best.count += 1
-    elif error >= best.error[best.count - 1]:
-        return False
+    else:
+        at = best.count - 1
+        if error >= best.error[at]:
+            best.floor = min(best.floor, error - charge)
+            return False
+        best.floor = min(best.floor, best.error[at] - best.charge[at])
     at = best.count - 1
     while at > 0 and best.error[at - 1] > error:
         best.error[at] = best.error[at - 1]
+        best.charge[at] = best.charge[at - 1]
         for i in range(w):
             best.items[at * w + i] = best.items[(at - 1) * w + i]
         at -= 1
     best.error[at] = error
+    best.charge[at] = charge
     for i in range(search.depth):
         best.items[at * w + i] = search.path[i]
     for i in range(count):
         best.items[at * w + search.depth + i] = last[i]
-    if best.count == best.capacity and best.error[best.count - 1] < search.limit:
-        search.limit = best.error[best.count - 1]
+    if best.count >= best.wanted:
+        for i in range(best.wanted):
+            reached = max(reached, best.error[i] + best.charge[i])
+        search.limit = min(search.limit, reached)
+        while best.count > best.wanted and (
+                best.error[best.count - 1] - best.charge[best.count - 1] >= search.limit):
+            best.count -= 1
     return True
 
 
@@ -131,7 +157,7 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
             a = a - cj * given.cosine[y]
             det = max(gj * given.gap[y] - a * a, 0.0)
             caught = ej * given.gap[y] + given.energy[y] * gj - 2.0 * a * m
-            slack = SLACK * (ej + given.energy[y] + own) + rounding
+            slack = search.slack * (ej + given.energy[y] + own) + rounding
             # The squared sine itself is known up to ``doubt``: sets that small are evaluated.
             if det > doubt and caught + slack < need * (det - doubt):
                 continue
@@ -158,7 +184,7 @@ cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept
 
 cdef void _given_child(Given* given, const double* A, const double* M, int n, int i,
                        const int* order, int count, double u, double top,
-                       double limit) noexcept nogil:
+                       const Search* search) noexcept nogil:
     """Candidates order[:count] once i is taken; those that cannot help are left out.
 
     A pair (j, l) behind i catches at most the energy of j alone plus ``top``, the
@@ -170,8 +196,9 @@ cdef void _given_child(Given* given, const double* A, const double* M, int n, in
     for q in range(count):
         j = order[q]
         left = behind(A, M, n, i, j)
-        slack = SLACK * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
-        if left.gap > 1e-8 and left.energy + slack < (u - top - limit) * (left.gap - SLACK):
+        slack = search.slack * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
+        if left.gap > max(1e-8, 2.0 * search.slack) and (
+                left.energy + slack < (u - top - search.limit) * (left.gap - search.slack)):
             continue
         given.index[m] = j
         given.cosine[m] = left.cosine
@@ -196,6 +223,7 @@ cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int
     cdef double* M = A + <size_t> n * n
     cdef Given given
     inner_products(node, node.z, node.d, A)
+    search.slack = node_slack(frame, node, kept)
     sort_by(f, order, n)
     given.index = order + n
     given.cosine = M + <size_t> n * n
@@ -208,11 +236,11 @@ cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int
         i = order[p]
         if f[i] >= search.limit or search.budget < 0.0:
             return
-        _given_child(&given, A, M, n, i, order, p, u[i] - search.allowance,
-                     tops[2 * i], search.limit)
+        _given_child(&given, A, M, n, i, order, p, u[i] - search.allowance, tops[2 * i], search)
         search.path[search.depth] = names[i]
         search.depth += 1
-        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], u[i], 0.0, SLACK, search, names)
+        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], u[i], 0.0, search.slack, search,
+                    names)
         search.depth -= 1
 
 
@@ -223,14 +251,16 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
     ``scratch`` holds 2 n^2 + 4 n doubles.
     """
     cdef int r = node.r, d, c, m, previous
-    cdef double one = 1.0, zero = 0.0
+    cdef double one = 1.0, zero = 0.0, charge
     cdef char* no = b"N"
     cdef double* energy = scratch + 2 * <size_t> n * n
     cdef int last[2]
     cdef Given given
     while True:
         if prepare(frame, chosen, kept, n, search.allowance, node) >= search.limit:
+            search.doubtful |= node.doubtful
             return
+        search.doubtful |= node.doubtful
         d = node.d
         if d == 0:  # nothing left to explain: the first pairs are as good as any
             for c in range(1, n):
@@ -246,8 +276,10 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
         m = 0
         for c in range(n):
             energy[m] = square(node.basis + <size_t> c * r, r)
-            if node.error - energy[m] - node.lam[0] - search.allowance < search.limit:
+            charge = candidate_growth(frame, node, kept[c], c) * search.allowance
+            if node.error - energy[m] - node.lam[0] - charge < search.limit:
                 kept[m] = kept[c]
+                node.norms[m] = node.norms[c]
                 if m < c:
                     memcpy(node.basis + <size_t> m * r, node.basis + <size_t> c * r,
                            r * sizeof(double))
@@ -261,9 +293,11 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
             break
     node.n = n
     inner_products(node, node.basis, r, scratch)
+    search.slack = node_slack(frame, node, kept)
     _given_all(&given, scratch, scratch + <size_t> n * n, n, order, energy)
     _public(frame, kept, n)
-    _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0, node.error, 0.0, SLACK,
+    _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0,
+                node.error - (node.growth - 1.0) * search.allowance, 0.0, search.slack,
                 search, kept)
 
 
@@ -391,6 +425,6 @@ cdef void enumerate_child(Search* search, const double* A, const double* M, int 
     search.path[search.depth] = frame.names[i]
     search.depth += 1
     _enumerate(search, rest, rest + <size_t> count * count, count, t, u,
-               SLACK * M[i + <size_t> i * n], SLACK, tops, integers,
+               search.slack * M[i + <size_t> i * n], search.slack, tops, integers,
                rest + 2 * <size_t> count * count, integers + stride)
     search.depth -= 1

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from columnist.criteria import Criterion, Frobenius
+from columnist.criteria import Criterion, Frobenius, is_frobenius
 from columnist.linalg.passes import column_blocks
 from columnist.linalg.powers import power_blocks
 from columnist.linalg.residual import DEPENDENT
@@ -114,7 +114,7 @@ class BlockForward:
 
     def error(self) -> float:
         """Error of what is chosen."""
-        if isinstance(self._criterion, Frobenius):
+        if is_frobenius(self._criterion):
             return self._scale**2 * self._energy
         values = scipy.linalg.svdvals(self._R, check_finite=False)
         values = np.where(values**2 > self._floor, values, 0.0)
@@ -130,7 +130,7 @@ class BlockForward:
         useful = np.flatnonzero(allowed & (gains > self._floor))
         if len(useful) == 0 or self._energy == 0.0:
             return int(np.flatnonzero(allowed)[0]), 0.0
-        if isinstance(self._criterion, Frobenius):
+        if is_frobenius(self._criterion):
             scores, tie = gains[useful], TIE
         else:
             scores, tie = -self._errors(Z[useful]), _SPECTRAL_TIE

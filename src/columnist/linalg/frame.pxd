@@ -8,6 +8,8 @@ cdef struct Frame:
     const double* lengths   # of the original columns, in the frame's units
     const int* names        # public number of each column
     double constant         # error that no column of the frame can reduce
+    double growth           # of rounding on the way to the frame: see `growth` in frame.pyx
+    int power               # 1 for columns known to full precision, 2 for those of a Gram matrix
 
 
 cdef struct Node:
@@ -19,6 +21,9 @@ cdef struct Node:
     int t            # columns still to choose
     int d            # dimension of the candidates' span
     double error     # e(S), the constant part included
+    double growth    # of rounding, by the chosen columns
+    double spread    # the same by the basis of the candidates' span
+    bint doubtful    # a column was left out that may be more than rounding
     double* basis    # r x d, later the images of the candidates
     double* moment   # d x d, H and then its reflectors
     double* coords   # d x n, candidates in the basis
@@ -44,8 +49,11 @@ cdef void gather(const double* columns, const int* which, int r, int count,
 cdef double residual_error(const double* weights, const double* q, int r, int j,
                             double constant) noexcept nogil
 
-cdef int factor_chosen(const double* columns, const int* chosen, Node* node, double* q,
+cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double* q,
                         double* tau) noexcept nogil
+
+cdef double candidate_growth(const Frame* frame, const Node* node, int name,
+                             int c) noexcept nogil
 
 cdef double sum_top(const double* lam, int d, int t) noexcept nogil
 

@@ -11,10 +11,16 @@ orthonormal basis of the candidates' residuals and H = Q'BQ = V diag(lambda) V',
   f = u - sum of the t-1 largest eigenvalues of diag(lambda) - zz',
   where z = lambda^(1/2) V'Q'y / |residual of y|.
 
+**Rounding.** A column is known up to a unit of rounding of its length L. Once others are projected
+out and only the height h is left of it, its direction is known up to L / h such units: rounding
+*grows* by (L / h), and by (L / h)^2 if the columns come from their Gram matrix. The worst
+growth among the chosen columns, times that of the candidate or of the span in question, multiplies the
+allowance that is taken from every bound. A height at the level of rounding counts as zero.
+
 No input validation: callers guarantee shapes, types and index ranges.
 """
 
-from libc.math cimport sqrt, INFINITY
+from libc.math cimport fabs, sqrt, INFINITY
 from libc.string cimport memcpy
 
 from scipy.linalg.cython_blas cimport dgemm, dsyrk, dnrm2
@@ -24,8 +30,10 @@ from scipy.linalg.cython_lapack cimport (
 
 from columnist.linalg.secular cimport downdate_roots, downdate_work_size
 
-# A residual shorter than this share of its column counts as dependent.
-cdef double DEPENDENT = 1e-9
+# A residual shorter than this share of its column is the rounding of the data themselves.
+cdef double DEPENDENT = 1e-13
+# Units of rounding, for every coordinate, that the height of a dependent column may show.
+cdef double NOISE = 16 * 2.220446049250313e-16
 # Heights in a QR of unit columns above this leave no doubt that they are independent.
 cdef double INDEPENDENT = 1e-6
 
@@ -51,22 +59,44 @@ cdef double residual_error(const double* weights, const double* q, int r, int j,
     return total
 
 
-cdef int factor_chosen(const double* columns, const int* chosen, Node* node, double* q,
+cdef inline double _share(double height, double length, int power) noexcept nogil:
+    """Height of a column as a share of its length, squared where digits are lost twice."""
+    cdef double share = height / length if length > 0.0 else 0.0
+    return share if power == 1 else share * share
+
+
+cdef bint _vanishes(double share, double growth, int r, Node* node) noexcept nogil:
+    """Whether a height is nothing but rounding; notes where that is not beyond doubt."""
+    if share > DEPENDENT and share > NOISE * r * growth:
+        return False
+    if share > DEPENDENT:
+        node.doubtful = True
+    return True
+
+
+cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double* q,
                         double* tau) noexcept nogil:
-    """QR of the chosen columns into ``q``, leaving out dependent ones; returns how many stay."""
-    cdef int r = node.r, j = node.n_chosen, info = 0, i, kept, count = min(j, r), one = 1
-    cdef double length
+    """QR of the chosen columns into ``q``, leaving out dependent ones; returns how many stay.
+
+    Sets the growth of rounding that they cause.
+    """
+    cdef int r = node.r, j = node.n_chosen, info = 0, i, kept, count = min(j, r)
+    cdef double share
     for i in range(j):
         node.iwork[i] = chosen[i]
+    node.growth = frame.growth
     while count > 0:  # no more than r are independent, and q has room for as many
-        gather(columns, node.iwork, r, count, q)
+        gather(frame.columns, node.iwork, r, count, q)
         dgeqrf(&r, &count, q, &r, tau, node.work, &node.lwork, &info)
         # Only the first dependent column is known for sure: heights behind it may be borrowed.
         kept = 0
+        node.growth = frame.growth
         while kept < count:
-            length = dnrm2(&r, columns + <size_t> node.iwork[kept] * r, &one)
-            if not q[kept + <size_t> kept * r] ** 2 > (DEPENDENT * length) ** 2:
+            share = _share(fabs(q[kept + <size_t> kept * r]), frame.lengths[node.iwork[kept]],
+                           frame.power)
+            if _vanishes(share, node.growth, r, node):
                 break
+            node.growth = max(node.growth, 1.0 / share)
             kept += 1
         if kept == count:
             break
@@ -77,7 +107,15 @@ cdef int factor_chosen(const double* columns, const int* chosen, Node* node, dou
     return count
 
 
-cdef void _normalise(const double* lengths, const int* candidates, Node* node,
+cdef double candidate_growth(const Frame* frame, const Node* node, int name,
+                             int c) noexcept nogil:
+    """Growth of the rounding of candidate c: by the chosen ones, and by its own height or
+    that of the span's last direction."""
+    cdef double share = _share(node.norms[c], frame.lengths[name], frame.power)
+    return node.growth * max(1.0 / share if share > 0.0 else 1.0, node.spread)
+
+
+cdef void _normalise(const Frame* frame, const int* candidates, Node* node,
                      int rows) noexcept nogil:
     """Unit residuals and their norms; dependent ones become zero."""
     cdef int c, i, one = 1
@@ -86,7 +124,8 @@ cdef void _normalise(const double* lengths, const int* candidates, Node* node,
     for c in range(node.n):
         column = node.coords + <size_t> c * rows
         norm = dnrm2(&rows, column, &one)
-        if not norm > DEPENDENT * lengths[candidates[c]]:
+        if _vanishes(_share(norm, frame.lengths[candidates[c]], frame.power), node.growth,
+                     node.r, node):
             norm = 0.0
         node.norms[c] = norm
         norm = 1.0 / norm if norm > 0.0 else 0.0
@@ -94,8 +133,8 @@ cdef void _normalise(const double* lengths, const int* candidates, Node* node,
             column[i] *= norm
 
 
-cdef void _span_basis(const double* columns, const double* lengths, const int* chosen,
-                      const int* candidates, Node* node, double* q, double* tau) noexcept nogil:
+cdef void _span_basis(const Frame* frame, const int* chosen, const int* candidates, Node* node,
+                      double* q, double* tau) noexcept nogil:
     """Basis of the candidates' residuals and their unit coordinates; sets d.
 
     With at least r - j candidates the whole complement of S serves; otherwise
@@ -108,9 +147,10 @@ cdef void _span_basis(const double* columns, const double* lengths, const int* c
     cdef char* trans = b"T"
     cdef char* no = b"N"
     cdef double* resid = node.coords
-    j = node.j = factor_chosen(columns, chosen, node, q, tau)
+    j = node.j = factor_chosen(frame, chosen, node, q, tau)
+    node.spread = 1.0
     rest = r - j
-    gather(columns, candidates, r, n, resid)
+    gather(frame.columns, candidates, r, n, resid)
     if n >= rest:
         if j > 0:
             dormqr(side, trans, &r, &n, &j, q, &r, tau, resid, &r, node.work, &node.lwork, &info)
@@ -125,18 +165,18 @@ cdef void _span_basis(const double* columns, const double* lengths, const int* c
             for i in range(rest):
                 resid[i + <size_t> c * rest] = resid[j + i + <size_t> c * r]
         node.d = rest
-        _normalise(lengths, candidates, node, rest)
+        _normalise(frame, candidates, node, rest)
         return
     if j > 0:
         dorgqr(&r, &j, &j, q, &r, tau, node.work, &node.lwork, &info)
         for i in range(2):  # the second pass restores orthogonality
             dgemm(trans, no, &j, &n, &r, &one, q, &r, resid, &r, &zero, node.work, &j)
             dgemm(no, no, &r, &n, &j, &minus, q, &r, node.work, &j, &one, resid, &r)
-    _normalise(lengths, candidates, node, r)
-    _orthonormalise(node, tau)
+    _normalise(frame, candidates, node, r)
+    _orthonormalise(frame, node, tau)
 
 
-cdef void _orthonormalise(Node* node, double* tau) noexcept nogil:
+cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept nogil:
     """Basis of the unit residuals in ``coords`` (r x n), which become coordinates in it.
 
     Dependent residuals would give directions of rounding, which may point back into the chosen
@@ -157,8 +197,13 @@ cdef void _orthonormalise(Node* node, double* tau) noexcept nogil:
             pivots[i] = 0
         dgeqp3(&r, &n, node.basis, &r, pivots, tau, node.work, &node.lwork, &info)
         d = 0
-        while d < n and node.basis[d + <size_t> d * r] ** 2 > DEPENDENT ** 2:
+        while d < n and not _vanishes(
+                _share(fabs(node.basis[d + <size_t> d * r]), 1.0, frame.power), node.growth, r,
+                node):
             d += 1
+    for i in range(d):
+        node.spread = max(node.spread, 1.0 / _share(fabs(node.basis[i + <size_t> i * r]), 1.0,
+                                                    frame.power))
     for c in range(n):
         for i in range(d):
             node.coords[i + <size_t> (pivots[c] - 1) * d] = (
@@ -305,6 +350,8 @@ cdef double* lay_out(Node* node, double* memory, int* integers, int rank, int n_
     node.n_chosen = n_chosen
     node.j = 0
     node.t = t
+    node.growth = node.spread = 1.0
+    node.doubtful = False
     node.q = memory
     node.moment = node.q + r * r
     node.vectors = node.moment + r * r
@@ -329,11 +376,12 @@ cdef double prepare(const Frame* frame, const int* chosen, const int* kept, int 
                      double allowance, Node* node) noexcept nogil:
     """Basis, coordinates and spectrum of the node; returns its bound."""
     node.n = n
-    _span_basis(frame.columns, frame.lengths, chosen, kept, node, node.q, node.tau)
+    _span_basis(frame, chosen, kept, node, node.q, node.tau)
     node.error = residual_error(frame.weights, node.q, node.r, node.j, frame.constant)
     if node.d == 0:
-        return node.error - allowance
+        return node.error - node.growth * allowance
     _tridiagonal(frame.weights, node, node.z, node.diag, node.off, node.tau)
+    allowance *= node.growth * node.spread
     return node.error - sum_top(node.lam, node.d, node.t) - allowance
 
 
@@ -343,10 +391,11 @@ cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, doubl
     """Children below the threshold, refined until the list stops shrinking.
 
     Returns how many stay; coordinates, norms and z are packed to them. ``tops`` receives the
-    t - 1 largest eigenvalues left in each child.
+    t - 1 largest eigenvalues left in each child, ``u`` its error, less the rounding that exceeds
+    the allowance if columns are left to choose.
     """
     cdef int c, m, i, d, previous, t = node.t
-    cdef double head
+    cdef double head, charge
     cdef double* z
     while True:
         bound[0] = prepare(frame, chosen, kept, n, allowance, node)
@@ -365,8 +414,14 @@ cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, doubl
         for c in range(n):
             z = node.z + <size_t> c * d
             u[m] = node.error - square(z, d)
-            f[m] = max(bound[0], _child_bound(node.lam, z, d, t, u[m] - allowance, head,
-                                              threshold, node.roots, node.secular))
+            charge = candidate_growth(frame, node, kept[c], c) * allowance
+            if t == 1:  # complete: u is the error, f the same without its rounding
+                f[m] = u[m] - charge
+            else:
+                # What exceeds the plain allowance goes into u, for all that build on it.
+                u[m] -= charge - allowance
+                f[m] = max(bound[0], _child_bound(node.lam, z, d, t, u[m] - allowance, head,
+                                                  threshold, node.roots, node.secular))
             if f[m] < threshold:
                 kept[m] = kept[c]
                 for i in range(t - 1):

@@ -13,4 +13,5 @@ def surviving_tuples(
     slack: float,
     limit: float,
     fill: bool,
+    grown: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]: ...

@@ -23,7 +23,7 @@ import numpy as np
 
 # Squared lengths below this are rounding.
 cdef double PARALLEL = 1e-14
-# Rounding of a sum of energies, relative to them.
+# Rounding of a sum of energies, relative to them, before it grows.
 cdef double SLACK = 64 * 2.220446049250313e-16
 
 
@@ -32,6 +32,7 @@ cdef struct Spectra:
     int drop                # eigenvalues that may vanish beside those of the tuple
     bint fill               # whether the known sum may be used (h concave)
     double slack            # rounding of one eigenvalue
+    double relative         # rounding of inner products, relative to them
     const double* high      # n x d: mu
     const double* low       # n x d: mu minus its rounding
     const double* h_high    # h of both
@@ -106,20 +107,20 @@ cdef void _keep(Found* found, const int* tuple_at, double total) noexcept nogil:
 
 
 cdef double _caught(double a, double m, double gap_i, double gap_j, double e_i, double e_j,
-                    double rounding) noexcept nogil:
+                    double rounding, double relative) noexcept nogil:
     """Energy of two residuals with squared lengths, energies and inner products, at most."""
     cdef double det = gap_i * gap_j - a * a, first = 0.0
-    # The squared sine itself is known up to SLACK; below that anything may be caught.
+    # The squared sine itself is known up to ``relative``; below that anything may be caught.
     if gap_i > 0.0 and gap_j > 0.0:
-        if det > 2.0 * SLACK:
-            return (e_i * gap_j + e_j * gap_i - 2.0 * a * m + rounding) / (det - SLACK)
+        if det > 2.0 * relative:
+            return (e_i * gap_j + e_j * gap_i - 2.0 * a * m + rounding) / (det - relative)
         return INFINITY
-    if gap_i > 2.0 * SLACK:
-        first = (e_i + rounding) / (gap_i - SLACK)
+    if gap_i > 2.0 * relative:
+        first = (e_i + rounding) / (gap_i - relative)
     elif gap_i > 0.0:
         return INFINITY
-    if gap_j > 2.0 * SLACK:
-        first = max(first, (e_j + rounding) / (gap_j - SLACK))
+    if gap_j > 2.0 * relative:
+        first = max(first, (e_j + rounding) / (gap_j - relative))
     elif gap_j > 0.0:
         return INFINITY
     return first
@@ -136,9 +137,9 @@ cdef void _scan(const Spectra* s, const double* A, const double* M, int n, doubl
             tuple_at[1] = j
             a = A[i * n + j]
             m = M[i * n + j]
-            rounding = SLACK * (M[i * n + i] + M[j * n + j])
+            rounding = s.relative * (M[i * n + i] + M[j * n + j])
             total = energy - _caught(a, m, A[i * n + i], A[j * n + j], M[i * n + i],
-                                     M[j * n + j], rounding)
+                                     M[j * n + j], rounding, s.relative)
             total = _least(s, tuple_at, 2, pair, total, limit)
             if total >= limit:
                 continue
@@ -163,7 +164,7 @@ cdef void _scan(const Spectra* s, const double* A, const double* M, int n, doubl
                 total = energy - first - _caught(
                     A[j * n + k] - a * ak,
                     M[j * n + k] - a * mk - ak * m + a * ak * first,
-                    gap_j, gap_k, e_j, e_k, rounding + SLACK * M[k * n + k])
+                    gap_j, gap_k, e_j, e_k, rounding + s.relative * M[k * n + k], s.relative)
                 total = _least(s, tuple_at, 3, s.drop, total, limit)
                 if total < limit:
                     _keep(found, tuple_at, total)
@@ -173,7 +174,8 @@ cdef void _scan(const Spectra* s, const double* A, const double* M, int n, doubl
 
 def surviving_tuples(double[:, ::1] high, double[:, ::1] low, double[:, ::1] h_high,
                      double[:, ::1] h_low, double[:, ::1] cosines, double[:, ::1] inner,
-                     double energy, int width, int drop, double slack, double limit, bint fill):
+                     double energy, int width, int drop, double slack, double limit, bint fill,
+                     double grown=1.0):
     """Tuples whose least error sum stays below ``limit``.
 
     Parameters
@@ -196,6 +198,8 @@ def surviving_tuples(double[:, ::1] high, double[:, ::1] low, double[:, ::1] h_h
         Error sum to stay below.
     fill : bool
         Whether h is concave, so that the known sum may be used.
+    grown : float, default=1.0
+        Factor by which rounding has grown: see :mod:`columnist.linalg.rounding`.
 
     Returns
     -------
@@ -220,6 +224,7 @@ def surviving_tuples(double[:, ::1] high, double[:, ::1] low, double[:, ::1] h_h
     s.drop = min(drop, s.d)
     s.fill = fill
     s.slack = slack
+    s.relative = SLACK * grown
     if n > 0 and s.d > 0:
         s.high = &high[0, 0]
         s.low = &low[0, 0]

@@ -41,6 +41,8 @@ _FAR = 4.0
 _SOME = 200
 # Rows are kept as they are until there are this many per column.
 _TALL = 2
+# Entries of a block of rows that is written out: 32 MB.
+_WRITTEN = 2**22
 # Entries of a block that stays in the cache while it is converted and squared: 2 MB.
 _CACHED = 2**18
 
@@ -274,14 +276,18 @@ def _triangle(rows: np.ndarray) -> np.ndarray:
 
 
 def _sparse_moments(X) -> Moments:
-    """A sparse block is squared as it is: in memory nothing else is done with sparse data."""
+    """A sparse block is squared where its columns are as independent as that takes, else its
+    rows are written out, some after the other."""
     assert_all_finite(X.data, input_name="X")
     m, n = X.shape
-    X = X.astype(np.float64)
-    sums = np.asarray(X.sum(axis=0)).ravel()
-    mean = sums / max(m, 1)
-    scatter = (X.T @ X).toarray() - np.outer(sums, mean)
-    # Rounding may leave something of a constant column.
-    constant = np.diag(scatter) <= m * _EPS * sums * mean
-    scatter[constant] = scatter[:, constant] = 0.0
-    return Moments(m, mean, scatter, np.zeros((0, n)))
+    if m > _TALL * n:
+        X = X.astype(np.float64)
+        mean = np.asarray(X.sum(axis=0)).ravel() / m
+        scatter = (X.T @ X).toarray() - m * np.outer(mean, mean)
+        near = bool((m * mean**2 <= _FAR * np.diag(scatter)).all())
+        if near and _cholesky(scatter) is not None:
+            return Moments(m, mean, scatter, np.zeros((0, n)))
+    X = X.tocsr()
+    height = max(_WRITTEN // max(n, 1), 2 * n, 1)
+    starts = range(0, max(m, 1), height)
+    return merged_moments([moments_of(X[at : at + height].toarray()) for at in starts])

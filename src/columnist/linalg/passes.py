@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from columnist.linalg.column_parts import ColumnParts, Visit, total
 
 __all__ = [
+    "CONSTANT",
     "apply",
     "by_columns",
     "column_blocks",
@@ -38,7 +39,7 @@ __all__ = [
 _BLOCK = 2**22
 # A column that is no longer than this share of itself without its mean is constant: the rest is
 # the rounding of its entries.
-_CONSTANT = 1e-13
+CONSTANT = 1e-13
 
 
 def merge_repeats(X):
@@ -91,7 +92,7 @@ def without_means(X: np.ndarray) -> np.ndarray:
     """
     rest = X - X.mean(axis=0, dtype=np.float64)
     rest -= rest.mean(axis=0)  # sums of large numbers round
-    rest[:, np.linalg.norm(rest, axis=0) <= _CONSTANT * np.linalg.norm(X, axis=0)] = 0.0
+    rest[:, np.linalg.norm(rest, axis=0) <= CONSTANT * np.linalg.norm(X, axis=0)] = 0.0
     return rest
 
 

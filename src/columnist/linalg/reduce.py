@@ -19,14 +19,16 @@ the true one, and the search treats it so (``exact`` is False).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from columnist.linalg.passes import without_means
+from columnist.linalg.moments import moments_of
+from columnist.linalg.passes import columns_of, without_means
 from columnist.linalg.residual import DEPENDENT
+from columnist.linalg.rounding import EPS
 from columnist.linalg.sketch import randomized_range
 
 __all__ = [
@@ -38,7 +40,12 @@ __all__ = [
     "squaring_scale",
 ]
 
-_EPS = np.finfo(np.float64).eps
+# A mean this many times as long as the deviations from it costs digits that count.
+_FAR = 10.0
+# Columns written out at a time.
+_SOME = 256
+# Columns shorter than this share of the longest one would vanish when they are squared.
+_SHORT = 1e-70
 # Entries within this and its inverse can be squared and summed safely.
 _TINY = 1e-70
 
@@ -62,6 +69,9 @@ class Reduced:
         Numerical rank of the columns.
     lost : float
         Energy of the target left out by a randomized reduction, as a share of its energy.
+    power : int
+        2 if the columns come from their Gram matrix, where digits are lost twice; else 1. See
+        :mod:`columnist.linalg.rounding`.
     """
 
     columns: np.ndarray
@@ -70,6 +80,7 @@ class Reduced:
     exact: bool
     rank: int
     lost: float = 0.0
+    power: int = 1
 
     @property
     def n_items(self) -> int:
@@ -119,14 +130,14 @@ def reduce_data(
     if Y is not None and center:
         Y = without_means(Y)
     mean = _column_means(X) if center else None
+    lost = 0.0
     if rank is not None:
         small, target, lost = _sketched(X, Y, mean, rank, rng)
     elif sp.issparse(X):
         small, target = _sparse_factor(X, Y, mean)
-        lost = 0.0
     else:
-        small, target = _dense_factor(X if mean is None else without_means(X), Y)
-        lost = 0.0
+        X = X if mean is None else without_means(X)
+        small, target = _dense_factor(*_of_like_length(X, Y))
     return _rotate(small, target, y_scale, exact=rank is None, lost=lost)
 
 
@@ -139,18 +150,21 @@ def reduce_gram(G: np.ndarray) -> Reduced:
         If the matrix has clearly negative eigenvalues.
     """
     scale = power_of_two(np.sqrt(np.abs(G)))
-    values, vectors = np.linalg.eigh(0.5 * (G + G.T) / scale**2)
-    floor = len(G) * _EPS * max(values[-1], 0.0)
-    if values[0] < -1e3 * max(floor, _EPS):
+    G = 0.5 * (G + G.T) / scale**2
+    # On columns of one length, so that short ones do not drown.
+    lengths = np.sqrt(np.diag(G).clip(min=0.0))
+    unit = np.where(lengths > 0.0, lengths, 1.0)
+    values, vectors = np.linalg.eigh(G / unit / unit[:, None])
+    floor = len(G) * EPS * max(values[-1], 0.0)
+    if values[0] < -1e3 * max(floor, EPS):
         raise ValueError(
             "input='gram' needs a positive semi-definite matrix; the smallest eigenvalue is "
-            f"{values[0] * scale**2:.3g}. Pass the data themselves with input='data', or a "
-            "covariance matrix estimated without pairwise deletion."
+            f"{np.linalg.eigvalsh(G)[0] * scale**2:.3g}. Pass the data themselves with "
+            "input='data', or a covariance matrix estimated without pairwise deletion."
         )
     keep = np.flatnonzero(values > floor)[::-1]
-    factor = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
-    factor[:, np.diag(G) == 0.0] = 0.0
-    return _rotate(factor, None, scale, exact=True, lost=0.0)
+    factor = np.sqrt(values[keep])[:, None] * vectors[:, keep].T * lengths
+    return replace(_rotate(factor, None, scale, exact=True, lost=0.0), power=2)
 
 
 def power_of_two(X) -> float:
@@ -175,6 +189,18 @@ def _max_abs(X) -> float:
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
+def _of_like_length(X: np.ndarray, Y: np.ndarray | None):
+    """Columns that can be squared beside the longest: a selection does not care how long they are.
+
+    Where they are the target, too, that stays as it is.
+    """
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    if largest.min(initial=np.inf, where=largest > 0.0) >= _SHORT * largest.max(initial=0.0):
+        return X, Y
+    units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    return X / units, (X if Y is None else Y)
+
+
 def _column_means(X) -> np.ndarray:
     return np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
 
@@ -192,10 +218,18 @@ def _split(joint: np.ndarray, n: int, has_target: bool):
 
 
 def _sparse_factor(X, Y, mean):
-    """A small factor with the inner products of [X Y], through the smaller Gram matrix."""
+    """A small factor with the inner products of [X Y], as exact as a QR of the rows."""
     m, n = X.shape
     if n <= m:
-        return _factor_of_gram(_joint_gram(X, Y, mean), n, Y is not None)
+        joint = X if Y is None else sp.hstack([X, sp.csr_array(Y)], format="csr")
+        moments = moments_of(joint)
+        factor = moments.factor()
+        if mean is None:
+            factor = np.vstack([factor, np.sqrt(m) * moments.mean])
+        else:
+            lengths = np.linalg.norm(factor, axis=0)
+            factor[:, lengths <= m * EPS * np.sqrt(m) * np.abs(moments.mean)] = 0.0  # constant
+        return _split(factor, n, Y is not None)
     # Fewer rows than columns: rotate the rows into the eigenbasis of XX'.
     kernel = _dense(X @ X.T)
     if mean is not None:
@@ -205,31 +239,13 @@ def _sparse_factor(X, Y, mean):
     small = np.asarray((X.T @ U).T)
     if mean is not None:
         small = small - np.outer(U.sum(axis=0), mean)
+        # Columns far from zero lose digits to their means unless these go first.
+        lengths = np.linalg.norm(small, axis=0)
+        far = np.flatnonzero(np.sqrt(m) * np.abs(mean) > _FAR * lengths)
+        for start in range(0, len(far), _SOME):
+            some = far[start : start + _SOME]
+            small[:, some] = U.T @ without_means(columns_of(X, some))
     return small, (None if Y is None else U.T @ Y)
-
-
-def _joint_gram(X, Y, mean) -> np.ndarray:
-    m = X.shape[0]
-    gram = _dense(X.T @ X)
-    if mean is not None:
-        squares = np.diag(gram)
-        gram = gram - m * np.outer(mean, mean)
-        constant = np.diag(gram) <= m * _EPS * squares  # what is left is rounding
-        gram[constant] = gram[:, constant] = 0.0
-    if Y is None:
-        return gram
-    cross = np.asarray(X.T @ Y)
-    if mean is not None:
-        cross = cross - np.outer(mean, Y.sum(axis=0))
-    return np.block([[gram, cross], [cross.T, Y.T @ Y]])
-
-
-def _factor_of_gram(gram: np.ndarray, n: int, has_target: bool):
-    values, vectors = np.linalg.eigh(gram)
-    keep = values > len(gram) * _EPS * max(values[-1], 0.0)
-    joint = np.sqrt(values[keep])[:, None] * vectors[:, keep].T
-    joint[:, np.diag(gram) == 0.0] = 0.0
-    return _split(joint, n, has_target)
 
 
 def _sketched(X, Y, mean, rank, rng):
@@ -295,7 +311,7 @@ def _range_of(small: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def _floor(small: np.ndarray, s: np.ndarray) -> float:
-    return max(small.shape) * _EPS * s.max(initial=0.0)
+    return max(small.shape) * EPS * s.max(initial=0.0)
 
 
 def _hides_columns(small: np.ndarray, s: np.ndarray) -> bool:

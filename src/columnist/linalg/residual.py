@@ -2,23 +2,85 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.linalg
 
+from columnist.linalg import rounding
 from columnist.linalg.passes import column_blocks
 
 __all__ = [
     "DEPENDENT",
+    "Basis",
     "blocked_energy",
     "chosen_basis",
+    "graded_basis",
     "residual_singular_values",
+    "singular_values_outside",
 ]
 
-# A residual shorter than this share of its column counts as dependent; the
-# compiled kernels use the same figure.
+# A residual shorter than this share of its column counts as dependent where no proof is at stake.
 DEPENDENT = 1e-9
-# What two projections leave of a target they should leave nothing of, for every row or column.
-_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+class Basis(NamedTuple):
+    """An orthonormal basis of chosen columns, and what rounding has done to it.
+
+    ``growth`` is the factor of :func:`columnist.linalg.rounding.growth`; ``doubtful`` says that a
+    column was left out whose height may be more than rounding.
+    """
+
+    Q: np.ndarray
+    growth: float
+    doubtful: bool
+
+
+def graded_basis(columns: np.ndarray, chosen, lengths: np.ndarray, power: int = 1) -> Basis:
+    """Basis of ``columns[chosen]``, leaving out only what is rounding. No input validation.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, r)
+        One column of the data per row.
+    chosen : sequence of int
+        Which of them.
+    lengths : ndarray of shape (n,)
+        Lengths of the columns.
+    power : int, default=1
+        2 if the columns come from their Gram matrix.
+    """
+    chosen = np.asarray(chosen, dtype=np.intp)
+    vectors, lengths = columns[chosen], lengths[chosen]
+    r = columns.shape[1]
+    if vectors.size == 0:
+        return Basis(np.zeros((r, 0)), 1.0, False)
+    Q, R = np.linalg.qr(vectors.T)
+    shares = _shares(np.abs(np.diag(R)), lengths[: len(R)], power)
+    if len(shares) == len(vectors) and shares.min() > max(rounding.DEPENDENT, 1e-10):
+        return Basis(Q, float(1.0 / shares.min()), False)
+    return _basis_in_turn(vectors, lengths, power)
+
+
+def _basis_in_turn(vectors: np.ndarray, lengths: np.ndarray, power: int) -> Basis:
+    r = vectors.shape[1]
+    Q, grown, doubtful = np.zeros((r, 0)), 1.0, False
+    for vector, length in zip(vectors, lengths, strict=True):
+        rest = vector - Q @ (Q.T @ vector)
+        rest -= Q @ (Q.T @ rest)
+        height = float(np.linalg.norm(rest))
+        share = float(_shares(np.array([height]), np.array([length]), power)[0])
+        if share <= max(rounding.DEPENDENT, rounding.NOISE * r * grown):
+            doubtful |= share > rounding.DEPENDENT
+            continue
+        Q = np.column_stack([Q, rest / height])
+        grown = max(grown, 1.0 / share)
+    return Basis(Q, grown, doubtful)
+
+
+def _shares(heights: np.ndarray, lengths: np.ndarray, power: int) -> np.ndarray:
+    """Heights as shares of lengths, squared where digits are lost twice."""
+    return np.divide(heights, lengths, out=np.zeros_like(heights), where=lengths > 0.0) ** power
 
 
 def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
@@ -69,11 +131,18 @@ def residual_singular_values(columns: np.ndarray, target: np.ndarray, chosen) ->
     chosen : sequence of int
         The selection.
     """
-    residual, j = _residual(columns, target, chosen)
+    return singular_values_outside(chosen_basis(columns, chosen), target)
+
+
+def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Singular values of ``target`` outside an orthonormal Q; those of rounding size are zero."""
+    residual = target - Q @ (Q.T @ target)
+    residual -= Q @ (Q.T @ residual)  # the second pass restores orthogonality
     values = scipy.linalg.svdvals(residual, check_finite=False)
     # The projection leaves at most r - j directions; the rest is rounding.
-    values = values[: max(residual.shape[0] - j, 0)]
-    return np.where(values > _floor(target), values, 0.0)
+    values = values[: max(residual.shape[0] - Q.shape[1], 0)]
+    floor = rounding.negligible(target.shape, np.linalg.norm(target))
+    return np.where(values > floor, values, 0.0)
 
 
 def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -> float:
@@ -89,18 +158,5 @@ def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -
         for _ in range(2 if Q.shape[1] else 0):  # the second pass restores orthogonality
             part -= Q @ (Q.T @ part)
         energy += float(np.vdot(part, part))
-    floor = _ROUNDING * max(target.shape)
-    return energy if energy > floor**2 * total else 0.0
-
-
-def _residual(columns, target, chosen) -> tuple[np.ndarray, int]:
-    """Residual and the number of independent columns projected out."""
-    Q = chosen_basis(columns, chosen)
-    residual = target - Q @ (Q.T @ target)
-    residual -= Q @ (Q.T @ residual)  # the second pass restores orthogonality
-    return residual, Q.shape[1]
-
-
-def _floor(target: np.ndarray) -> float:
-    """Singular values of a residual below this are rounding."""
-    return _ROUNDING * max(target.shape) * float(np.linalg.norm(target))
+    floor = rounding.negligible(target.shape, np.sqrt(total))
+    return energy if energy > floor**2 else 0.0

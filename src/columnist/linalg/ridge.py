@@ -25,11 +25,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from columnist.linalg.rounding import EPS
+
 __all__ = ["own_noise", "ridge_bounds"]
 
-_EPS = np.finfo(np.float64).eps
 # Beyond this condition of G the bound is not trusted, and not used.
 _CONDITION = 1e10
+# What is added to the energy that a relaxed selection catches, at least.
 _SAFETY = 1e-8
 
 
@@ -57,7 +59,7 @@ def own_noise(columns: np.ndarray) -> np.ndarray | None:
         return None
     root = np.sqrt(alone)
     values = np.linalg.eigvalsh(K / np.outer(root, root))
-    multiple = values[0] - 8 * n * _EPS * values[-1]
+    multiple = values[0] - 8 * n * EPS * values[-1]
     return alone * multiple if multiple > 0.0 else None
 
 
@@ -125,12 +127,14 @@ def _tangent(gram, D, F, z) -> tuple[float, np.ndarray] | None:
     except np.linalg.LinAlgError:
         return None
     heights = np.diag(factor)
-    if heights.min() <= 0.0 or (heights.max() / heights.min()) ** 2 > _CONDITION:
+    condition = (heights.max() / heights.min()) ** 2 if heights.min() > 0.0 else np.inf
+    if condition > _CONDITION:
         return None
+    safety = 1.0 + max(_SAFETY, 16.0 * len(G) * EPS * condition)
     W = scipy.linalg.cho_solve((factor, True), F, check_finite=False)
     value = float(np.vdot(F, W))
     slope = D / z**2 * np.einsum("ij,ij->i", W, W)
-    return value * (1.0 + _SAFETY) - float(slope @ z), slope * (1.0 + _SAFETY)
+    return value * safety - float(slope @ z), slope * safety
 
 
 def _capped(weights: np.ndarray, t: int) -> np.ndarray:

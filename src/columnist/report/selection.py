@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist._target import resolve_target
 from columnist._validation import resolve_constraints
-from columnist.criteria import get_criterion
+from columnist.criteria import get_criterion, leading_values
 from columnist.linalg.passes import columns_of
 from columnist.report.blocks import (
     Block,
@@ -394,7 +394,7 @@ def _left_by_pca(found: Spectrum, size: int, criterion) -> float | None:
             if found.energy
             else 0.0
         )
-    leading = criterion.n_leading
+    leading = leading_values(criterion)
     if not found.complete and (leading is None or size + leading > len(values)):
         return None
     total = float(criterion.value(values)) if len(values) else 0.0

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from columnist._search import SearchOptions, certificate_of
-from columnist.criteria import Frobenius
+from columnist.criteria import is_frobenius
 from columnist.robust.few import prove_few
 from columnist.robust.prove import prove
 from columnist.robust.rows import RemovedRows
@@ -72,7 +72,7 @@ def certified_outliers(
     """
     log = SolverLog(options.verbose)
     problem = RemovedRows(X, n_components, n_outliers, options.criterion, centred, unit, rng, start)
-    by_blocks = isinstance(options.criterion, Frobenius) and options.policy().by_bound
+    by_blocks = is_frobenius(options.criterion) and options.policy().by_bound
     solver = _by_blocks if by_blocks else _by_engine
     certificate = solver(X, problem, options, log)
     log.message(repr(certificate))

@@ -87,10 +87,10 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """(error - lower_bound) / error; 0 when the error is 0."""
+        """(error - lower_bound) / abs(error); 0 when the error is 0."""
         if self.error == 0.0 or self.error == self.lower_bound:
             return 0.0
-        return (self.error - self.lower_bound) / self.error
+        return (self.error - self.lower_bound) / abs(self.error)
 
     @property
     def is_optimal(self) -> bool:

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from columnist.criteria import Criterion, Frobenius
-from columnist.linalg.best_downdate import schatten_power
+from columnist.criteria import Criterion, is_frobenius, leading_values, schatten_power
 from columnist.linalg.interlace import surviving_tuples
 from columnist.linalg.secular import downdated_eigenvalues
 from columnist.search.problem import Branches, Demand
@@ -48,15 +48,30 @@ class Moment(ABC):
         Choosing candidate i changes the moment to that of ``diag(lam) - outer(Z[i], Z[i])``.
     allowance : float
         Rounding of an eigenvalue.
+    doubtful : bool
+        Whether a candidate was taken for one that adds nothing, but may be more than rounding.
     """
 
     lam: np.ndarray
     Z: np.ndarray
     allowance: float
+    doubtful: bool = False
+
+    @property
+    def charges(self) -> np.ndarray:
+        """Rounding of an eigenvalue after each candidate."""
+        return np.full(len(self.Z), self.allowance)
+
+    def charge(self, positions: np.ndarray) -> float:
+        """Rounding of an eigenvalue after all of these candidates."""
+        return float(self.charges[positions].max(initial=self.allowance))
 
     @abstractmethod
     def untouched(self, kept: np.ndarray) -> np.ndarray:
-        """Eigenvalues, descending, of a part that none of these candidates reaches."""
+        """Eigenvalues, descending, of a part that none of these candidates reaches.
+
+        Rounding beyond ``allowance`` is taken off.
+        """
 
     @abstractmethod
     def products(self, kept: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +126,7 @@ class Downdates(ABC):
         """Error of ``chosen`` plus each candidate."""
         moment = self.moment(chosen, candidates)
         lam, Z = moment.lam, moment.Z
-        if isinstance(self.criterion, Frobenius):
+        if is_frobenius(self.criterion):
             top = downdated_eigenvalues(lam, Z, 0, min(self.n_components, len(lam)))
             left = lam.sum() - np.einsum("ij,ij->i", Z, Z) - top.sum(axis=1)
             return self.scale**2 * np.maximum(left, 0.0)
@@ -141,10 +156,14 @@ class Downdates(ABC):
         untouched = moment.untouched(np.arange(len(candidates)))[self.n_components :]
         bound = self._node_bound(moment, untouched, left)
         if bound >= demand.threshold:
-            return Branches(np.inf)
-        if isinstance(self.criterion, Frobenius) and len(candidates) > _MOST_PAIRED:
-            return self._expand_by_leading(chosen, candidates, moment, left, bound, demand)
-        return self._expand_by_roots(chosen, candidates, moment, untouched, left, bound, demand)
+            return Branches(np.inf, doubtful=moment.doubtful)
+        if is_frobenius(self.criterion) and len(candidates) > _MOST_PAIRED:
+            found = self._expand_by_leading(chosen, candidates, moment, left, bound, demand)
+        else:
+            found = self._expand_by_roots(
+                chosen, candidates, moment, untouched, left, bound, demand
+            )
+        return replace(found, doubtful=moment.doubtful)
 
     def _expand_by_roots(self, chosen, candidates, moment, untouched, left, bound, demand):
         """Children with the eigenvalues that each one leaves."""
@@ -161,7 +180,8 @@ class Downdates(ABC):
             return Branches(np.inf)
         items = candidates[kept]
         if left == 1:
-            return best_goals(chosen, items, f, demand)
+            high = self.errors(roots[kept] + moment.charges[kept, None])
+            return best_goals(chosen, items, f, high, demand)
         if paired:
             node = _Tuples(moment, kept, spectra[kept])
             if left == 2:
@@ -178,21 +198,22 @@ class Downdates(ABC):
         r, unit, lam, Z = self.n_components, self.scale**2, moment.lam, moment.Z
         top = downdated_eigenvalues(lam, Z, 0, min(left - 1 + r, len(lam)))
         trace = lam.sum() - np.einsum("ij,ij->i", Z, Z)
-        f = trace - top.sum(axis=1) - len(lam) * moment.allowance
-        f = np.maximum(unit * f, bound)
+        rounding = len(lam) * moment.charges
+        f = np.maximum(unit * (trace - top.sum(axis=1) - rounding), bound)
         u = unit * np.maximum(trace - top[:, :r].sum(axis=1), 0.0)
         keep = f < demand.threshold
         if keep.sum() < left:
             return Branches(np.inf)
         if left == 1:
-            return best_goals(chosen, candidates[keep], f[keep], demand)
+            high = u + unit * rounding
+            return best_goals(chosen, candidates[keep], f[keep], high[keep], demand)
         weight = u[keep] if demand.weight == "u" else u[:0]
         return Branches(bound, candidates[keep], f[keep], weight)
 
     def _filter(self, moment: Moment, roots, untouched, left, bound, threshold):
         """Children below the threshold; a shorter list tightens its own bounds."""
         kept = np.arange(len(roots))
-        low = roots - moment.allowance
+        low = roots - moment.charges[:, None]
         while True:
             floor = _fit(untouched - moment.allowance, roots.shape[1])
             f = np.maximum(self.errors(np.maximum(low[kept], floor)), bound)
@@ -209,7 +230,7 @@ class Downdates(ABC):
         length = max(len(tail), len(untouched))
         spectrum = np.maximum(_fit(tail, length), _fit(untouched - moment.allowance, length))
         bound = float(self.errors(spectrum[None])[0])
-        if isinstance(self.criterion, Frobenius) and len(untouched):
+        if is_frobenius(self.criterion) and len(untouched):
             least = moment.least_energy(left, self.n_components)
             bound = max(bound, self.scale**2 * least)
         return bound
@@ -217,7 +238,7 @@ class Downdates(ABC):
     def _range(self, dropped: int, d: int) -> tuple[int, int]:
         """Indices of the eigenvalues that count after dropping items and components."""
         first = min(dropped + self.n_components, d)
-        leading = self.criterion.n_leading
+        leading = leading_values(self.criterion)
         return first, d if leading is None else min(first + leading, d)
 
     # -- pairs and triples ------------------------------------------------------------
@@ -257,7 +278,8 @@ class Downdates(ABC):
                 break
             after = node.moment.after(node.kept[tuples[at]])
             values = np.linalg.eigvalsh(after)[::-1][self.n_components :]
-            low, high = self.errors(values + np.array([[-1.0], [1.0]]) * node.moment.allowance)
+            rounding = node.moment.charge(node.kept[tuples[at]])
+            low, high = self.errors(values + np.array([[-1.0], [1.0]]) * rounding)
             if low < limit:
                 found.append((float(low), float(high), (*base, *items[tuples[at]].tolist())))
                 highs = sorted(high for _, high, _ in found)
@@ -277,14 +299,17 @@ class Downdates(ABC):
         power = schatten_power(self.criterion)
         if power is None:
             return self._general_tuples(node, width, drop, threshold)
-        root = 1.0 if isinstance(self.criterion, Frobenius) else 1.0 / power
-        unit = self.scale**2 if isinstance(self.criterion, Frobenius) else self.scale
+        root = 1.0 if is_frobenius(self.criterion) else 1.0 / power
+        unit = self.scale**2 if is_frobenius(self.criterion) else self.scale
         limit = (threshold / unit) ** (1.0 / root)
-        low = np.maximum(spectra - moment.allowance, 0.0)
+        charges = moment.charges[node.kept]
+        low = np.maximum(spectra - charges[:, None], 0.0)
         cosines, inner = moment.products(node.kept, width)
+        worst = float(charges.max(initial=moment.allowance))
+        grown = worst / moment.allowance if moment.allowance > 0.0 else 1.0
         tuples, totals = surviving_tuples(
             spectra, low, spectra ** (power / 2), low ** (power / 2), cosines, inner,
-            float(moment.lam.sum()), width, drop, moment.allowance, limit, power <= 2.0,
+            float(moment.lam.sum()), width, drop, worst, limit, power <= 2.0, grown,
         )  # fmt: skip
         return tuples, unit * totals**root
 
@@ -295,9 +320,10 @@ class Downdates(ABC):
         tuples = tuples.reshape(-1, width)
         shifted = np.pad(node.spectra[:, shift:], ((0, 0), (0, shift)))
         bounds = np.empty(len(tuples))
+        rounding = float(node.moment.charges[node.kept].max(initial=node.moment.allowance))
         for start in range(0, len(tuples), _CHUNK):
             part = slice(start, start + _CHUNK)
-            low = shifted[tuples[part]].max(axis=1)[:, drop:] - node.moment.allowance
+            low = shifted[tuples[part]].max(axis=1)[:, drop:] - rounding
             bounds[part] = self.errors(low)
         below = bounds < threshold
         return tuples[below], bounds[below]
@@ -316,11 +342,18 @@ def complete_goal(value: float, chosen, demand: Demand) -> Branches:
     return Branches(np.inf, goals=goals)
 
 
-def best_goals(chosen, items, errors, demand: Demand) -> Branches:
-    """The best complete sets that add one item."""
-    order = np.lexsort((items, errors))[: demand.n_best]
+def best_goals(chosen, items, low, high, demand: Demand) -> Branches:
+    """The best complete sets that add one item, and all that rounding cannot tell from them.
+
+    ``low`` and ``high`` are the ends of the intervals in which the errors lie. Only what
+    ``n_best`` others surely beat is left out.
+    """
+    limit = demand.threshold
+    if len(high) >= demand.n_best:
+        limit = min(limit, float(np.partition(high, demand.n_best - 1)[demand.n_best - 1]))
+    order = np.lexsort((items, high, low))
     base = tuple(chosen.tolist())
-    goals = [(float(errors[i]), (*base, int(items[i]))) for i in order]
+    goals = [(float(low[i]), (*base, int(items[i]))) for i in order if low[i] <= limit]
     return Branches(np.inf, goals=goals)
 
 

@@ -17,12 +17,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from math import comb
 
 import numpy as np
 
+from columnist.linalg.rounding import agrees
 from columnist.linalg.threads import single_threaded_blas
 from columnist.search.frontier import Branch, Frontier
 from columnist.search.incumbent import exchange, greedy, incumbents
+from columnist.search.interrupts import expired, pending, raise_pending
 from columnist.search.log import Progress, SolverLog
 from columnist.search.policies import Policy
 from columnist.search.problem import Branches, Demand, SubsetProblem, check_problem
@@ -39,6 +42,8 @@ _EFFORT = (2e5, 4e6)
 _FAR_AFTER = 1.0
 _FAR_SECONDS = 0.05
 _FAR_TASKS = 4
+# Complete sets that are all evaluated where rounding hides which one is best.
+_FEW_SETS = 5000
 # Seconds after the time limit in which they may still answer.
 _FAR_LATE = 1.0
 
@@ -83,40 +88,61 @@ class SearchResult:
 
 
 class _Pool:
-    """The best complete sets, each one once."""
+    """The best complete sets, each one once, and a lower bound of all others that were seen.
+
+    ``entries`` and ``threshold`` change in one assignment each, so that they are whole whenever the
+    search is interrupted.
+    """
 
     def __init__(self, problem: SubsetProblem, capacity: int):
         self.problem, self.capacity = problem, capacity
         self.entries: list[tuple[float, tuple[int, ...]]] = []
-        self.floor = np.inf  # smallest lower bound of the complete sets seen, if inexact
-        self._seen: set[tuple[int, ...]] = set()
+        self.threshold = np.inf  # error, rounding included, that a further set must stay below
+        self.floor = np.inf  # no complete set that was seen and is not an entry has less
+        self._low: dict[tuple[int, ...], float] = {}  # of all that were entries once
+        self._high: dict[tuple[int, ...], float] = {}  # of the entries
 
     @property
     def best(self) -> float:
         return self.entries[0][0] if self.entries else np.inf
 
-    @property
-    def threshold(self) -> float:
-        """Error that a further set must beat to enter."""
-        return self.entries[-1][0] if len(self.entries) == self.capacity else np.inf
+    def pass_over(self, lower: float) -> None:
+        """Note a complete set, or a bound of several, that is not evaluated."""
+        self.floor = min(self.floor, lower)
 
     def offer(self, lower: float, subset: Sequence[int]) -> bool:
         """Evaluate a complete set; True if it is the best so far."""
         subset = tuple(sorted(int(i) for i in subset))
         if not self.problem.exact:
             self.floor = min(self.floor, lower)
-        if subset in self._seen:
+        if subset in self._low:
             return False
-        error, best = self.problem.value(subset), self.best
-        if error >= self.threshold:
+        low, high = self._interval(subset)
+        error, best = low + 0.5 * (high - low) if high > low else low, self.best
+        if low >= self.threshold:
             return False
-        self._seen.add(subset)
-        self.entries.append((error, subset))
-        self.entries.sort()
-        for _, dropped in self.entries[self.capacity :]:
-            self._seen.discard(dropped)
-        del self.entries[self.capacity :]
+        self._low[subset], self._high[subset] = low, high
+        entries = sorted([*self.entries, (error, subset)])
+        for _, dropped in entries[self.capacity :]:
+            self.pass_over(self._low[dropped])
+            del self._high[dropped]
+        self.entries = entries[: self.capacity]
+        if len(self.entries) == self.capacity:
+            self.threshold = min(self.threshold, max(self._high.values()))
         return error < best
+
+    def least_of_others(self) -> float:
+        """Least error of the sets that were entries once and are no longer."""
+        kept = {subset for _, subset in self.entries}
+        others = (low for subset, low in self._low.items() if subset not in kept)
+        return min(others, default=np.inf)
+
+    def _interval(self, subset: tuple[int, ...]) -> tuple[float, float]:
+        interval = getattr(self.problem, "interval", None)
+        if interval is not None:
+            return interval(subset)
+        error = self.problem.value(subset)
+        return error, error
 
 
 def search(
@@ -175,12 +201,15 @@ class _Run:
         self.frontier = Frontier(policy, limits.max_memory)
         self.started = time.perf_counter()
         self.expanded = self.generated = 0
+        self.doubtful = False  # bounds took something for rounding that may be more
         self.effort = _EFFORT[1]  # the root deserves a long look
-        self.proven = -np.inf
+        self.least = getattr(problem, "least", -np.inf)
         self.stop: str | None = None
+        self.torn = False  # interrupted between two statements: only what was proven before counts
         self.in_flight: list[Branch] = []  # taken out, but not yet replaced by their children
         self.root_open = True  # until the root is expanded its bound is the proof
         self.root_bound, self.root_error = problem.root_bounds()
+        self.proven = max(self.root_bound, self.least)
         self.history: list[dict[str, float]] = []
         sequential = policy.name in ("greedy", "optimistic", "weighted")
         size = round(_BATCH_SECONDS / max(problem.cost(), 1e-9))
@@ -197,7 +226,10 @@ class _Run:
                 while self.stop is None:
                     self._step(threads)
         except KeyboardInterrupt:
-            self.stop = "interrupted"
+            if not self.pool.entries:  # nothing to return yet
+                raise
+            self.stop, self.torn = "interrupted", True
+        if self.stop == "interrupted":
             self.log.message("Interrupted: keeping the best choice so far.")
         return self._result()
 
@@ -208,7 +240,8 @@ class _Run:
         if self.policy.starts_strong:
             self._strong_start(chosen, candidates)
         elif self.policy.name == "optimistic":
-            self.pool.offer(np.inf, greedy(self.problem, chosen, candidates))
+            first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
+            self.pool.offer(np.inf, first)
         if self.pool.entries:
             self._report(new=True)
         self._check_limits()
@@ -222,7 +255,7 @@ class _Run:
         """A known set, completed and improved if it is too small."""
         if len(subset) < self.problem.size:
             left = np.setdiff1d(candidates, subset)
-            subset = greedy(self.problem, subset, left)
+            subset = greedy(self.problem, subset, left, deadline=self.limits.deadline)
             subset = exchange(self.problem, subset, chosen, candidates,
                               deadline=self.limits.deadline)  # fmt: skip
         self.pool.offer(np.inf, subset)
@@ -273,7 +306,7 @@ class _Run:
         """Branches that reach this need not be opened."""
         threshold = self.pool.threshold
         if self.limits.max_gap > 0.0 and np.isfinite(threshold):
-            threshold *= 1.0 - self.limits.max_gap
+            threshold -= self.limits.max_gap * abs(threshold)
         return threshold
 
     # -- expansion ----------------------------------------------------------------
@@ -343,7 +376,7 @@ class _Run:
             self.pace = spent / done
 
     def _expand_in_time(self, branch: Branch, worker: int) -> Branches | None:
-        if time.perf_counter() > self.limits.deadline:
+        if expired(self.limits.deadline):
             return None
         return self._expand(branch.chosen, branch.candidates, worker)
 
@@ -351,9 +384,14 @@ class _Run:
         self.expanded += 1
         self.generated += len(result.items) + len(result.goals) + result.explored
         self._adapt_effort(result)
+        self.doubtful |= result.doubtful
+        self.pool.pass_over(result.floor)
         improved = False
         for lower, subset in result.goals:
-            improved |= self.pool.offer(lower, subset)
+            if expired(self.limits.deadline) and self.pool.entries:
+                self.pool.pass_over(lower)
+            elif lower < self.pool.threshold:
+                improved |= self.pool.offer(lower, subset)
         if len(result.items):
             self.frontier.push(chosen, result, self.problem.size, floor)
         if improved:
@@ -369,6 +407,8 @@ class _Run:
 
     def bound(self) -> float:
         """Proven lower bound; never falls."""
+        if self.torn:
+            return self.proven
         open_bound = self.root_bound if self.root_open else self.frontier.bound()
         candidates = [open_bound, self.pool.floor, self.pool.best]
         candidates += [branch.bound for branch in self.in_flight]
@@ -377,7 +417,7 @@ class _Run:
         smallest = min(candidates)
         if np.isfinite(smallest):
             self.proven = max(self.proven, min(smallest, self.pool.best))
-        return self.proven
+        return min(self.proven, self.pool.best)
 
     def _conclude(self) -> None:
         self._report()
@@ -390,8 +430,10 @@ class _Run:
         if self.policy.name == "greedy":
             if self.pool.entries:
                 self.stop = "heuristic"
-        elif self.pool.entries and 0.0 < self._gap() <= limits.max_gap:
+        elif self.pool.entries and limits.max_gap > 0.0 and 0.0 < self._gap() <= limits.max_gap:
             self.stop = "gap_reached"
+        if self.stop is None and pending():
+            self.stop = "interrupted"
         if self.stop is None and self.expanded >= limits.max_nodes:
             self.stop = None if self._finished() else "node_limit"
         if self.stop is None and time.perf_counter() > limits.deadline:
@@ -405,12 +447,16 @@ class _Run:
 
     def _gap(self) -> float:
         best = self.pool.best
-        return 0.0 if best == 0.0 else (best - self.bound()) / best
+        return 0.0 if best == 0.0 else (best - self.bound()) / abs(best)
 
     def _exhausted(self) -> None:
         """No branch is left to open under this order."""
+        if not self._proven() and self._drowned():
+            self._enumerate()
         if self._proven():
             self.stop = "optimal"
+        elif self._drowned():
+            self.stop = "precision_limit"
         elif self.limits.max_gap > 0.0 and self.policy.name != "weighted":
             self.stop = "gap_reached"
         else:
@@ -418,12 +464,36 @@ class _Run:
 
     def _proven(self) -> bool:
         """Whether the best set, and every other one of the pool, is proven."""
+        if self.doubtful or not self.pool.entries:
+            return False
         if self.pool.capacity == 1:
-            return self.bound() >= self.pool.best
+            return agrees(self.bound(), self.pool.best)
         settled = not self.root_open and not self.in_flight and self.problem.exact
-        return (
-            settled and self.limits.max_gap == 0.0 and self.frontier.bound() >= self.pool.threshold
-        )
+        # A pool that could not be filled holds every set there is.
+        last = self.pool.entries[-1][0]
+        unseen = min(self.frontier.bound(), self.pool.floor)
+        return settled and self.limits.max_gap == 0.0 and agrees(unseen, last)
+
+    def _drowned(self) -> bool:
+        """Whether all is searched, and only rounding leaves something open."""
+        if not self._finished() or not self.problem.exact:
+            return False
+        threshold = self._threshold()
+        return self.doubtful or not agrees(self.pool.floor, threshold)
+
+    def _enumerate(self) -> None:
+        """Evaluate every complete set with care, if there are few: what bounds cannot tell apart
+        in double precision, a problem's ``interval`` may."""
+        chosen, candidates = self.problem.root()
+        left = self.problem.size - len(chosen)
+        if not hasattr(self.problem, "interval") or comb(len(candidates), left) > _FEW_SETS:
+            return
+        for added in itertools.combinations(candidates.tolist(), left):
+            if expired(self.limits.deadline):
+                return
+            self.pool.offer(np.inf, (*chosen.tolist(), *added))
+        # Bounds have served their time: what was seen is all there is.
+        self.doubtful, self.pool.floor = False, self.pool.least_of_others()
 
     # -- reporting ----------------------------------------------------------------
 
@@ -442,11 +512,13 @@ class _Run:
 
     def _result(self) -> SearchResult:
         if not self.pool.entries:  # stopped before any complete set was seen
+            raise_pending()
             chosen, candidates = self.problem.root()
-            self.pool.offer(np.inf, greedy(self.problem, chosen, candidates))
+            self.pool.offer(np.inf, greedy(self.problem, chosen, candidates, deadline=-np.inf))
         bound = self.bound()
         if self.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
             self.stop = "optimal"
+            bound = self.bound()
         elapsed = time.perf_counter() - self.started
         last = Progress(self.expanded, self.frontier.n_open, bound, self.pool.best, elapsed)
         self.history.append(last.entry())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from columnist.linalg.ties import TIE
+from columnist.search.interrupts import expired
 from columnist.search.problem import SubsetProblem
+
+# Errors that may turn out to be equal when they are computed with care.
+_NEAR = 1e-9
 
 __all__ = ["exchange", "greedy", "incumbents", "prefer_smaller"]
 
@@ -28,14 +31,28 @@ def _without(items: np.ndarray, taken: Sequence[int]) -> np.ndarray:
     return items[keep]
 
 
-def greedy(problem: SubsetProblem, chosen: Sequence[int], candidates: np.ndarray) -> list[int]:
-    """Add the item that lowers the error most, until ``problem.size`` are chosen."""
+def greedy(
+    problem: SubsetProblem,
+    chosen: Sequence[int],
+    candidates: np.ndarray,
+    *,
+    deadline: float = np.inf,
+) -> list[int]:
+    """Add the item that lowers the error most, until ``problem.size`` are chosen.
+
+    Once the time is up, the items that looked best last fill the choice.
+    """
     chosen = [int(i) for i in chosen]
     left = np.sort(np.asarray(candidates, dtype=np.int32))
+    order = left
     while len(chosen) < problem.size:
+        if expired(deadline):
+            return chosen + [int(i) for i in order[: problem.size - len(chosen)]]
         errors = problem.completion_errors(np.asarray(chosen, dtype=np.int32), left)
         at = _first_best(errors)
         chosen.append(int(left[at]))
+        order = left[np.argsort(errors, kind="stable")]
+        order = order[order != left[at]]
         left = np.delete(left, at)
     return chosen
 
@@ -60,7 +77,7 @@ def exchange(
     while movable and stale < len(movable):
         position = movable.pop(0)
         movable.append(position)
-        if time.perf_counter() > deadline:
+        if expired(deadline):
             break
         rest = np.array(subset[:position] + subset[position + 1 :], dtype=np.int32)
         others = _without(allowed, rest)
@@ -83,29 +100,34 @@ def incumbents(
     if own is not None:
         yield from own(chosen, candidates, deadline)
         return
-    subset = greedy(problem, chosen, candidates)
+    subset = greedy(problem, chosen, candidates, deadline=deadline)
     yield subset
     yield exchange(problem, subset, chosen, candidates, deadline=deadline)
 
 
 def prefer_smaller(
-    problem: SubsetProblem, subset: Sequence[int], fixed: Sequence[int], candidates: np.ndarray
+    problem: SubsetProblem,
+    subset: Sequence[int],
+    fixed: Sequence[int],
+    candidates: np.ndarray,
+    *,
+    deadline: float = np.inf,
 ) -> tuple[int, ...]:
     """Among equally good single exchanges, move to smaller indices (ties, duplicates)."""
     subset = sorted(int(i) for i in subset)
     error = problem.value(subset)
     allowed = np.sort(np.asarray(candidates, dtype=np.int32))
     for item in list(subset):
-        if item in set(fixed):
+        if item in set(fixed) or expired(deadline):
             continue
         rest = [i for i in subset if i != item]
         smaller = _without(allowed[allowed < item], rest)
         if smaller.size == 0:
             continue
         errors = problem.completion_errors(np.array(rest, dtype=np.int32), smaller)
-        for other in smaller[errors <= error * (1 + TIE)]:
+        for other in smaller[errors <= error + _NEAR * abs(error)]:
             trial = sorted([*rest, int(other)])
-            if problem.value(trial) <= error:
+            if problem.value(trial) <= error + TIE * abs(error):
                 subset = trial
                 break
     return tuple(subset)

@@ -7,8 +7,15 @@ rest. Two functions of a partial choice S carry everything:
 * ``f(S)``: no completion of S has a smaller error. It never falls along a path.
 * ``u(S)``: the error of S alone. It never rises along a path.
 
-They meet when S is complete. A problem that knows a better way to good complete sets than greedy
-choice and exchanges may also offer ``incumbents(chosen, candidates, deadline)``, which yields them.
+They meet when S is complete. Bounds carry their rounding: what it may have added is taken off.
+
+A problem may also offer
+
+* ``incumbents(chosen, candidates, deadline)``, which yields complete sets, where it knows a better
+  way to good ones than greedy choice and exchanges;
+* ``interval(subset)``: two numbers between which the error of a complete choice lies, whatever
+  rounding does. Without it ``value`` is taken to be exact;
+* ``least``, an error that no choice can be below.
 """
 
 from __future__ import annotations
@@ -60,7 +67,12 @@ class Branches:
     f, weight : ndarray
         Bound of each child; the figure asked for by ``Demand.weight`` (else empty).
     goals : list of (float, tuple of int)
-        Complete sets below the threshold, with a lower bound of their error.
+        Complete sets that may be below the threshold, with a lower bound of their error. All of
+        them, unless ``floor`` says otherwise, but for those that ``n_best`` others surely beat.
+    floor : float
+        Lower bound of the complete sets that were left out of ``goals`` without such a reason.
+    doubtful : bool
+        Whether the bounds take something for rounding that may be more.
     partitioned : bool
         Whether ``items`` stand in the order of the partition already: child i may use
         ``items[:i]``. An infinite f then marks a child explored to its end.
@@ -76,6 +88,8 @@ class Branches:
     f: np.ndarray = field(default_factory=lambda: np.empty(0))
     weight: np.ndarray = field(default_factory=lambda: np.empty(0))
     goals: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
+    floor: float = np.inf
+    doubtful: bool = False
     partitioned: bool = False
     allowed: np.ndarray | None = None
     explored: int = 0

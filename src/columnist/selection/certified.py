@@ -29,7 +29,7 @@ from columnist._validation import (
     resolve_constraints,
     resolve_size,
 )
-from columnist.criteria import Criterion, Frobenius
+from columnist.criteria import Criterion, is_frobenius
 from columnist.linalg.blocks import RowBlocks, has_target
 from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate, warn_unless_optimal
@@ -486,7 +486,7 @@ def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
 
 
 def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:
-    fits = isinstance(options.criterion, Frobenius) and options.n_components == 0
+    fits = is_frobenius(options.criterion) and options.n_components == 0
     if not (fits and matrices.Y is None and not exclude):
         raise ValueError(
             "weight='b' is a bound only for criterion='frobenius', n_components=0, target X and "

@@ -66,7 +66,10 @@ def certify(
     error, best = outcome.solutions[0]
     if error >= given.error * (1.0 - _BETTER):
         bound = given.error if certificate.status == "optimal" else certificate.lower_bound
-        return replace(certificate, error=given.error, lower_bound=bound, selection=given.selection)
+        return replace(
+            certificate, error=given.error, lower_bound=bound, selection=given.selection,
+            names=given.names,
+        )  # fmt: skip
     status = "bounded" if certificate.status == "optimal" else certificate.status
     return replace(
         certificate, status=status, error=given.error, selection=given.selection,

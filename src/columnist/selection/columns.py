@@ -17,13 +17,15 @@ Two classes share the interface of :mod:`columnist.search.problem`:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from columnist.criteria import Criterion, Frobenius
+from columnist.criteria import Criterion, is_frobenius
+from columnist.linalg import rounding
 from columnist.linalg.branch import FrobeniusBrancher, Workspace
 from columnist.linalg.reduce import Reduced
-from columnist.linalg.residual import DEPENDENT, chosen_basis, residual_singular_values
+from columnist.linalg.residual import Basis, graded_basis, singular_values_outside
 from columnist.linalg.ridge import own_noise, ridge_bounds
 from columnist.linalg.secular import downdated_eigenvalues
 from columnist.linalg.swaps import add_columns, exchange_columns
@@ -33,7 +35,6 @@ from columnist.search.problem import Branches, Demand
 
 __all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem"]
 
-_EPS = np.finfo(np.float64).eps
 # Data smaller than this, or larger than its inverse, cannot be squared.
 _LEAST_SCALE = 1e-152
 # Operations after which the closed forms for the last columns give way to branching.
@@ -57,7 +58,7 @@ def column_problem(
     n_components: int = 0,
     include: Sequence[int] = (),
     candidates: np.ndarray | None = None,
-    evaluate: Callable[[Sequence[int]], float] | None = None,
+    evaluate: Callable[[Sequence[int]], tuple[float, float]] | None = None,
 ):
     """The problem for a criterion: compiled where that is possible.
 
@@ -76,14 +77,16 @@ def column_problem(
     candidates : ndarray of int, optional
         Columns that may be chosen beside them; all by default.
     evaluate : callable, optional
-        True error of a complete choice, where the reduced data only bound it from below.
+        Interval in which the error of a complete choice lies, from the data themselves: for
+        choices whose errors drown in the rounding of the reduced data, or where these only bound
+        them from below.
     """
-    if isinstance(criterion, Frobenius) and not _LEAST_SCALE < reduced.scale < 1 / _LEAST_SCALE:
+    if is_frobenius(criterion) and not _LEAST_SCALE < reduced.scale < 1 / _LEAST_SCALE:
         raise ValueError(
             f"The squared Frobenius norm of values near {reduced.scale:.0e} leaves the range of "
             "floating point numbers: rescale the data, or use another criterion."
         )
-    compiled = isinstance(criterion, Frobenius) and n_components == 0
+    compiled = is_frobenius(criterion) and n_components == 0
     cls = FrobeniusColumns if compiled else InvariantColumns
     return cls(reduced, size, criterion, n_components, include, candidates, evaluate)
 
@@ -99,8 +102,9 @@ class _Columns:
         everything = np.arange(self.n_items) if candidates is None else np.asarray(candidates)
         self.candidates = np.setdiff1d(everything, self.include).astype(np.int32)
         self.target = np.sqrt(reduced.weights)
-        self._evaluate: Callable[[Sequence[int]], float] | None = evaluate
+        self._evaluate: Callable[[Sequence[int]], tuple[float, float]] | None = evaluate
         self.lengths = np.linalg.norm(reduced.columns, axis=1)
+        self.least = float(criterion.value(np.zeros(1)))
 
     def __reduce__(self):
         """Copies elsewhere expand only: what evaluates complete choices stays here."""
@@ -113,22 +117,45 @@ class _Columns:
 
     def root_bounds(self) -> tuple[float, float]:
         """f and u of the included columns."""
-        spectrum = self._spectrum(self.include)
+        basis = self._basis(self.include)
+        spectrum = self._spectrum(basis)
         left = self.size - len(self.include)
-        squares = np.sqrt(np.maximum(spectrum**2 - self._allowance, 0.0))
+        squares = np.sqrt(np.maximum(spectrum**2 - basis.growth * self._allowance, 0.0))
         return (
             self._theta(squares[left + self.n_components :]),
             self._theta(spectrum[self.n_components :]),
         )
 
     def value(self, subset: Sequence[int]) -> float:
-        """Error of a complete choice, by QR of its columns."""
-        if self._evaluate is not None:
-            return self._evaluate(subset)
-        return self._theta(self._spectrum(subset)[self.n_components :])
+        """Error of a complete choice."""
+        low, high = self.interval(subset)
+        return low if low == high else low + 0.5 * (high - low)
 
-    def _spectrum(self, subset) -> np.ndarray:
-        return residual_singular_values(self.reduced.columns, np.diag(self.target), subset)
+    def interval(self, subset: Sequence[int]) -> tuple[float, float]:
+        """Where the error of a complete choice lies: by QR of its reduced columns, and from the
+        data where that is not sharp enough."""
+        if self._evaluate is not None and not self.exact:
+            return self._evaluate(subset)
+        low, high = self._reduced_interval(subset)
+        if self._evaluate is None or high - low <= rounding.TRUSTED * abs(low):
+            return low, high
+        ends = self._evaluate(subset)
+        return (max(low, ends[0]), min(high, ends[1])) if ends[0] < ends[1] else ends
+
+    def _reduced_interval(self, subset: Sequence[int]) -> tuple[float, float]:
+        """The same from the reduced columns: every singular value is known up to its rounding."""
+        basis = self._basis(subset)
+        values = self._spectrum(basis)[self.n_components :]
+        if basis.doubtful:
+            return self.least, self._theta(values)
+        doubt = basis.growth * rounding.allowance(len(self.target), self.target.max(initial=0.0))
+        return self._theta(np.maximum(values - doubt, 0.0)), self._theta(values + doubt)
+
+    def _basis(self, subset) -> Basis:
+        return graded_basis(self.reduced.columns, subset, self.lengths, self.reduced.power)
+
+    def _spectrum(self, basis: Basis) -> np.ndarray:
+        return singular_values_outside(basis.Q, np.diag(self.target))
 
     def _theta(self, singular_values: np.ndarray) -> float:
         values = singular_values if len(singular_values) else np.zeros(1)
@@ -137,12 +164,13 @@ class _Columns:
     @property
     def _allowance(self) -> float:
         """Rounding of an eigenvalue of any residual: that of the whole target."""
-        return 8.0 * len(self.target) * _EPS * float(self.reduced.weights.max(initial=0.0))
+        weights = self.reduced.weights
+        return rounding.allowance(len(weights), weights.max(initial=0.0))
 
-    def _eigen_coordinates(self, chosen, candidates):
-        """Residual spectrum and z of every candidate: lam (d,), Z (n, d), coordinates (n, d)."""
+    def _residual(self, chosen, candidates) -> Residual:
+        """Residual spectrum, and what every candidate takes from it."""
         columns, weights = self.reduced.columns, self.reduced.weights
-        Q = chosen_basis(columns, chosen)
+        Q, growth, doubtful = self._basis(chosen)
         if Q.shape[1]:
             complement = np.linalg.qr(Q, mode="complete")[0][:, Q.shape[1] :]
             lam, V = np.linalg.eigh((complement.T * weights) @ complement)
@@ -151,10 +179,16 @@ class _Columns:
         else:
             lam, basis = weights.copy(), np.eye(len(weights))
         coordinates = columns[candidates] @ basis
-        norms = np.linalg.norm(coordinates, axis=1)
-        independent = norms > DEPENDENT * self.lengths[candidates]
-        coordinates /= np.where(independent, norms, np.inf)[:, None]
-        return lam, coordinates * np.sqrt(lam), coordinates
+        norms, lengths = np.linalg.norm(coordinates, axis=1), self.lengths[candidates]
+        shares = np.divide(norms, lengths, out=np.zeros_like(norms), where=lengths > 0.0)
+        shares **= self.reduced.power
+        vanishing = shares <= max(rounding.DEPENDENT, rounding.NOISE * len(weights) * growth)
+        doubtful |= bool((shares[vanishing] > rounding.DEPENDENT).any())
+        coordinates /= np.where(vanishing, np.inf, norms)[:, None]
+        own = np.where(vanishing, 1.0, 1.0 / np.where(vanishing, 1.0, shares))
+        return Residual(
+            lam, coordinates * np.sqrt(lam), coordinates, growth * self._allowance, own, doubtful
+        )
 
 
 class FrobeniusColumns(_Columns):
@@ -164,9 +198,10 @@ class FrobeniusColumns(_Columns):
         super().__init__(reduced, size, criterion, n_components, include, candidates, evaluate)
         weights = reduced.weights
         self.unit = reduced.scale**2
-        rounding = 8.0 * max(len(weights), 1) * _EPS * float(weights.sum())
-        self._brancher = FrobeniusBrancher(reduced.columns, weights, 0.0, rounding)
-        self._rounding = rounding
+        self._rounding = rounding.allowance(len(weights), weights.sum())
+        self._brancher = FrobeniusBrancher(
+            reduced.columns, weights, 0.0, self._rounding, reduced.power
+        )
         self._spaces: dict[int, Workspace] = {}
         self._noise: np.ndarray | object | None = _UNKNOWN
 
@@ -180,15 +215,13 @@ class FrobeniusColumns(_Columns):
         r, n = self.reduced.columns.shape[1], self.n_items
         return (2e6 + 12.0 * r**3 + 6.0 * r * r * n) / 2e9
 
-    def value(self, subset: Sequence[int]) -> float:
-        """Error of a complete choice: the energy its columns leave."""
-        if self._evaluate is not None:
-            return self._evaluate(subset)
+    def _reduced_interval(self, subset: Sequence[int]) -> tuple[float, float]:
+        """The energy that the columns leave, as the kernel sees it."""
         chosen = np.array(subset, dtype=np.int32)
-        error, _ = self._brancher.additions(chosen, chosen[:0], self._space(0))
+        error, _, charge = self._brancher.additions(chosen, chosen[:0], self._space(0))
         if error > _CANCELLATION * self.reduced.weights.sum():
-            return self.unit * error
-        return super().value(subset)  # a small difference of large numbers: do it properly
+            return self.unit * max(error - charge, 0.0), self.unit * (error + charge)
+        return super()._reduced_interval(subset)  # a small difference of large numbers
 
     def completion_errors(self, chosen, candidates) -> np.ndarray:
         """e(S) minus the energy each candidate's residual direction catches."""
@@ -228,30 +261,36 @@ class FrobeniusColumns(_Columns):
         space = self._space(worker)
         known: list[tuple[float, tuple[int, ...]]] = []
         if demand.shortcut and self._fits_shortcut(left, len(candidates)):
-            errors, items, finished = self._brancher.completions(
+            closed = self._brancher.completions(
                 chosen, candidates, left, threshold, demand.n_best, space, _CLOSED_FORM
             )
-            known = self._named(chosen, errors, items)
-            if finished:
-                return Branches(np.inf, goals=known)
+            known = self._named(chosen, closed.errors - closed.charges, closed.items)
+            if closed.finished:
+                floor = self.unit * closed.floor
+                return Branches(np.inf, goals=known, floor=floor, doubtful=closed.doubtful)
         budget = demand.effort if demand.shortcut and demand.weight is None else 0.0
-        bound, kept, f, u, errors, items, counts, order = self._brancher.children(
+        found = self._brancher.children(
             chosen, candidates, left, threshold, space, budget, demand.n_best
         )
+        bound, kept, f, u = found[:4]
         if left == 1:
-            return best_goals(chosen, kept, self.unit * f, demand)
+            high = u + (u - f)  # f is u less its rounding
+            goals = best_goals(chosen, kept, self.unit * f, self.unit * high, demand)
+            return replace(goals, doubtful=found.doubtful)
         if demand.shortcut and len(kept) > _RIDGED and left > 3:
-            bound, kept, f, u = self._ridge(space, order, left, threshold, bound, kept, f, u)
+            bound, kept, f, u = self._ridge(space, found.order, left, threshold, bound, kept, f, u)
         return Branches(
             self.unit * bound,
             kept,
             self.unit * f,
             self.unit * u if demand.weight == "u" else u[:0],
-            known + self._named(chosen, errors, items),
+            known + self._named(chosen, found.errors - found.charges, found.items),
+            floor=self.unit * found.floor,
+            doubtful=found.doubtful,
             partitioned=True,
-            explored=counts[0],
-            resolved=counts[1],
-            unresolved=counts[2],
+            explored=found.counts[0],
+            resolved=found.counts[1],
+            unresolved=found.counts[2],
         )
 
     def _ridge(self, space, order, left, threshold, bound, kept, f, u):
@@ -285,15 +324,18 @@ class FrobeniusColumns(_Columns):
 
     def _expand_b(self, chosen, candidates, left, demand: Demand) -> Branches:
         """Children with b = min over m of m (sum of all but the m - 1 largest eigenvalues)."""
-        lam, Z, _ = self._eigen_coordinates(chosen, candidates)
+        residual = self._residual(chosen, candidates)
+        lam, Z = residual.lam, residual.Z
         u = lam.sum() - np.einsum("ij,ij->i", Z, Z)
         top = downdated_eigenvalues(lam, Z, 0, min(left - 1, len(lam)))
         tails = u[:, None] - np.cumsum(np.pad(top, ((0, 0), (1, 0))), axis=1)
         b = (np.arange(1, tails.shape[1] + 1) * tails).min(axis=1)
-        f = self.unit * np.maximum(tails[:, -1] - self._rounding, 0.0)
+        charges = len(lam) * residual.charges
+        f = self.unit * np.maximum(tails[:, -1] - charges, 0.0)
         keep = f < demand.threshold
         if left == 1:
-            return best_goals(chosen, candidates[keep], f[keep], demand)
+            high = self.unit * (u + charges)
+            return best_goals(chosen, candidates[keep], f[keep], high[keep], demand)
         if keep.sum() < left:
             return Branches(np.inf)
         return Branches(f.min(), candidates[keep], f[keep], self.unit * b[keep])
@@ -316,7 +358,7 @@ class InvariantColumns(_Columns, Downdates):
 
     def moment(self, chosen, candidates) -> Residual:
         """The target's second moment outside the chosen columns."""
-        return Residual(*self._eigen_coordinates(chosen, candidates), self._allowance)
+        return self._residual(chosen, candidates)
 
 
 class Residual(Moment):
@@ -332,18 +374,48 @@ class Residual(Moment):
         Unit residuals of the candidates.
     allowance : float
         Rounding of an eigenvalue.
+    grown : ndarray of shape (n,)
+        Factor by which it grows with each candidate.
+    doubtful : bool
+        Whether a candidate was left out that may be more than rounding.
     """
 
-    def __init__(self, lam: np.ndarray, Z: np.ndarray, units: np.ndarray, allowance: float):
+    def __init__(self, lam, Z, units, allowance: float, grown: np.ndarray, doubtful: bool):
         self.lam, self.Z, self.units, self.allowance = lam, Z, units, allowance
+        self.grown, self.doubtful = grown, doubtful
+
+    @property
+    def charges(self) -> np.ndarray:
+        """Rounding of an eigenvalue after each candidate."""
+        return self.allowance * self.grown
+
+    def charge(self, positions: np.ndarray) -> float:
+        """Rounding of an eigenvalue after all of these candidates."""
+        basis = graded_basis(self.units, positions, np.ones(len(self.units)))
+        if basis.doubtful:
+            return np.inf
+        return self.allowance * basis.growth * float(self.grown[positions].max(initial=1.0))
 
     def untouched(self, kept: np.ndarray) -> np.ndarray:
         """Eigenvalues of the residual outside the span of these candidates."""
         n, d = len(kept), len(self.lam)
         if n >= d:
             return np.empty(0)
-        rest = np.linalg.qr(self.units[kept].T, mode="complete")[0][:, n:]
-        return np.linalg.eigvalsh((rest.T * self.lam) @ rest)[::-1]
+        Q, spread = self._span(kept)
+        rest = Q[:, n:]
+        values = np.linalg.eigvalsh((rest.T * self.lam) @ rest)[::-1]
+        return values - (spread - 1.0) * self.allowance
+
+    def _span(self, kept: np.ndarray) -> tuple[np.ndarray, float]:
+        """A basis of everything, beginning with these candidates, and the growth of its rounding.
+
+        Directions that are nothing but rounding only make the span larger than it is.
+        """
+        Q, R = np.linalg.qr(self.units[kept].T, mode="complete")
+        heights = np.abs(np.diag(R))
+        heights = heights[heights > rounding.DEPENDENT]
+        own = float(self.grown[kept].max(initial=1.0))
+        return Q, max(1.0 / float(heights.min(initial=1.0)), own)
 
     def products(self, kept: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Inner products of unit residuals, and of their images z."""
@@ -352,13 +424,14 @@ class Residual(Moment):
 
     def after(self, positions: np.ndarray) -> np.ndarray:
         """Residual second moment after these columns."""
-        Q = chosen_basis(self.units, positions)
+        Q = graded_basis(self.units, positions, np.ones(len(self.units))).Q
         Z = np.sqrt(self.lam)[:, None] * Q
         return np.diag(self.lam) - Z @ Z.T
 
     def least_energy(self, left: int, n_components: int) -> float:
         """tr B minus what columns in the span and free components can catch at most."""
-        Q = np.linalg.qr(self.units.T)[0]
+        Q, spread = self._span(np.arange(len(self.units)))
+        Q = Q[:, : len(self.units)]
         inside = np.linalg.eigvalsh((Q.T * self.lam) @ Q)[::-1][:left].sum()
         energy = self.lam.sum() - inside - self.lam[:n_components].sum()
-        return max(float(energy) - len(self.lam) * self.allowance, 0.0)
+        return max(float(energy) - len(self.lam) * spread * self.allowance, 0.0)

@@ -20,7 +20,7 @@ from columnist._validation import (
     resolve_columns,
     resolve_constraints,
 )
-from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.criteria import Criterion, get_criterion, is_frobenius
 from columnist.linalg.reduce import Reduced
 from columnist.linalg.swaps import add_columns, exchange_columns
 from columnist.linalg.ties import TIE
@@ -186,7 +186,7 @@ class ExchangeSelector(FastSelector):
             matrices = replace(matrices, X=matrices.X.astype(np.float64))
         reduced = matrices.reduce("exact", size, None)
         criterion = self._criterion()
-        kind = _TableMoves if isinstance(criterion, Frobenius) else _TurnMoves
+        kind = _TableMoves if is_frobenius(criterion) else _TurnMoves
         moves = kind(reduced, size, criterion, *self._fixed)
         most = np.inf if self.max_swaps is None else self.max_swaps
         self.starts_, best = [], None

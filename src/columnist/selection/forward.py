@@ -17,7 +17,7 @@ from columnist._validation import (
     resolve_constraints,
     resolve_size,
 )
-from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.criteria import Criterion, get_criterion, is_frobenius
 from columnist.linalg.column_parts import ColumnParts
 from columnist.linalg.forward_gram import GramForward
 from columnist.linalg.forward_powers import BlockForward
@@ -175,7 +175,7 @@ class ForwardSelector(FastSelector):
         return self.degree > 1  # powers have inner products of their own
 
     def _on_passes(self) -> bool:
-        return isinstance(self._criterion(), Frobenius)
+        return is_frobenius(self._criterion())
 
     def _criterion(self) -> Criterion:
         return get_criterion(self.criterion)
@@ -226,7 +226,7 @@ class ForwardSelector(FastSelector):
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         criterion = self._criterion()
         self.selected_ = selected
-        if self.degree == 1 and isinstance(criterion, Frobenius):
+        if self.degree == 1 and is_frobenius(criterion):
             self._total, *errors = matrices.errors_along(selected)
             self.errors_ = np.array(errors)
         else:
@@ -249,7 +249,7 @@ def _state(matrices: Matrices, size: int, criterion: Criterion, degree: int):
     if degree > 1:
         target = columns_of(X, slice(None)) if Y is None else Y
         return BlockForward(X, target, degree, criterion, center=center, scale=matrices.unit)
-    if not isinstance(criterion, Frobenius):
+    if not is_frobenius(criterion):
         return SpectrumForward(matrices.reduce("exact", size, None), size, criterion)
     if Y is not None:
         return TargetForward(X, Y, size, center=center)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-import scipy.sparse as sp
 
 from columnist._matrices import Matrices
-from columnist._search import AGREEMENT, SearchOptions, certificate_of
+from columnist._search import SearchOptions, certificate_of
 from columnist.linalg.reduce import Reduced
 from columnist.search.certificate import Certificate
 from columnist.search.engine import SearchResult, search
@@ -21,9 +21,6 @@ from columnist.selection.columns import column_problem
 from columnist.selection.duplicates import distinct_columns
 
 __all__ = ["Options", "Outcome", "solve", "total_error"]
-
-# Errors that differ by less than this share of the target itself differ by rounding.
-_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ def solve(
     problem = column_problem(
         reduced, size, criterion=options.criterion, n_components=options.n_components,
         include=include, candidates=candidates,
-        evaluate=None if reduced.exact else _true_error(matrices, options),
+        evaluate=_interval(matrices, options),
     )  # fmt: skip
     log = SolverLog(options.verbose)
     result = search(
@@ -73,43 +70,40 @@ def solve(
     )  # fmt: skip
     if options.n_solutions == 1 and options.exhaustive and result.status == "optimal":
         error, subset = result.solutions[0]
-        result.solutions[0] = (error, prefer_smaller(problem, subset, include, allowed))
+        smaller = prefer_smaller(problem, subset, include, allowed, deadline=options.deadline)
+        result.solutions[0] = (error, smaller)
     outcome = _certify(matrices, reduced, options, result, time.perf_counter() - started)
     log.message(repr(outcome.certificate))
     return outcome
 
 
-def _true_error(matrices: Matrices, options: Options) -> Callable[[Sequence[int]], float]:
-    return lambda subset: matrices.error(subset, options.criterion, options.n_components)
+def _interval(
+    matrices: Matrices, options: Options
+) -> Callable[[Sequence[int]], tuple[float, float]]:
+    """Where errors lie, from the data; what was asked before is remembered."""
+    ask = cache(lambda subset: matrices.interval(subset, options.criterion, options.n_components))
+    return lambda subset: ask(tuple(subset))
 
 
 def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -> Outcome:
-    solutions = result.solutions
-    if not matrices.gram and not sp.issparse(matrices.X):
-        exact = _true_error(matrices, options)
-        solutions = sorted((exact(subset), subset) for _, subset in solutions)
+    solutions = sorted(
+        (_confirmed(matrices, options, subset, error), subset) for error, subset in result.solutions
+    )
     error, subset = solutions[0]
     certificate = certificate_of(
         result, options, error, subset, elapsed,
         target="X" if matrices.Y is None else "y",
         names=options.names and tuple(options.names[i] for i in subset),
     )  # fmt: skip
-    total = total_error(matrices, reduced, options)
-    return Outcome(solutions, _confirmed(certificate, total), total)
+    return Outcome(solutions, certificate, total_error(matrices, reduced, options))
 
 
-def _confirmed(certificate: Certificate, total: float) -> Certificate:
-    """The certificate, unless the data contradict a proof on their reduction.
-
-    That would be a column whose part in the reduction is mostly rounding.
-    """
-    apart = certificate.error - certificate.lower_bound
-    if (
-        certificate.status == "optimal"
-        and apart > AGREEMENT * certificate.error + _ROUNDING * total
-    ):
-        return replace(certificate, status="bounded")
-    return certificate
+def _confirmed(matrices: Matrices, options: Options, subset, found: float) -> float:
+    """Error of a choice from the data, whatever the search made of it."""
+    low, high = matrices.interval(subset, options.criterion, options.n_components)
+    if low == high or matrices.gram:
+        return low if low == high else min(max(found, low), high)
+    return matrices.error(subset, options.criterion, options.n_components)
 
 
 def total_error(matrices: Matrices, reduced: Reduced, options: Options) -> float:

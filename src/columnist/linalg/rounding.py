@@ -1,0 +1,87 @@
+r"""How rounding is charged: the one place.
+
+A bound is *proven* only after what rounding may have added to it is taken off. With
+:math:`\epsilon` the spacing of doubles at 1:
+
+* an eigenvalue, or a sum of eigenvalues, of a matrix of order d is known up to
+  :func:`allowance`, :math:`8 d \epsilon` times the largest one, or their sum;
+* a column of length L of which projections leave the height h has a direction known up to
+  L / h units of rounding: the allowance *grows* by that factor (:func:`growth`);
+* a height of at most :data:`DEPENDENT` of its column is the rounding of the data themselves, and
+  counts as zero;
+* singular values below :func:`negligible` are what two projections leave of a target they
+  should leave nothing of.
+
+An error that is known up to :data:`TRUSTED` of itself needs no better arithmetic. Two errors that
+differ by less than :data:`AGREEMENT` of themselves are equally good; "optimal" means that no
+choice is better by more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = [
+    "AGREEMENT",
+    "DEPENDENT",
+    "EPS",
+    "NOISE",
+    "TRUSTED",
+    "agrees",
+    "allowance",
+    "growth",
+    "negligible",
+]
+
+EPS = float(np.finfo(np.float64).eps)
+AGREEMENT = 1e-9
+TRUSTED = 1e-10
+# The compiled kernels use the same two figures.
+DEPENDENT = 1e-13
+# Units of rounding, for every coordinate, that the height of a dependent column may show.
+NOISE = 16 * EPS
+
+
+def allowance(order: int, size: float) -> float:
+    """Rounding of eigenvalues of a matrix of this order, ``size`` being the largest or their sum.
+
+    Examples
+    --------
+    >>> from columnist.linalg.rounding import EPS, allowance
+    >>> allowance(2, 3.0) == 48.0 * EPS
+    True
+    """
+    return 8.0 * max(order, 1) * EPS * float(size)
+
+
+def negligible(shape: tuple[int, int], length: float) -> float:
+    """Singular values of a residual below this are rounding; ``length`` is the target's."""
+    return 4.0 * EPS * max(shape) * float(length)
+
+
+def growth(heights: np.ndarray, lengths: np.ndarray, power: int = 1) -> np.ndarray:
+    """Factor by which projections to these heights make the rounding of columns grow.
+
+    ``power`` is 2 for columns that come from their Gram matrix. A height of zero, which is a
+    dependent column, adds nothing and so costs nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.rounding import growth
+    >>> growth(np.array([0.5, 0.0]), np.array([1.0, 1.0]))
+    array([2., 1.])
+    """
+    return np.where(heights > 0.0, lengths / np.where(heights > 0.0, heights, 1.0), 1.0) ** power
+
+
+def agrees(bound: float, error: float) -> bool:
+    """Whether a bound reaches an error, up to what counts as equally good.
+
+    Examples
+    --------
+    >>> from columnist.linalg.rounding import agrees
+    >>> agrees(1.0 - 1e-12, 1.0), agrees(1.0 - 1e-6, 1.0)
+    (True, False)
+    """
+    return bound >= error - AGREEMENT * abs(error)
