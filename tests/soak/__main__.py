@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import platform
 import sys
 import time
@@ -14,13 +13,11 @@ import numpy as np
 import scipy
 import sklearn
 
+from tests.soak.parallel import share
 from tests.soak.problems import KINDS, Problem
 from tests.soak.store import as_code, write
 from tests.soak.tally import Tally
 from tests.soak.work import Plan, Report, work
-
-# A worker that is silent for so many seconds hangs: no problem may take that long.
-_SILENCE = 300.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.jobs == 1:
         work(plans[0], journal.note)
     else:
-        _share(plans, journal)
+        share(plans, journal.note, journal.lose)
     journal.close()
     result = _result(options, journal, time.time() - started)
     if options.out:
@@ -100,51 +97,6 @@ class Journal:
         """Print the summary."""
         print(self.tally.table())
         print(f"{self.tally.problems} problems, {self.tally.faulty} violations", flush=True)
-
-
-def _share(plans: list[Plan], journal: Journal) -> None:
-    """Let every plan run in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    news = context.Queue()
-    places = [context.Value("q", 0) for _ in plans]
-    workers = [
-        context.Process(target=_worker, args=(plan, news, place), daemon=True)
-        for plan, place in zip(plans, places, strict=True)
-    ]
-    for worker in workers:
-        worker.start()
-    heard = {i: time.monotonic() for i in range(len(workers))}
-    while heard:
-        try:
-            i, report = news.get(timeout=1.0)
-        except multiprocessing.queues.Empty:
-            _look_after(workers, places, heard, journal)
-            continue
-        if report is None:
-            heard.pop(i, None)
-        else:
-            heard[i] = time.monotonic()
-            journal.note(report)
-
-
-def _look_after(workers, places, heard: dict[int, float], journal: Journal) -> None:
-    """Workers that died or hang."""
-    for i in list(heard):
-        hangs = time.monotonic() > heard[i] + _SILENCE
-        if workers[i].is_alive() and not hangs:
-            continue
-        what = "hangs" if hangs else f"died with status {workers[i].exitcode}"
-        journal.lose(f"a worker {what} at problem {places[i].value}")
-        workers[i].terminate()
-        heard.pop(i)
-
-
-def _worker(plan: Plan, news, place) -> None:
-    def started(index: int) -> None:
-        place.value = index
-
-    work(plan, lambda report: news.put((plan.first, report)), started)
-    news.put((plan.first, None))
 
 
 def _result(options: argparse.Namespace, journal: Journal, seconds: float) -> dict:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tests.soak.oracle import ColumnTruth, RowTruth, Truth
+from tests.soak.oracle import ColumnTruth, RowTruth, Truth, total_error
 from tests.soak.problems import Problem, target_matrix
 from tests.soak.run import Answer, Claim
 
@@ -52,12 +52,15 @@ def truth_of(problem: Problem, size: int, *, exact: bool = False) -> Truth:
             problem.X, size, criterion=problem.criterion, n_components=components,
             centering=centering,
         )  # fmt: skip
-    y = None if problem.option("target") == "X" else target_matrix(problem.y)
     return ColumnTruth(
-        problem.X, y, size, criterion=problem.criterion, n_components=components,
+        problem.X, _target(problem), size, criterion=problem.criterion, n_components=components,
         center=centering == "mean", include=problem.option("include", ()),
         exclude=problem.option("exclude", ()), gram=problem.form == "gram", exact=exact,
     )  # fmt: skip
+
+
+def _target(problem: Problem) -> np.ndarray | None:
+    return None if problem.option("target") == "X" else target_matrix(problem.y)
 
 
 def _has_rounded_directions(problem: Problem) -> bool:
@@ -177,10 +180,10 @@ def _valid_status(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]
     status = certificate.status
     if status in _NEEDS and _NEEDS[status] not in problem.options:
         yield f"status: {status} without a {_NEEDS[status]}"
-    if status == "interrupted" and problem.interrupt is None:
+    if status == "interrupted" and problem.interrupt is None and problem.stop is None:
         yield "status: interrupted without an interrupt"
     max_gap = problem.option("max_gap", 0.0)
-    if status == "gap_reached" and certificate.gap > max_gap * (1.0 + 1e-9):
+    if status == "gap_reached" and certificate.gap > max_gap + _OF_OPTIMUM:
         yield f"status: gap_reached with a gap of {certificate.gap!r}, max_gap={max_gap!r}"
     if problem.must_be_proven and problem.task in ("select", "path", "outliers", "outlier path"):
         if status != "optimal":
@@ -234,7 +237,8 @@ def _sizes(problem: Problem, answer: Answer, exact: bool) -> Iterator[str]:
 
 
 def _fewest(problem: Problem, claim: Claim, least: int, exact: bool) -> Iterator[str]:
-    total = _total(problem)
+    target = problem.X if _target(problem) is None else _target(problem)
+    total = total_error(target, problem.option("centering") == "mean", problem.criterion)
     limit = problem.options["tol"] * total
     low, _ = truth_of(problem, claim.size, exact=exact).of(claim.sets[0])
     if low > limit * (1.0 + _OF_OPTIMUM):
@@ -244,15 +248,3 @@ def _fewest(problem: Problem, claim: Claim, least: int, exact: bool) -> Iterator
         if best < limit * (1.0 - _OF_ERROR):
             yield f"fewest: {size} columns reach {best!r}, below {limit!r}; {claim.size} are said"
             return
-
-
-def _total(problem: Problem) -> float:
-    """Criterion of the target itself: no rows removed, after the free directions."""
-    from tests.soak.criteria import formula
-
-    y = None if problem.option("target") == "X" else target_matrix(problem.y)
-    T = problem.X if y is None else y
-    if problem.option("centering") == "mean":
-        T = T - T.mean(axis=0)
-    s = np.linalg.svd(T, compute_uv=False)
-    return float(formula(problem.criterion)(s))

@@ -23,7 +23,7 @@ import numpy as np
 from tests.soak.criteria import formula
 from tests.soak.doubled import EPS, Doubled, leading, root
 
-__all__ = ["ColumnTruth", "RowTruth", "Truth"]
+__all__ = ["ColumnTruth", "RowTruth", "Truth", "total_error"]
 
 # A rest of a column shorter than this part of it: rounding, in the view "cut"; a true zero.
 _CUT, _NOTHING = 1e-13, 1e-27
@@ -208,6 +208,13 @@ class RowTruth(Truth):
         return np.ldexp(s, scale), np.ldexp(error, scale), np.full(len(chosen), count)
 
 
+def total_error(T: np.ndarray, center: bool, criterion: str) -> float:
+    """Criterion of a target itself."""
+    target = _Target(T, center)
+    s = np.linalg.svd(target.entries.hi, compute_uv=False)
+    return float(formula(criterion)(np.ldexp(s, target.exponent)))
+
+
 class _Columns:
     """Columns of about unit length, centred in double-double arithmetic."""
 
@@ -364,7 +371,8 @@ def _rotate(A: np.ndarray, i: int, j: int) -> bool:
     if not turn.any():
         return False
     safe = np.where(turn, ab, 1.0)
-    zeta = np.where(turn, (bb - aa) / (2.0 * safe), 0.0)
+    with np.errstate(over="ignore"):
+        zeta = np.where(turn, (bb - aa) / (2.0 * safe), 0.0)
     sign = np.where(zeta >= 0.0, 1.0, -1.0)
     t = np.where(turn, sign / (np.abs(zeta) + np.hypot(1.0, zeta)), 0.0)
     c = 1.0 / np.hypot(1.0, t)

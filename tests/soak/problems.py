@@ -49,7 +49,9 @@ class Problem:
     decidable : bool
         Whether double precision is enough, so that only a proof will do.
     interrupt : float or None
-        Seconds until Ctrl-C.
+        When Ctrl-C comes: as a share of the time that the call takes undisturbed.
+    stop : int or None
+        The call of the callback that ends the search.
     """
 
     kind: str
@@ -63,6 +65,7 @@ class Problem:
     given: tuple[int, ...] = ()
     decidable: bool = False
     interrupt: float | None = None
+    stop: int | None = None
 
     def option(self, name: str, default: Any = None) -> Any:
         """A parameter of the estimator."""
@@ -79,7 +82,7 @@ class Problem:
         limits = ("max_gap", "max_nodes", "time_limit", "max_memory")
         exact = self.option("search", "auto") in ("auto", "optimal")
         free = self.interrupt is None and not any(name in self.options for name in limits)
-        free &= self.option("reduction") != "randomized"
+        free &= self.stop is None and self.option("reduction") != "randomized"
         return self.decidable and exact and free
 
 
@@ -252,6 +255,40 @@ def dominating_direction(rng):
     return X, {}, ratio <= 1e4
 
 
+def sparse_pattern(rng):
+    """Mostly zeros; some columns are near copies."""
+    X = _normal(rng)
+    X[rng.random(X.shape) < 0.6] = 0.0
+    share = _power(rng, -8.0, -3.0)
+    if rng.random() < 0.5:
+        X[:, 0] = X[:, 1] + share * X[:, 2]
+    return X, {"_form": str(rng.choice(["csr", "csc"]))}, True
+
+
+def mixed(rng):
+    """Several troubles at once."""
+    X = _normal(rng)
+    options = {}
+    for _ in range(int(rng.integers(2, 4))):
+        trouble, j = rng.integers(6), int(rng.integers(X.shape[1]))
+        if trouble == 0:
+            X[:, j] = X[:, (j + 1) % X.shape[1]] + _power(rng, -9.0, -3.0) * rng.standard_normal(
+                len(X)
+            )
+        elif trouble == 1:
+            X[:, j] *= _power(rng, -8.0, 8.0)
+        elif trouble == 2:
+            X[rng.integers(len(X))] *= _power(rng, 0.0, 6.0)
+        elif trouble == 3:
+            X[:, j] = X[:, (j + 2) % X.shape[1]]
+        elif trouble == 4:
+            X[:, j] = float(rng.integers(0, 3))
+        else:
+            X = X + _power(rng, 0.0, 6.0)
+            options["centering"] = "mean"
+    return X, options, False
+
+
 def zero_error(rng):
     """A few columns explain everything."""
     m, n = _shape(rng)
@@ -274,6 +311,7 @@ COLUMN_KINDS: dict[str, Callable] = {
         gaussian, wide, integers, ties, copies, rounded_copies, low_rank, rounded_low_rank,
         near_copies, near_dependent, long_columns, graded_columns, tiny_columns, scales, offsets,
         constants, heavy_rows, dominating_direction, zero_error, zero_error_rounded,
+        sparse_pattern, mixed,
     )
 }  # fmt: skip
 
@@ -365,11 +403,29 @@ def rows_scales(rng):
     return rng.standard_normal(_row_shape(rng)) * 10.0 ** rng.uniform(-150.0, 150.0), True
 
 
+def rows_mixed(rng):
+    """Several troubles at once."""
+    X = rng.standard_normal(_row_shape(rng))
+    for _ in range(int(rng.integers(2, 4))):
+        trouble, i = rng.integers(5), int(rng.integers(len(X)))
+        if trouble == 0:
+            X[i] *= _power(rng, 0.0, 7.0)
+        elif trouble == 1:
+            X[:, rng.integers(X.shape[1])] *= _power(rng, -6.0, 6.0)
+        elif trouble == 2:
+            X[i] = X[(i + 1) % len(X)] + _power(rng, -9.0, -3.0) * rng.standard_normal(X.shape[1])
+        elif trouble == 3:
+            X = X + _power(rng, 0.0, 6.0)
+        else:
+            X[:, 0] = X[:, -1]
+    return X, False
+
+
 ROW_KINDS: dict[str, Callable] = {
     data.__name__: data
     for data in (
         rows_gaussian, rows_integers, rows_outliers, rows_direction, rows_long_columns,
-        rows_copies, rows_low_rank, rows_offset, rows_scales,
+        rows_copies, rows_low_rank, rows_offset, rows_scales, rows_mixed,
     )
 }  # fmt: skip
 
@@ -412,13 +468,18 @@ def _search_options(rng, *, rows: bool) -> dict[str, Any]:
 
 def _target(rng, X: np.ndarray, kind: str) -> np.ndarray | None:
     """A vector, a matrix, labels, or none; some that columns explain."""
-    form = rng.choice(["none", "none", "vector", "matrix", "labels", "strings", "explained"])
+    forms = ["none"] * 3 + ["vector", "matrix", "labels", "strings", "explained", "graded", "far"]
+    form = rng.choice(forms)
     m = len(X)
     scale = 10.0 ** rng.uniform(-150.0, 150.0) if kind == "scales" else 1.0
     if form == "vector":
         return scale * rng.standard_normal(m)
     if form == "matrix":
         return scale * rng.standard_normal((m, int(rng.integers(1, 5))))
+    if form == "graded":
+        return rng.standard_normal((m, 3)) * np.array([1.0, 1.0, _power(rng, 2.0, 6.0)])
+    if form == "far" and kind == "offsets":
+        return rng.standard_normal((m, 2)) + _power(rng, 2.0, 7.0)
     if form == "labels":
         return rng.integers(0, 3, m)
     if form == "strings":
@@ -440,7 +501,7 @@ def _constraints(rng, n: int, size: int) -> dict[str, Any]:
 
 
 def _column_form(rng, options: dict[str, Any], y) -> str:
-    forms = ["dense"] * 5 + ["csr", "csr", "csc", "frame", "fortran", "list"]
+    forms = ["dense"] * 5 + ["csr", "csr", "csc", "frame", "fortran", "list", "float32"]
     forms += ["gram"] * (y is None and options.get("centering", "none") == "none")
     if rng.random() < 0.04:
         return str(rng.choice(["dask", "dask frame", "dask threads"]))
@@ -451,6 +512,8 @@ def _draw_columns(rng, kind: str) -> Problem:
     X, options, decidable = COLUMN_KINDS[kind](rng)
     n = X.shape[1]
     size = int(options.pop("_size", rng.integers(1, min(n, 5))))
+    size = int(rng.integers(n - 1, n + 1)) if n < 10 and rng.random() < 0.03 else size
+    form = options.pop("_form", None)
     aim = options.pop("_target", None)
     y = None if aim == "X" else _target(rng, X, kind)
     if "centering" not in options and rng.random() < 0.2:
@@ -466,7 +529,9 @@ def _draw_columns(rng, kind: str) -> Problem:
         options["target"] = "X"
     options |= _constraints(rng, n, size)
     problem = Problem(kind, "select", X, size, y, _criterion(rng, kind), options)
-    problem = replace(problem, decidable=decidable, form=_column_form(rng, options, y))
+    form = form or _column_form(rng, options, y)
+    stop = int(rng.integers(1, 4)) if rng.random() < 0.02 else None
+    problem = replace(problem, decidable=decidable, form=form, stop=stop)
     return _with_task(rng, _settled(problem))
 
 
@@ -476,6 +541,10 @@ def _settled(problem: Problem) -> Problem:
     plain = problem.criterion == "frobenius" and not options.get("n_components")
     if options.get("weight") == "u" and plain and problem.y is None and "exclude" not in options:
         problem = replace(problem, options=options | {"weight": "b"})
+    if problem.form == "float32":
+        if problem.kind not in _GRAM_KINDS:
+            return replace(problem, form="dense")
+        problem = replace(problem, X=problem.X.astype(np.float32).astype(np.float64))
     if problem.form == "gram":
         if problem.kind not in _GRAM_KINDS:
             return replace(problem, form="dense")
@@ -516,9 +585,10 @@ def _draw_rows(rng, kind: str) -> Problem:
     options["n_components"] = int(rng.integers(0, max(1, min(most, 3)) + 1))
     form = str(rng.choice(["dense"] * 6 + ["frame", "fortran"]))
     task = "outlier path" if rng.random() < 0.1 else "outliers"
+    stop = int(rng.integers(1, 4)) if task == "outliers" and rng.random() < 0.02 else None
     return Problem(
         kind, task, X, size, criterion=_criterion(rng, kind), options=options, form=form,
-        decidable=decidable,
+        decidable=decidable, stop=stop,
     )  # fmt: skip
 
 
@@ -530,8 +600,8 @@ def interrupted(rng) -> Problem:
     while problem.task not in ("select", "outliers") or "dask" in problem.form:
         problem = draw(str(rng.choice(names)), rng)
     options = {k: v for k, v in problem.options.items() if k not in ("n_jobs", "time_limit")}
-    delay = _power(rng, -4.0, -1.7)
-    return replace(problem, kind="interrupted", options=options, interrupt=delay)
+    moment = float(rng.uniform(0.0, 1.1))
+    return replace(problem, kind="interrupted", options=options, interrupt=moment, stop=None)
 
 
 KINDS: dict[str, Callable[[np.random.Generator], Problem]] = {

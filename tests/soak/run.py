@@ -9,7 +9,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class Answer:
 def ask(problem: Problem) -> Answer:
     """Solve a problem with the library."""
     answer = Answer()
-    moment = _CtrlC(problem.interrupt)
+    moment = _CtrlC(_delay(problem), problem.stop)
     started = time.process_time()
     with warnings.catch_warnings(record=True) as answer.warned, _scheduler(problem):
         warnings.simplefilter("always")
@@ -78,6 +78,15 @@ def ask(problem: Problem) -> Answer:
     return answer
 
 
+def _delay(problem: Problem) -> float | None:
+    """Seconds until Ctrl-C: a share of what the call takes undisturbed."""
+    if problem.interrupt is None:
+        return None
+    started = time.perf_counter()
+    ask(replace(problem, interrupt=None))
+    return max(problem.interrupt * (time.perf_counter() - started), 1e-5)
+
+
 # -- data ---------------------------------------------------------------------------
 
 
@@ -88,6 +97,7 @@ def contained(problem: Problem) -> Any:
         "dense": lambda: X.copy(),
         "fortran": lambda: np.asfortranarray(X),
         "list": X.tolist,
+        "float32": lambda: X.astype(np.float32),
         "csr": lambda: sp.csr_array(X),
         "csc": lambda: sp.csc_matrix(X),
         "gram": lambda: X.T @ X,
@@ -187,19 +197,26 @@ _TASKS: dict[str, Callable[[Problem, Any, dict[str, Any]], list[Claim]]] = {
 
 
 class _CtrlC:
-    """Raises SIGINT in this process after a while, as Ctrl-C does; nothing if that is None."""
+    """Raises SIGINT in this process after a while, as Ctrl-C does; nothing if that is None.
 
-    def __init__(self, delay: float | None):
-        self._delay = delay
+    ``stop`` is the call of the callback that ends the search instead.
+    """
+
+    def __init__(self, delay: float | None, stop: int | None):
+        self._delay, self._stop = delay, stop
+        self._calls = 0
         self._seen = False
         self.had_incumbent = False
 
     def options(self) -> dict[str, Any]:
         """A callback that tells whether there is an incumbent."""
-        return {} if self._delay is None else {"callback": self._watch}
+        watched = self._delay is not None or self._stop is not None
+        return {"callback": self._watch} if watched else {}
 
-    def _watch(self, progress) -> None:
+    def _watch(self, progress) -> bool:
         self._seen |= bool(np.isfinite(progress.incumbent))
+        self._calls += 1
+        return self._calls == self._stop
 
     def _fire(self, signum, frame) -> None:
         self.had_incumbent = self._seen

@@ -57,6 +57,7 @@ def as_code(problem: Problem) -> str:
         "frame": "pandas.DataFrame(X).add_prefix('x')",
         "fortran": "np.asfortranarray(X)",
         "list": "X.tolist()",
+        "float32": "X.astype(np.float32)",
     }.get(problem.form, "X")
     if "dask" in problem.form:
         data = f"dask.array.from_array(X, chunks=({(len(problem.X) + 1) // 2}, -1))"
@@ -65,8 +66,10 @@ def as_code(problem: Problem) -> str:
         y = "y"
         lines.append(f"y = np.array({problem.y.tolist()})")
     lines += _calls(problem, data, y)
+    if problem.stop is not None:
+        lines.append(f"# ended by a callback that returns True the {problem.stop}. time")
     if problem.interrupt is not None:
-        lines.append(f"# interrupted after {problem.interrupt:.3g} s")
+        lines.append(f"# interrupted after {problem.interrupt:.0%} of the time it takes")
     return "\n".join(lines)
 
 

@@ -86,7 +86,13 @@ def _properties(problem: Problem) -> dict[str, Any]:
     """What is counted of every problem."""
     y = problem.y
     target = "X" if y is None else "labels" if y.dtype.kind in "OUSbiu" else f"y, {y.ndim}-d"
-    limits = [name for name in ("max_gap", "max_nodes", "time_limit") if name in problem.options]
+    limits = [
+        name
+        for name in ("max_gap", "max_nodes", "time_limit", "max_memory")
+        if name in problem.options
+    ]
+    limits += ["callback"] * (problem.stop is not None)
+    limits += ["Ctrl-C"] * (problem.interrupt is not None)
     constrained = [name for name in ("include", "exclude") if name in problem.options]
     return {
         "task": problem.task,
