@@ -15,7 +15,7 @@ __all__ = ["shrunk"]
 Check = Callable[[Problem], list[str]]
 
 
-def shrunk(problem: Problem, word: str, check: Check, seconds: float = 10.0) -> Problem:
+def shrunk(problem: Problem, word: str, check: Check, seconds: float = 5.0) -> Problem:
     """Drop options, rows, columns and digits while a fault of the class ``word`` remains.
 
     Parameters
