@@ -81,6 +81,19 @@ def test_errors_have_all_their_digits(kind):
             assert exact >= truth.low.min() * (1.0 - 1e-10)
 
 
+def test_directions_of_rounding_have_two_readings():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((9, 5))
+    X[:, 4] = X[:, 0] * 0.3
+    problem = Problem("rounded_copies", "select", X, 2, y=rng.standard_normal(9))
+    exact, cut = (truth_of(problem, 2, exact=view) for view in (True, False))
+    assert cut.rounded
+    np.testing.assert_allclose(exact.of((0, 4))[0], exact_error(problem, (0, 4)), rtol=1e-10)
+    alone = exact_error(problem, (0,))
+    np.testing.assert_allclose(cut.of((0, 4))[0], alone, rtol=1e-10)
+    assert exact.of((0, 4))[1] < 0.999 * alone
+
+
 def test_best_sets_are_those_of_plain_enumeration():
     rng = np.random.default_rng(5)
     X = rng.standard_normal((8, 6))

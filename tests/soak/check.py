@@ -188,6 +188,8 @@ def _valid_status(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]
     if problem.must_be_proven and problem.task in ("select", "path", "outliers", "outlier path"):
         if status != "optimal":
             yield f"caution: {status} on data that double precision decides"
+    elif problem.decidable and status == "precision_limit":
+        yield "caution: precision_limit on data that double precision decides"
 
 
 def _valid_guarantee(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:

@@ -7,6 +7,7 @@ is in a :class:`Problem`, which can be written to a file and read back.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -607,8 +608,9 @@ def interrupted(rng) -> Problem:
 KINDS: dict[str, Callable[[np.random.Generator], Problem]] = {
     **{name: lambda rng, name=name: _draw_columns(rng, name) for name in COLUMN_KINDS},
     **{name: lambda rng, name=name: _draw_rows(rng, name) for name in ROW_KINDS},
-    "interrupted": interrupted,
 }
+if hasattr(signal, "setitimer"):
+    KINDS["interrupted"] = interrupted
 
 
 def draw(kind: str, rng: np.random.Generator) -> Problem:

@@ -224,7 +224,9 @@ class _CtrlC:
 
     def __enter__(self) -> _CtrlC:
         if self._delay is not None:
-            self._before = signal.signal(signal.SIGALRM, self._fire)
+            self._alarm = signal.signal(signal.SIGALRM, self._fire)
+            # A shell starts what runs in the background with Ctrl-C ignored.
+            self._int = signal.signal(signal.SIGINT, signal.default_int_handler)
             self._hook, sys.unraisablehook = sys.unraisablehook, _ignore
             signal.setitimer(signal.ITIMER_REAL, self._delay)
         return self
@@ -232,7 +234,8 @@ class _CtrlC:
     def __exit__(self, *exception) -> None:
         if self._delay is not None:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, self._before)
+            signal.signal(signal.SIGALRM, self._alarm)
+            signal.signal(signal.SIGINT, self._int)
             sys.unraisablehook = self._hook
 
 

@@ -33,7 +33,7 @@ def shrunk(problem: Problem, word: str, check: Check, seconds: float = 5.0) -> P
     found = True
     while found and problem.interrupt is None:
         found = False
-        for smaller in _smaller(problem):
+        for smaller in _smaller(problem, digits=word != "caution"):
             if time.monotonic() > deadline:
                 return problem
             if _fails(smaller, word, check):
@@ -50,7 +50,7 @@ def _fails(problem: Problem, word: str, check: Check) -> bool:
         return False
 
 
-def _smaller(problem: Problem) -> Iterator[Problem]:
+def _smaller(problem: Problem, digits: bool) -> Iterator[Problem]:
     if problem.form != "dense":
         yield replace(problem, form="dense")
     for name in problem.options:
@@ -64,9 +64,11 @@ def _smaller(problem: Problem) -> Iterator[Problem]:
     if problem.size > 1 and problem.task != "certify":
         yield replace(problem, size=problem.size - 1)
     yield from _fewer_entries(problem)
-    if problem.criterion not in ("frobenius", "nuclear"):
-        yield replace(problem, criterion="nuclear")
-    yield from _rounder(problem)
+    # Whether double precision decides a problem is known for the numbers as they were drawn.
+    if digits:
+        if problem.criterion not in ("frobenius", "nuclear"):
+            yield replace(problem, criterion="nuclear")
+        yield from _rounder(problem)
 
 
 def _fewer_entries(problem: Problem) -> Iterator[Problem]:
