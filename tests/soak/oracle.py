@@ -371,10 +371,11 @@ def _rotate(A: np.ndarray, i: int, j: int) -> bool:
     if not turn.any():
         return False
     safe = np.where(turn, ab, 1.0)
+    # An infinite quotient is no turn at all.
     with np.errstate(over="ignore"):
         zeta = np.where(turn, (bb - aa) / (2.0 * safe), 0.0)
-    sign = np.where(zeta >= 0.0, 1.0, -1.0)
-    t = np.where(turn, sign / (np.abs(zeta) + np.hypot(1.0, zeta)), 0.0)
+        sign = np.where(zeta >= 0.0, 1.0, -1.0)
+        t = np.where(turn, sign / (np.abs(zeta) + np.hypot(1.0, zeta)), 0.0)
     c = 1.0 / np.hypot(1.0, t)
     s = c * t
     A[:, :, i] = c[:, None] * a - s[:, None] * b
