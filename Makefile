@@ -10,12 +10,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Any file or folder that appears, changes or disappears under src rebuilds the package.
 SOURCES := pyproject.toml meson.build README.md $(shell find src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test lint format docs linkcheck bench bench-peers dist clean
+.PHONY: help demo test soak lint format docs linkcheck bench bench-peers dist clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    certified selection on a bundled data set"
 	@echo "make test    tests, docstrings and README"
+	@echo "make soak    random hostile problems against enumeration (MINUTES=5)"
 	@echo "make lint    style checks (make format repairs what it can)"
 	@echo "make docs    HTML documentation in docs/_build/html, its links checked"
 	@echo "make bench   benchmarks (make bench-peers compares with other programs)"
@@ -28,6 +29,11 @@ demo: $(VENV)/.columnist-cli
 # One process per core; each leaves the others theirs.
 test: $(VENV)/.columnist-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+# Random hostile problems, checked by enumeration in extended precision; MINUTES says how long.
+MINUTES ?= 5
+soak: $(VENV)/.columnist-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.soak --minutes $(MINUTES) $(SOAK_ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

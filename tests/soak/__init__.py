@@ -1,0 +1,1 @@
+"""Random hostile problems against enumeration in extended precision: ``python -m tests.soak``."""

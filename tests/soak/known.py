@@ -1,0 +1,119 @@
+"""Hostile cases that were once answered wrongly; every soak begins with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tests.soak.problems import Problem
+
+__all__ = ["known_cases"]
+
+
+def known_cases() -> Iterator[Problem]:
+    """All of them."""
+    for cases in (_sparse, _long_columns, _long_rows, _subclasses, _pools, _others):
+        yield from cases()
+
+
+def _case(name: str, task: str, X, size: int, **more) -> Problem:
+    return Problem(f"known: {name}", task, X, size, decidable=True, **more)
+
+
+def _sparse() -> Iterator[Problem]:
+    """Digits that the Gram matrix of sparse data loses."""
+    for seed in range(3, 8):
+        for share in (1e-8, 1e-7, 1e-6, 1e-5):
+            rng = np.random.default_rng(seed)
+            X = rng.standard_normal((9, 5))
+            X[:, 4] = X[:, 0] + share * rng.standard_normal(9)
+            y = rng.standard_normal((9, 1))
+            yield _case("sparse near copies", "select", X, 4, y=y, form="csr")
+            yield _case("sparse near copies", "select", X, 4, form="csr")
+    for offset in (1e6, 1e7, 1e8):
+        for seed in range(4):
+            X = offset + np.random.default_rng(seed).standard_normal((12, 6))
+            centred = {"centering": "mean"}
+            for form in ("csr", "dense", "dask"):
+                yield Problem(
+                    "known: sparse offsets", "select", X, 3, form=form, options=centred,
+                    decidable=offset <= 1e7,
+                )  # fmt: skip
+
+
+def _long_columns() -> Iterator[Problem]:
+    """A column that dominates the others."""
+    for ratio in (1e3, 1e6, 1e8):
+        for seed in range(20):
+            X = np.random.default_rng(seed).standard_normal((6, 5))
+            X[:, 2] *= ratio
+            for criterion in ("nuclear", "frobenius", "spectral"):
+                yield Problem(
+                    "known: long column", "select", X, 1, criterion=criterion,
+                    options={"n_components": 1}, decidable=ratio <= 1e6,
+                )  # fmt: skip
+
+
+def _long_rows() -> Iterator[Problem]:
+    """Rows that dominate the others."""
+    orders = [("nuclear", "auto"), ("frobenius", "optimistic"), ("frobenius", "weighted")]
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((7, 3))
+        X[:2] += 1e8 * rng.standard_normal(3)
+        for criterion, search in orders:
+            options = {"n_components": 2, "search": search, "random_state": 0}
+            if search == "weighted":
+                options["epsilon"] = 0.1
+            yield Problem(
+                "known: long rows", "outliers", X, 1, criterion=criterion, options=options
+            )  # fmt: skip
+
+
+def _subclasses() -> Iterator[Problem]:
+    """Criteria that inherit from a built-in one but have a value of their own."""
+    for criterion in ("SquaresAndTop", "Powers", "Capped", "TwoTops", "AllOfThem", "Renamed"):
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            X = rng.standard_normal((8, 6))
+            y = rng.standard_normal((8, 3))
+            yield _case("subclass", "select", X, 2, criterion=criterion)
+            yield _case("subclass", "select", X, 3, y=y, criterion=criterion)
+            options = {"n_components": 1, "random_state": 0}
+            yield _case("subclass", "outliers", X, 2, criterion=criterion, options=options)
+
+
+def _pools() -> Iterator[Problem]:
+    """More sets that are as good as the best than are looked at."""
+    for n, k in ((26, 5), (9, 4)):
+        X = np.zeros((3, n))
+        X[:, n - 3 :] = np.eye(3)
+        yield _case("pool", "select", X, k, options={"n_solutions": 5})
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = (rng.integers(-2, 3, (8, 2)) @ rng.integers(-2, 3, (2, 7))).astype(float)
+        yield _case("pool", "select", X, 3, options={"n_solutions": 5})
+
+
+def _others() -> Iterator[Problem]:
+    """Certified ties, negative values, columns far shorter than the longest."""
+    X = np.eye(6, 5)
+    for given in ((0, 1), (2, 4), (1, 3)):
+        yield _case("tie", "certify", X, 2, given=given, form="frame")
+    repeated = np.random.default_rng(0).standard_normal((8, 5))[:, [0, 1, 2, 0, 1]]
+    for given in ((3, 4), (0, 4), (1, 3)):
+        yield _case("tie", "certify", repeated, 2, given=given, form="frame")
+    for criterion in ("Shifted", "Saturated"):
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            X = rng.standard_normal((8, 6))
+            yield _case("negative", "select", X, 2, criterion=criterion)
+            yield _case("negative", "select", X, 2, criterion=criterion, y=X[:, :2] ** 2)
+            options = {"n_components": 1, "random_state": 0}
+            yield _case("negative", "outliers", X, 2, criterion=criterion, options=options)
+    for exponent in (-100, -155, -165, -200):
+        X = np.random.default_rng(1).standard_normal((9, 5))
+        y = X[:, 3] + 0.1 * X[:, 0]
+        X[:, 3] *= 10.0**exponent
+        yield _case("short column", "select", X, 2, y=y)
