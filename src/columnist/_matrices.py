@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,6 +54,10 @@ _CANCELLATION = 1e-4
 _MOST_ACCURATE = 1e8
 # A residual of no more than this share of its target is the rounding of the entries.
 _ENTRIES = 32 * EPS
+# Entries of a matrix that may be written out, or brought here, to compute errors: 16 MB.
+_SMALL_ENTRIES = 2_000_000
+# Growth of rounding that leaves nothing of a number.
+_ANYTHING = 1e60
 # Singular values that small beside the largest may be rounding of entries.
 _SUSPECT = 1e-10
 # Operations below which more than one BLAS thread only costs.
@@ -66,7 +71,8 @@ class Matrices:
     ``gram`` says that X is a Gram matrix; ``center`` that column means are free; ``unit`` is
     what the target was divided by, so that errors come out in its own unit; ``safe`` that all
     entries are known to be neither too large nor too small to be squared. X may be kept elsewhere,
-    in blocks of columns.
+    in blocks of columns. Where X stands for many rows, ``source`` brings these themselves, if they
+    fit, for errors to be computed from.
     """
 
     X: np.ndarray | sp.spmatrix | ColumnParts
@@ -75,6 +81,7 @@ class Matrices:
     center: bool = False
     unit: float = 1.0
     safe: bool = False
+    source: Callable[[], Matrices] | None = None
 
     @classmethod
     def of_blocks(
@@ -103,7 +110,18 @@ class Matrices:
         sample = X.moments(along, read).sample()
         rows, n = sample.rows, X.n_features
         Y = rows[:, n:] if target else None
-        return cls(rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)))
+
+        @cache
+        def source() -> Matrices:
+            whole = None if along is None else _whole_target(along, read, X.shape[0])
+            data = X.gather().astype(np.float64, copy=False)
+            return cls(data, whole, center=center)
+
+        known = target == (along is not None) and X.shape[0] * n <= _SMALL_ENTRIES
+        return cls(
+            rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)),
+            source=source if known else None,
+        )  # fmt: skip
 
     @property
     def n_features(self) -> int:
@@ -165,7 +183,7 @@ class Matrices:
 
     def error(self, subset: Sequence[int], criterion: Criterion, n_components: int = 0) -> float:
         """Error of a choice, recomputed from the data themselves."""
-        balanced, _, _ = self.balanced()
+        balanced, _, _ = self._written_out().balanced()
         if is_frobenius(criterion) and n_components == 0:
             return balanced.unit**2 * balanced._energy(subset)
         counted = balanced._spectrum(subset)[n_components:]
@@ -179,6 +197,9 @@ class Matrices:
         What double precision leaves open is computed again in double-double arithmetic, if that
         is affordable. This is where a claim of a search is confirmed.
         """
+        data = self._written_out()
+        if data is not self:
+            return data.interval(subset, criterion, n_components)
         low, high = self._double_interval(subset, criterion, n_components)
         if high - low <= TRUSTED * abs(low):
             return low, high
@@ -203,9 +224,9 @@ class Matrices:
         basis = graded_basis(chosen.T, range(len(subset)), np.linalg.norm(chosen, axis=0))
         own = np.linalg.norm(chosen, axis=0)
         far = float((lengths / np.where(own > 0.0, own, np.inf)).max(initial=1.0))
-        grown = np.inf if basis.doubtful else basis.growth * max(far, 1.0)
+        grown = _ANYTHING if basis.doubtful else basis.growth * max(far, 1.0)
         whole = float(np.sqrt(squared_norms(balanced.target).sum()))
-        doubt = min(grown, 1e300) * allowance(len(subset) + 1, whole)
+        doubt = min(grown, _ANYTHING) * allowance(len(subset) + 1, whole)
         error = self.error(subset, criterion, n_components)
         if is_frobenius(criterion) and n_components == 0:
             # Sums of squares may also come from a difference: see _energy_outside.
@@ -213,6 +234,8 @@ class Matrices:
             off = (2.0 * left + doubt) * doubt + allowance(1, whole**2)
             off *= self.unit**2
             return max(error - off, 0.0), error + off
+        if sp.issparse(self.X) and self.Y is None:  # squared: see _gram_spectrum
+            doubt = max(doubt, float(np.sqrt(allowance(self.n_features, whole**2))))
         sigma = balanced._spectrum(subset)[n_components:]
         sigma = sigma if len(sigma) else np.zeros(1)
         ends = [np.maximum(sigma - doubt, 0.0), sigma + doubt]
@@ -273,6 +296,14 @@ class Matrices:
         if self.center:
             both = [_constant_free(part) for part in both]
         return both[0], both[1], lengths
+
+    def _written_out(self) -> Matrices:
+        """The data themselves in one array where that is small; else this object."""
+        if self.source is not None:
+            return self.source()._written_out()
+        if not sp.issparse(self.X) or self.X.shape[0] * self.X.shape[1] > _SMALL_ENTRIES:
+            return self
+        return replace(self, X=self.X.toarray())
 
     def basis(self, subset: Sequence[int]) -> np.ndarray:
         """Orthonormal basis of the chosen columns, means removed if they are free."""

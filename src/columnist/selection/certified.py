@@ -472,7 +472,8 @@ class ColumnSelector(BaseSelector):
 def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
     """Options that stop a size once no selection of it can reach the limit.
 
-    A size also leaves half of the time to the larger ones.
+    A size also leaves half of the time to the larger ones; the last one is what is returned,
+    whatever it reaches.
     """
     user = options.callback
 
@@ -480,9 +481,10 @@ def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
         stop = user is not None and bool(user(progress))
         return stop or progress.bound > limit
 
+    if last:
+        return options
     now = time.perf_counter()
-    deadline = options.deadline if last else now + (options.deadline - now) / 2
-    return replace(options, callback=callback, deadline=deadline)
+    return replace(options, callback=callback, deadline=now + (options.deadline - now) / 2)
 
 
 def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:
