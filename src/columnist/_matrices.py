@@ -36,6 +36,7 @@ from columnist.linalg.residual import (
     blocked_energy,
     chosen_basis,
     graded_basis,
+    of_like_length,
     residual_singular_values,
 )
 from columnist.linalg.rounding import DEPENDENT, EPS, TRUSTED, allowance
@@ -56,6 +57,8 @@ _MOST_ACCURATE = 1e8
 _ENTRIES = 32 * EPS
 # Entries of a matrix that may be written out, or brought here, to compute errors: 16 MB.
 _SMALL_ENTRIES = 2_000_000
+# A residual that is no smaller beside its target is no rounding.
+_SMALL_REST = 1e-6
 # Growth of rounding that leaves nothing of a number.
 _ANYTHING = 1e60
 # Singular values that small beside the largest may be rounding of entries.
@@ -218,7 +221,7 @@ class Matrices:
         if self.gram:
             return float(criterion.value(np.zeros(1))), np.inf
         balanced, _, _ = self.balanced()
-        chosen = columns_of(balanced.X, list(subset))
+        chosen = of_like_length(columns_of(balanced.X, list(subset)).T).T
         lengths = np.linalg.norm(chosen, axis=0)  # before means are removed: they cost digits
         chosen = without_means(chosen) if self.center else chosen
         basis = graded_basis(chosen.T, range(len(subset)), np.linalg.norm(chosen, axis=0))
@@ -258,9 +261,14 @@ class Matrices:
             return None
         vectors, target, lengths = self._accurate_vectors(subset)
         rest, _ = accurate.residual(vectors, target, DEPENDENT ** (0.5 if self.gram else 1.0))
-        # What is left of a target may be the rounding of its own entries.
+        # What is left of a target may be the rounding of entries: its own, and those of the
+        # columns, times their coefficients.
         nothing = np.sqrt(DEPENDENT) if self.gram else _ENTRIES
         left = np.sqrt(accurate.squares(rest))
+        small = np.flatnonzero(left <= _SMALL_REST * lengths)
+        if not self.gram and len(small) and len(subset):
+            lengths = lengths.copy()
+            lengths[small] *= _coefficient_sizes(vectors[0], target[0][small])
         for part in rest:
             part[left <= nothing * lengths] = 0.0
         values = accurate.singular_values(rest)
@@ -296,6 +304,13 @@ class Matrices:
         if self.center:
             both = [_constant_free(part) for part in both]
         return both[0], both[1], lengths
+
+    def are_copies(self, i: int, j: int) -> bool:
+        """Whether two columns are the same to the last digit."""
+        X = self._written_out().X
+        if sp.issparse(X):
+            return (X[:, [i]] != X[:, [j]]).nnz == 0
+        return bool(np.array_equal(X[:, i], X[:, j]))
 
     def _written_out(self) -> Matrices:
         """The data themselves in one array where that is small; else this object."""
@@ -364,6 +379,13 @@ class Matrices:
         mean = np.asarray(self.X.mean(axis=0)).ravel() if self.center else np.zeros(self.n_features)
         caught = cross(self.X, Q).T - np.outer(Q.sum(axis=0), mean)
         return _gram_spectrum(self.X, mean, Q, caught)
+
+
+def _coefficient_sizes(columns: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """sqrt(1 + |b|^2), b the coefficients of each target, all of length one, on the columns."""
+    units = [A / np.maximum(np.linalg.norm(A, axis=1), 1e-300)[:, None] for A in (columns, targets)]
+    coefficients = np.linalg.lstsq(units[0].T, units[1].T, rcond=DEPENDENT)[0]
+    return np.sqrt(1.0 + np.square(coefficients).sum(axis=0))
 
 
 def _doubled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ from math import comb
 
 import numpy as np
 
-from columnist.linalg.rounding import agrees
+from columnist.linalg.rounding import AGREEMENT, agrees
 from columnist.linalg.threads import single_threaded_blas
 from columnist.search.frontier import Branch, Frontier
 from columnist.search.incumbent import exchange, greedy, incumbents
@@ -240,6 +240,7 @@ class _Run:
             self._offer_known(subset, chosen, candidates)
         if self.policy.starts_strong:
             self._strong_start(chosen, candidates)
+            self._fill_pool()
         elif self.policy.name == "optimistic":
             first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
             self.pool.offer(np.inf, first)
@@ -459,7 +460,7 @@ class _Run:
             self.stop = "optimal"
         elif self._drowned():
             self.stop = "precision_limit"
-        elif self.limits.max_gap > 0.0 and self.policy.name != "weighted":
+        elif self.limits.max_gap > 0.0 and self._gap() <= self.limits.max_gap + AGREEMENT:
             self.stop = "gap_reached"
         else:
             self.stop = "bounded"
@@ -495,7 +496,7 @@ class _Run:
             seen = len(pool.entries)
             for subset in _exchanged([subset for _, subset in pool.entries], fixed, candidates):
                 pool.offer(np.inf, subset)
-                if len(pool.entries) == wanted:
+                if len(pool.entries) == wanted or expired(self.limits.deadline):
                     return
 
     def _enumerate(self) -> None:

@@ -39,7 +39,7 @@ from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem
 from columnist.selection.rebuild import Rebuild, rebuild
 from columnist.selection.solution import Solution
-from columnist.selection.task import Options, Outcome, total_error
+from columnist.selection.task import Options, Outcome, confirmed_error, total_error
 
 __all__ = ["ColumnSelector"]
 
@@ -360,12 +360,10 @@ class ColumnSelector(BaseSelector):
         if clash:
             raise ValueError(f"columns contradicts include or exclude at {clash}.")
         reduced = self._reduce(matrices, len(given))
-        if matrices.gram:
-            problem = column_problem(reduced, len(given), criterion=options.criterion,
-                                     n_components=options.n_components)  # fmt: skip
-            error = problem.value(given)
-        else:
-            error = matrices.error(given, options.criterion, options.n_components)
+        problem = column_problem(
+            reduced, len(given), criterion=options.criterion, n_components=options.n_components
+        )
+        error = confirmed_error(matrices, options, given, problem.value(given))
         outcome = choose(
             matrices, reduced, len(given), options, include, exclude, quiet=True, start=[given]
         )

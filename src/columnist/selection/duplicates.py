@@ -1,20 +1,26 @@
-"""Columns that say the same thing: parallel or zero."""
+"""Columns that say the same thing: copies, or zero."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 __all__ = ["distinct_columns"]
 
+# Reduced columns that differ by more than this are no copies of each other.
 _PARALLEL = 1e-12
 
 
-def distinct_columns(columns: np.ndarray, allowed: np.ndarray, needed: int) -> np.ndarray:
-    """One column, the first, of every group of parallel ones; zero columns left out.
+def distinct_columns(
+    columns: np.ndarray, allowed: np.ndarray, needed: int, are_copies: Callable[[int, int], bool]
+) -> np.ndarray:
+    """One column, the first, of every group of copies; zero columns left out.
 
-    Choosing two parallel columns is never better than one, and which one makes no
-    difference, so a search for one best set needs only the first. If fewer than
-    ``needed`` would remain, all are returned.
+    Choosing a copy beside a column is never better than the column alone, and which one makes no
+    difference, so a search for one best set needs only the first. That holds for exact copies:
+    how much a difference in the last digit matters depends on the other columns. If fewer
+    than ``needed`` would remain, all are returned.
 
     Parameters
     ----------
@@ -24,29 +30,32 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, needed: int) -> n
         Columns to consider, ascending.
     needed : int
         How many must remain.
+    are_copies : callable
+        Whether two columns of the data are the same; asked of those whose reduced columns nearly
+        are.
 
     Examples
     --------
     >>> import numpy as np
     >>> from columnist.selection.duplicates import distinct_columns
-    >>> distinct_columns(np.array([[1.0, 0.0], [0.0, 1.0], [-2.0, 0.0]]), np.arange(3), 1)
+    >>> columns = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> same = lambda i, j: np.array_equal(columns[i], columns[j])
+    >>> distinct_columns(columns, np.arange(3), 1, same)
     array([0, 1])
     """
     lengths = np.linalg.norm(columns[allowed], axis=1)
     nonzero = lengths > 0.0
     units = columns[allowed][nonzero] / lengths[nonzero, None]
-    # Parallel units agree, up to sign, in any projection: sort by one and compare neighbours.
+    names = [int(i) for i in allowed[nonzero]]
+    # Copies agree in any projection: sort by one and compare neighbours.
     rng = np.random.default_rng(0)
-    probe = units @ rng.standard_normal((columns.shape[1], 2))
-    sign = np.where(probe[:, 0] < 0.0, -1.0, 1.0)
-    projection = probe[:, 1] * sign
+    projection = units @ rng.standard_normal(columns.shape[1])
     order = np.argsort(projection, kind="stable")
     duplicate = np.zeros(len(units), dtype=bool)
     close = np.diff(projection[order]) <= 10 * _PARALLEL
     for group in np.split(order, np.flatnonzero(~close) + 1):
         for i in sorted(group.tolist()) if len(group) > 1 else ():
             earlier = group[(group < i) & ~duplicate[group]]
-            gaps = np.linalg.norm(units[earlier] * sign[earlier, None] - units[i] * sign[i], axis=1)
-            duplicate[i] = (gaps <= _PARALLEL).any()
+            duplicate[i] = any(are_copies(names[j], names[i]) for j in earlier)
     kept = allowed[nonzero][~duplicate]
     return kept if len(kept) >= needed else allowed
