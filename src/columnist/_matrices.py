@@ -306,11 +306,13 @@ class Matrices:
         return both[0], both[1], lengths
 
     def are_copies(self, i: int, j: int) -> bool:
-        """Whether two columns are the same to the last digit."""
-        X = self._written_out().X
-        if sp.issparse(X):
-            return (X[:, [i]] != X[:, [j]]).nnz == 0
-        return bool(np.array_equal(X[:, i], X[:, j]))
+        """Whether two columns are the same to the last digit, but for sign and a power of two."""
+        first, second = columns_of(self._written_out().X, [i, j]).T
+        at = int(np.argmax(np.abs(first)))
+        if first[at] == 0.0 or second[at] == 0.0:
+            return bool(np.array_equal(first, second))
+        ratio = second[at] / first[at]
+        return abs(np.frexp(ratio)[0]) == 0.5 and bool(np.array_equal(ratio * first, second))
 
     def _written_out(self) -> Matrices:
         """The data themselves in one array where that is small; else this object."""

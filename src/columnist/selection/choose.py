@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from columnist.linalg.residual import graded_basis
-from columnist.selection.task import Outcome, solve
+from columnist.selection.task import Outcome, confirmed_error, solve
 
 __all__ = ["choose"]
 
@@ -34,7 +34,7 @@ def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, s
             matrices, reduced, size, options, include=include, exclude=exclude, start=start
         )
     outcome = solve(matrices, reduced, enough, options, include=include, exclude=exclude)
-    return _fill_up(outcome, size, allowed, options.names)
+    return _fill_up(outcome, size, allowed, matrices, options)
 
 
 def _useful_size(reduced, size, include, allowed) -> int:
@@ -49,14 +49,20 @@ def _rank(reduced, chosen) -> int:
     return graded_basis(reduced.columns, chosen, lengths, reduced.power).Q.shape[1]
 
 
-def _fill_up(outcome: Outcome, size, allowed, names) -> Outcome:
-    """The best set filled up to ``size``: it leaves nothing that any columns could explain."""
+def _fill_up(outcome: Outcome, size, allowed, matrices, options) -> Outcome:
+    """The best set filled up to ``size``: if it leaves nothing that any columns could explain, the
+    others add nothing; if the search had to stop before, they may."""
     error, subset = outcome.solutions[0]
     spare = [int(i) for i in allowed if i not in set(subset)]
     filled = tuple(sorted([*subset, *spare[: size - len(subset)]]))
+    certificate = outcome.certificate
+    if certificate.status != "optimal":
+        error = min(error, confirmed_error(matrices, options, filled, error))
     certificate = replace(
-        outcome.certificate,
+        certificate,
+        error=error,
+        lower_bound=min(certificate.lower_bound, error),
         selection=filled,
-        names=names and tuple(names[i] for i in filled),
+        names=options.names and tuple(options.names[i] for i in filled),
     )
     return replace(outcome, solutions=[(error, filled)], certificate=certificate)

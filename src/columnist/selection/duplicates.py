@@ -31,15 +31,15 @@ def distinct_columns(
     needed : int
         How many must remain.
     are_copies : callable
-        Whether two columns of the data are the same; asked of those whose reduced columns nearly
+        Whether two columns of the data are the same up to a factor; asked of those whose reduced columns nearly
         are.
 
     Examples
     --------
     >>> import numpy as np
     >>> from columnist.selection.duplicates import distinct_columns
-    >>> columns = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> same = lambda i, j: np.array_equal(columns[i], columns[j])
+    >>> columns = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    >>> same = lambda i, j: np.array_equal(np.abs(columns[i]), np.abs(columns[j]))
     >>> distinct_columns(columns, np.arange(3), 1, same)
     array([0, 1])
     """
@@ -47,9 +47,10 @@ def distinct_columns(
     nonzero = lengths > 0.0
     units = columns[allowed][nonzero] / lengths[nonzero, None]
     names = [int(i) for i in allowed[nonzero]]
-    # Copies agree in any projection: sort by one and compare neighbours.
+    # Copies agree, up to sign, in any projection: sort by one and compare neighbours.
     rng = np.random.default_rng(0)
-    projection = units @ rng.standard_normal(columns.shape[1])
+    probe = units @ rng.standard_normal((columns.shape[1], 2))
+    projection = probe[:, 1] * np.where(probe[:, 0] < 0.0, -1.0, 1.0)
     order = np.argsort(projection, kind="stable")
     duplicate = np.zeros(len(units), dtype=bool)
     close = np.diff(projection[order]) <= 10 * _PARALLEL
