@@ -81,11 +81,13 @@ class Truth:
         low, high = np.maximum(s - error, 0.0), s + error
         raised = np.maximum(high, self._zero)
         lowered = np.where(low <= self._zero, 0.0, low)
-        self.high[chosen] = self._errors(raised * structural)
-        self.low[chosen] = self._errors(lowered * structural)
-        width = self.high[chosen] - self._errors(np.maximum(low, self._zero) * structural)
-        known = width <= _KNOWN * np.abs(self.high[chosen] - self.base)
+        highest, lowest = self._errors(raised * structural), self._errors(lowered * structural)
+        width = highest - self._errors(np.maximum(low, self._zero) * structural)
+        known = width <= _KNOWN * np.abs(highest - self.base)
         self._known[chosen] = known if not doubled else True
+        # An error that must be zero is computed with rounding, too.
+        self.high[chosen] = np.maximum(highest, self._value(np.array([self._zero])))
+        self.low[chosen] = lowest
 
     def _errors(self, s: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", under="ignore"):
