@@ -30,6 +30,8 @@ _CUT, _NOTHING = 1e-13, 1e-27
 # Singular values below this part of the largest are zero up to rounding; a Gram matrix holds
 # their squares.
 _ZERO, _ZERO_OF_GRAM = 1e-12, 2e-7
+# Rests of a column that are shorter are directions in their own right, or nothing.
+_NEAR = 1e-9
 # Rounding of the entries of a column, in parts of its length.
 _ENTRIES = 8e-15
 # Errors known to this relative precision need no better arithmetic.
@@ -84,11 +86,13 @@ class Truth:
         zero = self._zeros(chosen)[:, None]
         raised = np.maximum(high, zero)
         lowered = np.where(low <= zero, 0.0, low)
-        self.high[chosen] = self._errors(raised * structural)
-        self.low[chosen] = self._errors(lowered * structural)
-        width = self.high[chosen] - self._errors(np.maximum(low, zero) * structural)
-        known = width <= _KNOWN * np.abs(self.high[chosen] - self.base)
+        highest, lowest = self._errors(raised * structural), self._errors(lowered * structural)
+        width = highest - self._errors(np.maximum(low, zero) * structural)
+        known = width <= _KNOWN * np.abs(highest - self.base)
         self._known[chosen] = known if not doubled else True
+        # An error that must be zero is computed with rounding, too.
+        self.high[chosen] = np.maximum(highest, self._value(np.array([self._zero])))
+        self.low[chosen] = lowest
 
     def _zeros(self, chosen: np.ndarray) -> np.ndarray:
         """What is zero up to rounding, per set."""
@@ -160,7 +164,8 @@ class ColumnTruth(Truth):
     def _zeros(self, chosen: np.ndarray) -> np.ndarray:
         """The rounding of a column's entries counts as often as its coefficient says."""
         entries = np.ldexp(_ENTRIES * self._target.length, self._target.exponent)
-        return np.maximum(self._zero, entries / self._least[chosen])
+        least = self._least[chosen]
+        return np.maximum(self._zero, np.where(least > _NEAR, entries / least, 0.0))
 
     def _measure(self, chosen: np.ndarray, doubled: bool):
         sets = np.array([self.sets[i] for i in chosen], dtype=np.intp)

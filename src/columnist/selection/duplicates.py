@@ -31,8 +31,8 @@ def distinct_columns(
     needed : int
         How many must remain.
     are_copies : callable
-        Whether two columns of the data are the same up to a factor; asked of those whose reduced columns nearly
-        are.
+        Whether two columns of the data are the same up to a factor; asked of those whose reduced
+        columns nearly are.
 
     Examples
     --------
