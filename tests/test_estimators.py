@@ -161,7 +161,7 @@ def later_ones_are_slow(estimators: list[BaseEstimator]) -> Iterator:
         yield pytest.param(estimator, id=label(estimator), marks=marks)
 
 
-@pytest.mark.parametrize("estimator", later_ones_are_slow(ALL))
+@pytest.mark.parametrize("estimator", list(later_ones_are_slow(ALL)))
 def test_scikit_learn_checks(estimator):
     """All checks at once: as cases of their own they would be a quarter of all tests."""
     results = check_estimator(estimator, on_skip=None, on_fail=None)

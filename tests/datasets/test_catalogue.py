@@ -71,6 +71,7 @@ def home() -> Path:
     return Path(folder)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_a_set_is_as_described(home, name):
     dataset = CATALOGUE[name]
@@ -95,6 +96,7 @@ def test_a_set_is_as_described(home, name):
         assert round(y.sum(axis=1).mean(), 3) == CARDINALITY[name]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     "name", ["arcene", "emotions", "farm-ads", "glioma", "madelon", "medical", "wine", "yale"]
 )
@@ -109,6 +111,7 @@ def test_the_printed_experiments_see_the_same_data(home, name):
         np.testing.assert_array_equal(X[: len(used)], used)
 
 
+@pytest.mark.data
 def test_the_same_as_in_scikit_learn(home):
     for name, theirs in (
         ("wdbc", sklearn_datasets.load_breast_cancer()),
@@ -124,6 +127,7 @@ def test_the_same_as_in_scikit_learn(home):
     assert np.argwhere(iris.data != theirs.data).tolist() == [[34, 3], [37, 1], [37, 2]]
 
 
+@pytest.mark.data
 def test_images_stand_upright(home):
     faces = datasets.fetch("olivetti", data_home=home)
     assert faces.images.shape == (400, 64, 64)

@@ -69,6 +69,7 @@ def test_printed_files_are_tables():
         assert all(cell == cell.strip() for row in [head, *rows] for cell in row), name
 
 
+@pytest.mark.data
 def test_printed_figures_are_those_of_the_transcription():
     """Every figure of the print stands in our file, as often as in print."""
     # In he-5.1 our file joins a set of points, sorted, with its mark: it is compared as a table.
@@ -78,6 +79,7 @@ def test_printed_figures_are_those_of_the_transcription():
         assert not transcribed(name) - fields, name
 
 
+@pytest.mark.data
 def test_printed_sets_of_points_are_those_of_the_transcription():
     folder = reference_folder()
     if folder is None:
@@ -180,6 +182,7 @@ MINE = [t for t in list_tables() if t.name in FILES and t.name.split(".")[0] in
         ("xu-4", "xu-5", "he-2", "he-3", "wastar-3", "wastar-4")]  # fmt: skip
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("table", MINE, ids=lambda table: table.name)
 def test_every_printed_figure_is_a_cell(table, tmp_path):
     """Without any data: the cells are still there, one for each figure, in the same text."""
