@@ -72,7 +72,11 @@ KNOWN_SETS: dict[Key, tuple[int, ...]] = {
 LONG_PROOFS: set[Key] = {
     ("spectf", 5, "schatten:0.5"),
     ("libras", 4, "schatten:0.5"),
-    ("libras", 4, "nuclear"),
+}
+# Weighted searches that take five seconds and more.
+LONG_SEARCHES: set[tuple[Key, str]] = {
+    (("spectf", 5, "schatten:0.5"), "0.2"),
+    (("spectf", 5, "nuclear"), "0.2"),
 }
 
 
@@ -86,12 +90,9 @@ def name_of(row: dict[str, str]) -> str:
     return "-".join(row[c] for c in ("set", "r1", "r2", "criterion") if row.get(c))
 
 
-def long_ones_are_slow(cases: list, key=lambda case: case) -> list:
-    """Cases of a test; those with a long proof are marked as slow."""
-    return [
-        pytest.param(case, marks=[pytest.mark.slow] if key(case) in LONG_PROOFS else [])
-        for case in cases
-    ]
+def slow_if(long: bool) -> list[pytest.MarkDecorator]:
+    """Marks of a case."""
+    return [pytest.mark.slow] if long else []
 
 
 @lru_cache
@@ -129,7 +130,11 @@ def check_print(source: str, key: Key, value: float, printed: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("row", long_ones_are_slow(XU_5_3, key_of), ids=name_of)
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=slow_if(key_of(row) in LONG_PROOFS)) for row in XU_5_3],
+    ids=name_of,
+)
 def test_first_document_table_5_3(row: dict[str, str]) -> None:
     key = key_of(row)
     selector = optimal(*key)
@@ -187,9 +192,7 @@ def error_after_extraction(key: Key, r2: int) -> float:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(
-    "row", long_ones_are_slow([row for row in HE_3_1 if row["optimal"]], key_of), ids=name_of
-)
+@pytest.mark.parametrize("row", [row for row in HE_3_1 if row["optimal"]], ids=name_of)
 def test_second_document_table_3_1(row: dict[str, str]) -> None:
     key = key_of(row)
     selector = optimal(*key)
@@ -254,7 +257,7 @@ def test_second_document_table_3_4(row: dict[str, str]) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("key", long_ones_are_slow(sorted(KNOWN_SETS)), ids=str)
+@pytest.mark.parametrize("key", sorted(KNOWN_SETS), ids=str)
 def test_known_sets(key: Key) -> None:
     assert [j + 1 for j in optimal(*key).selected_] == list(KNOWN_SETS[key])
 
@@ -290,7 +293,11 @@ def weighted_cells() -> list[tuple[Key, str, float]]:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("key", "eps", "limit"), weighted_cells(), ids=str)
+@pytest.mark.parametrize(
+    ("key", "eps", "limit"),
+    [pytest.param(*cell, marks=slow_if(cell[:2] in LONG_SEARCHES)) for cell in weighted_cells()],
+    ids=str,
+)
 def test_weighted_search_is_no_worse(key: Key, eps: str, limit: float) -> None:
     dataset, k, criterion = key
     selector = ColumnSelector(
