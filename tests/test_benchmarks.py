@@ -249,6 +249,7 @@ def test_largest_number_of_outliers_proven(monkeypatch, first):
     assert robust_reach.largest(np.zeros((20, 2)), 1, 9, True, 1.0) == 10  # half of the rows
 
 
+@pytest.mark.slow
 def test_path_and_full_solves_agree():
     rows = [r for r in mrsf_path.rows(Sets(None), quick=True) if r["part"] == "path"]
     assert {r["entries"] for r in rows} == {"uniform", "normal"}

@@ -15,10 +15,11 @@ import pytest
 
 from columnist import ColumnSelector
 from tests.data import load_farm_ads
+from tests.examples import examples
 
 N_ROWS, R1 = 163, 20
-COMPONENTS = (0, 5)
-ITERATIONS = (1, 10, 100)
+COMPONENTS = (0, pytest.param(5, marks=pytest.mark.slow))
+ITERATIONS = (1, 10, examples(100))
 
 
 @lru_cache
