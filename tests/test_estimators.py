@@ -115,7 +115,12 @@ def instances() -> Iterator[BaseEstimator]:
 
 
 ALL = list(instances())
-SELECTORS = [estimator for estimator in ALL if isinstance(estimator, SelectorMixin)]
+SELECTORS = [
+    estimator
+    for estimator in ALL
+    # Some give columns only if asked.
+    if isinstance(estimator, SelectorMixin) and getattr(estimator, "output", "columns") == "columns"
+]
 
 
 def label(estimator: BaseEstimator) -> str:
