@@ -71,6 +71,7 @@ def home() -> Path:
     return Path(folder)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_a_set_is_as_described(home, name):
     dataset = CATALOGUE[name]
@@ -95,6 +96,7 @@ def test_a_set_is_as_described(home, name):
         assert round(y.sum(axis=1).mean(), 3) == CARDINALITY[name]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     "name", ["arcene", "emotions", "farm-ads", "glioma", "madelon", "medical", "wine", "yale"]
 )
@@ -109,6 +111,7 @@ def test_the_printed_experiments_see_the_same_data(home, name):
         np.testing.assert_array_equal(X[: len(used)], used)
 
 
+@pytest.mark.data
 def test_the_same_as_in_scikit_learn(home):
     for name, theirs in (
         ("wdbc", sklearn_datasets.load_breast_cancer()),
@@ -124,6 +127,7 @@ def test_the_same_as_in_scikit_learn(home):
     assert np.argwhere(iris.data != theirs.data).tolist() == [[34, 3], [37, 1], [37, 2]]
 
 
+@pytest.mark.data
 def test_images_stand_upright(home):
     faces = datasets.fetch("olivetti", data_home=home)
     assert faces.images.shape == (400, 64, 64)
@@ -178,14 +182,13 @@ def test_a_misspelt_name(name, hint):
         find_dataset(name)
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
-def test_a_description_says_it_all(name):
-    dataset = CATALOGUE[name]
-    text = dataset.description
-    for fact in (dataset.title, str(dataset.n_samples), str(dataset.n_features), "Cite:"):
-        assert fact in text
-    assert all(file.path in text for file in dataset.needed)
-    assert max(map(len, text.splitlines()[:3])) < 100
+def test_a_description_says_it_all():
+    for name, dataset in CATALOGUE.items():
+        text = dataset.description
+        for fact in (dataset.title, str(dataset.n_samples), str(dataset.n_features), "Cite:"):
+            assert fact in text, name
+        assert all(file.path in text for file in dataset.needed), name
+        assert max(map(len, text.splitlines()[:3])) < 100, name
 
 
 def test_the_guide_lists_every_set():

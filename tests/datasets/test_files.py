@@ -33,6 +33,7 @@ def test_copies_in_repositories_are_pinned():
                 assert re.fullmatch("[0-9a-f]{12}|[0-9a-f]{40}", address.split("/")[5])
 
 
+@pytest.mark.data
 def test_the_files_here_are_the_listed_ones():
     home = os.environ.get("COLUMNIST_DATA")
     if not home:

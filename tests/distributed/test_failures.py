@@ -133,6 +133,8 @@ def scheduler_process(folder):
             process.wait()
 
 
+@pytest.mark.slow
+@pytest.mark.cluster
 def test_the_scheduler_goes_away(tmp_path):
     X = data()
     selector = ForwardSelector(2).fit(X)

@@ -11,7 +11,6 @@ from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from columnist.lowrank import SparseLoadings, alpha_max
 from tests.oracles.lowrank import masked_objective, objective
@@ -19,11 +18,6 @@ from tests.strategies import matrices
 
 WINE = scale(load_wine().data) * np.linspace(1.0, 2.0, 13)
 LOSSES = ["quadratic", "robust"]
-
-
-@parametrize_with_checks([SparseLoadings(1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def planted(seed: int, n_corrupt: int = 0, *, n=60, p=30, k=8) -> np.ndarray:

@@ -106,6 +106,7 @@ def weighted(dataset: str, k: int, criterion: str, eps: str) -> TextbookResult:
     return textbook_search(X, k, KEYS[criterion], order="f+u", eps=float(eps), max_nodes=2000)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(("cell", "printed"), weighted_cells(), ids=str)
 def test_weighted_cells(cell: Cell, printed: str) -> None:
     result = weighted(*cell[1:])
@@ -118,6 +119,7 @@ def test_weighted_cells(cell: Cell, printed: str) -> None:
         assert agrees(value, printed)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(("cell", "printed"), weighted_cells(), ids=str)
 def test_weighted_bounds(cell: Cell, printed: str) -> None:
     """B1 and B4 = eps (u_max - e**) hold, and B4 <= B3 = eps u_root."""
@@ -132,6 +134,7 @@ def test_weighted_bounds(cell: Cell, printed: str) -> None:
     assert result.a_posteriori <= b4 * (1 + 1e-12)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", HE_3_1, ids=lambda row: "-".join(list(row.values())[:3]))
 def test_greedy_cells(row: dict[str, str]) -> None:
     """The greedy error, B2 = u_root - f_root and B1 = error - min f of the fringe."""
@@ -147,6 +150,7 @@ def test_greedy_cells(row: dict[str, str]) -> None:
     assert result.n_expanded == key[1]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("dataset", "k", "eps", "printed", "with_norm"),
     [
@@ -164,6 +168,7 @@ def test_spectral_norm_enters_the_printed_key_squared(
     assert not agrees(result.error, printed)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("criterion", sorted(CRITERIA))
 def test_pruning_with_pivoted_qr_keeps_the_optimum(criterion: str) -> None:
     X, theta = load_vehicle(), KEYS[criterion]
@@ -341,6 +346,7 @@ ASTAR = [
 ]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("secular", [False, True], ids=["dense", "secular"])
 @pytest.mark.parametrize(("name", "k", "n_expanded", "columns", "error"), ASTAR)
 def test_node_counts_of_the_textbook_astar(
@@ -353,6 +359,7 @@ def test_node_counts_of_the_textbook_astar(
     assert result.error == pytest.approx(error, rel=1e-10)
 
 
+@pytest.mark.data
 def test_node_count_of_the_textbook_astar_on_the_larger_benchmark() -> None:
     result = textbook_astar(load_libras(), 3, secular=True)
     assert result.n_expanded == 1891
@@ -360,6 +367,7 @@ def test_node_count_of_the_textbook_astar_on_the_larger_benchmark() -> None:
     assert result.error == pytest.approx(560.1186852793, rel=1e-10)
 
 
+@pytest.mark.data
 def test_both_forms_of_the_textbook_visit_the_same_nodes() -> None:
     X = load_wdbc(standardised=True)
     general = textbook_search(X, 3, Frobenius())

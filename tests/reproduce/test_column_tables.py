@@ -54,6 +54,7 @@ def test_a_wrong_example_would_be_seen(monkeypatch, tmp_path):
     assert [cell.verdict for cell in found[:3]] == ["reproduced", "different", "different"]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["xu-4.2", "xu-5.2"])
 def test_sizes(run, name):
     found = cells(run, name)
@@ -62,6 +63,7 @@ def test_sizes(run, name):
     assert len(rest) == 6 and all(cell.verdict == "reproduced" for cell in rest)
 
 
+@pytest.mark.data
 def test_searches_meet_enumeration(run):
     """Optimal choices, alone and followed by extraction, against all subsets of vehicle."""
     X = load_vehicle()
@@ -75,6 +77,7 @@ def test_searches_meet_enumeration(run):
         assert after_extraction(problem) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.data
 def test_optima_of_vehicle_are_reproduced_and_proven(run):
     found = cells(run, "he-3.2")
     assert len(found) == 24 and {cell.verdict for cell in found.values()} == {"reproduced"}
@@ -82,6 +85,7 @@ def test_optima_of_vehicle_are_reproduced_and_proven(run):
     assert found["vehicle, r1 = 4, r2 = 6, nuclear"].detail == "proven optimal"
 
 
+@pytest.mark.data
 def test_misprinted_sizes(run):
     found = {cell.where: cell for cell in islice(NAMED["xu-5.4"].cells(run), 6)}
     cell = found["vehicle, r1 = 5, optimal"]
@@ -105,6 +109,7 @@ def test_a_reason_is_given_only_for_what_it_explains():
     assert why_wrong(table, key, "no such column", right) == ""
 
 
+@pytest.mark.data
 def test_entries_of_the_residual(run):
     found = cells(run, "he-3.4")
     columns = searched(Problem(run.data, "vehicle", 5, "frobenius", 5)).columns
@@ -118,6 +123,7 @@ def test_entries_of_the_residual(run):
     assert l0.verdict == l1.verdict == "reproduced"
 
 
+@pytest.mark.data
 def test_quick_runs_skip_what_is_slow(run, monkeypatch):
     monkeypatch.setattr(column_tables, "answer", lambda problem, column: (1.0, ""))
     slow = tuple(f"{name}, r1 = {k}, {criterion}" for name, k, criterion in SLOW)
@@ -130,6 +136,7 @@ def test_quick_runs_skip_what_is_slow(run, monkeypatch):
             assert (cell.verdict == "skipped") == left_out
 
 
+@pytest.mark.data
 def test_an_interrupted_search_is_no_answer(run, monkeypatch):
     class Interrupted:
         def __init__(self, *args, **options):
@@ -143,6 +150,7 @@ def test_an_interrupted_search_is_no_answer(run, monkeypatch):
         searched(Problem(run.data, "vehicle", 3, "kyfan:2"))
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("method", ["GKS", "GE", "LEV_GE"])
 def test_other_methods_are_no_better_than_the_optimum(method, monkeypatch):
     X = load_vehicle()
@@ -151,6 +159,7 @@ def test_other_methods_are_no_better_than_the_optimum(method, monkeypatch):
     assert weighted_tables.METHODS[method](X, 3) >= best * (1 - 1e-9)
 
 
+@pytest.mark.data
 def test_times_are_shown_but_not_compared(run, monkeypatch):
     """One run stands behind an error and its time; the quick mode keeps k = 20 and no draws."""
     found = weighted_tables.Measured(4272.57, "proven within 0.05 of its size", 90.0)

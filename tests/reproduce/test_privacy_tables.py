@@ -47,11 +47,13 @@ def test_toy_table_exactly(tmp_path):
     np.testing.assert_allclose(cleaned[:2], cleaned[2:4], rtol=0, atol=1e-15)  # 5 and 8 are one now
 
 
+@pytest.mark.data
 def test_sizes():
     cells = list(NAMED["xu-9.2"].cells(Run(home(), quick=True)))
     assert len(cells) == 12 and {cell.verdict for cell in cells} == {"reproduced"}
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["scene", "wq", "oes97", "cal500"])
 @pytest.mark.parametrize("centred", [False, True])
 def test_theorems_1_and_3_on_real_data(name, centred):
@@ -64,6 +66,7 @@ def test_theorems_1_and_3_on_real_data(name, centred):
             assert errors.max() <= TOLERANCE
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["scene", "wq", "oes97"])
 def test_orders_of_tables_9_3_and_9_4(name):
     X, Y = data(name)
@@ -77,6 +80,7 @@ def test_orders_of_tables_9_3_and_9_4(name):
         assert found["attacked linear privacy"] < 65.0
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("n_desired", [1, 5])
 def test_values_of_scene_that_the_protocol_determines(n_desired):
     # Averages of two runs; the print averages ten. Uncentred for 9.3, centred for 9.4.
@@ -104,6 +108,7 @@ def test_values_of_scene_that_the_protocol_determines(n_desired):
     assert mean["linear privacy"] < 60.0
 
 
+@pytest.mark.data
 def test_order_of_table_9_7():
     X, Y = data("scene")
     part = split(X, Y, 1, 0)
@@ -119,6 +124,7 @@ def test_order_of_table_9_7():
     assert noise["linear privacy"] < cleaned["linear privacy"]
 
 
+@pytest.mark.data
 def test_order_of_tables_9_5_and_9_6(monkeypatch):
     monkeypatch.setattr(privacy_tables, "RUNS", 1)
     found = privacy_tables.machine_runs.__wrapped__(home(), "wq", 12)
@@ -128,6 +134,7 @@ def test_order_of_tables_9_5_and_9_6(monkeypatch):
         assert len(error) == 1 and error > attacked > TOLERANCE
 
 
+@pytest.mark.data
 def test_attack_agrees_on_wq():
     X, Y = data("wq")
     cleaner = NullSpaceCleaner(utility=TOLERANCE).fit(X, Y[:, 0])
@@ -136,6 +143,7 @@ def test_attack_agrees_on_wq():
     assert linear.unaware < linear.retrained + 0.02
 
 
+@pytest.mark.data
 def test_quick_cells_of_a_table(monkeypatch):
     monkeypatch.setattr(privacy_tables, "QUICK", ("wq",))
     monkeypatch.setattr(privacy_tables, "RUNS", 2)
