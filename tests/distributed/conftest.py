@@ -24,7 +24,7 @@ def running_cluster(folder, n_workers: int, settings: dict | None = None):
     quiet = {
         "temporary-directory": str(folder),
         "distributed.worker.daemon": True,
-        "distributed.comm.timeouts.connect": "20s",
+        "distributed.comm.timeouts.connect": "120s",
         "distributed.admin.system-monitor.gil.enabled": False,
         **(settings or {}),
     }
