@@ -21,7 +21,6 @@ from columnist import ColumnSelector
 from columnist.distributed import ClusterError, run
 from columnist.selection import ForwardSelector
 
-
 # Seconds after which something hangs, however busy the machine: nothing is decided by the clock.
 _PATIENCE = 600.0
 
