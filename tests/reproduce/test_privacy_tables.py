@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 
 import numpy as np
@@ -21,17 +20,14 @@ from columnist.reproduce.privacy_tables import (
     together,
 )
 from columnist.reproduce.registry import Run
+from tests.data import tables_data
 
 TOLERANCE = 0.01
 NAMED = {table.name: table for table in privacy_tables.TABLES}
 
 
-@lru_cache
 def home() -> Data:
-    folder = os.environ.get("COLUMNIST_DATA")
-    if not folder:
-        pytest.skip("COLUMNIST_DATA is not set")
-    return Data(folder)
+    return tables_data()
 
 
 @lru_cache
