@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -50,6 +51,16 @@ def test_without_penalty_it_is_pca(kind, solver):
     assert len(model.selected_) == 13
 
 
+def fitted_and_said(A, **options):
+    """A model with one component, and the kinds of its warnings: no loadings, not converged."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = SparseLoadings(1, random_state=0, **options).fit(A)
+    empty = not model.scores_.any()
+    assert empty == any("no column has loadings" in str(one.message) for one in caught)
+    return model, [one.category for one in caught]
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @settings(max_examples=12)
 @given(
@@ -57,13 +68,12 @@ def test_without_penalty_it_is_pca(kind, solver):
     st.floats(0.05, 0.8),
     st.sampled_from([2.0**-500, 2.0**500]),
 )
-@pytest.mark.filterwarnings("ignore")
 def test_scaling_the_data(loss, A, share, factor):
     alpha = share * alpha_max(A, loss=loss)
-    usual = SparseLoadings(1, loss=loss, alpha=alpha, random_state=0).fit(A)
-    other = SparseLoadings(
-        1, loss=loss, alpha=alpha * (factor if loss == "quadratic" else 1.0), random_state=0
-    ).fit(A * factor)
+    unit = factor if loss == "quadratic" else 1.0
+    usual, said = fitted_and_said(A, loss=loss, alpha=alpha)
+    other, also_said = fitted_and_said(A * factor, loss=loss, alpha=alpha * unit)
+    assert said == also_said
     np.testing.assert_allclose(other.scores_ / factor, usual.scores_, rtol=1e-12, atol=1e-12)
     units = 2 if loss == "quadratic" else 1
     value = other.objective_

@@ -6,7 +6,6 @@ The searches behind them have tests of their own, against enumeration of all sub
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 
 import numpy as np
@@ -24,7 +23,7 @@ from columnist.reproduce.column_tables import SLOW, WRONG, why_wrong, wrong_expo
 from columnist.reproduce.data import Data, MissingData
 from columnist.reproduce.registry import Run
 from columnist.reproduce.searches import Problem, after_extraction, searched
-from tests.data import load_vehicle
+from tests.data import load_vehicle, tables_data
 from tests.oracles.brute_force import best_subsets, subset_error
 
 NAMED = {table.name: table for table in list_tables()}
@@ -32,10 +31,7 @@ NAMED = {table.name: table for table in list_tables()}
 
 @pytest.fixture(scope="module")
 def run():
-    home = os.environ.get("COLUMNIST_DATA")
-    if not home:
-        pytest.skip("COLUMNIST_DATA is not set")
-    return Run(Data(home), quick=True)
+    return Run(tables_data(), quick=True)
 
 
 def cells(run, name):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist._matrices import Matrices
 from columnist.selection import duplicates
+from columnist.selection.duplicates import shared_by_copies
 
 
 def distinct_columns(columns, allowed, needed):
@@ -67,3 +69,18 @@ def test_many_columns_at_once():
 def test_nothing():
     np.testing.assert_array_equal(distinct_columns(np.zeros((3, 2)), np.arange(3), 0), [])
     np.testing.assert_array_equal(distinct_columns(np.zeros((3, 0)), np.arange(3), 1), [0, 1, 2])
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csc_array, np.float32])
+def test_copies_share_their_coefficients(form):
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        # Ones and zeros: most columns have a length in common, and few are equal.
+        base = rng.integers(0, 2, (9, 40)).astype(float) * rng.choice([1.0, -1.0])
+        X = base[:, rng.integers(0, 40, 60)]
+        W = rng.standard_normal((60, 2))
+        shared = shared_by_copies(form(X), W)
+        for j in range(60):
+            equal = np.flatnonzero((X == X[:, [j]]).all(axis=0))
+            np.testing.assert_allclose(shared[j], W[equal].mean(axis=0), atol=1e-12)
+            np.testing.assert_array_equal(shared[equal], np.tile(shared[j], (len(equal), 1)))

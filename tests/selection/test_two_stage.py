@@ -198,7 +198,8 @@ def test_exact_weights_come_closest():
         weights: TwoStageSelector(first, second, 8, weights=weights).fit(X).weight_error_
         for weights in ("quadratic", "clipped", "sampling", "none")
     }
-    assert found["quadratic"] == min(found.values())
+    assert all(found["quadratic"] <= error * (1.0 + 1e-9) for error in found.values())
+    assert found["quadratic"] < 0.99 * found["none"]
 
 
 # --- weights ---------------------------------------------------------------------------------

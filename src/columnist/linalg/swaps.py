@@ -202,7 +202,8 @@ def add_columns(
     nothing = (max(columns.shape) * _EPS) ** 2 * weights.sum()
     state = _Additions(columns, weights, chosen, size)
     while len(chosen) < size and allowed.any():
-        item, gain = first_largest(state.gains(), allowed)
+        left = energy_left(weights, state.Q)
+        item, gain = first_largest(state.gains(), allowed, unit=left)
         if gain <= nothing:
             break
         allowed[item] = False

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist.linalg.ties import ranked
 from columnist.report.blocks import Block, Figure, KeyFigure, Legend, Names, Note, Section, Table
 from columnist.report.charts import bars
 from columnist.report.common import call_of, column_names, redundancy_section
@@ -112,8 +113,7 @@ def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:
         text = f"{type(selector).__name__} does not score columns one by one."
         return Section(title, [Note(text)])
     scores = np.asarray(scores, dtype=np.float64)
-    worst_last = np.where(np.isnan(scores), np.inf, -scores)
-    ranking = np.asarray(getattr(selector, "ranking_", np.argsort(worst_last, kind="stable")))
+    ranking = np.asarray(getattr(selector, "ranking_", ranked(scores)))
     blocks: list[Block] = [_scores_figure(scores, ranking[:_MOST_BARS], kept, labels)]
     if len(ranking) > _MOST_BARS:
         blocks.append(Note(f"The picture shows the best {_MOST_BARS} of {len(ranking):,} columns."))
