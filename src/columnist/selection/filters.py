@@ -115,6 +115,7 @@ class CorrelationFilter(_Filter):
         return Matrices(X, _one_target(y, X.shape[0]), center=True)
 
     def _scores(self, matrices: Matrices) -> np.ndarray:
+        assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0)
         if np.linalg.norm(Y) <= _CONSTANT * np.linalg.norm(matrices.Y):
             raise ValueError("y is constant: it has no correlation with any column.")
@@ -175,6 +176,7 @@ class MatchingFilter(_Filter):
         check_choice("centering", self.centering, ("none", "mean"))
 
     def _scores(self, matrices: Matrices) -> np.ndarray:
+        assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
         return _matching(matrices.X, Y, center=matrices.center)
 
