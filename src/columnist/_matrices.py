@@ -235,8 +235,8 @@ class Matrices:
         grown = _ANYTHING if basis.doubtful else basis.growth * max(far, 1.0)
         whole = float(np.sqrt(squared_norms(balanced.target).sum()))
         doubt = min(grown, _ANYTHING) * allowance(len(subset) + 1, whole)
-        error = self.error(subset, criterion, n_components)
         if is_frobenius(criterion) and n_components == 0:
+            error = self.error(subset, criterion)
             # Sums of squares may also come from a difference: see _energy_outside.
             left = float(np.sqrt(error)) / self.unit
             off = (2.0 * left + doubt) * doubt + allowance(1, whole**2)

@@ -30,6 +30,8 @@ class SearchOptions:
     search: str = "auto"
     weight: str = "u"
     epsilon: float = 0.0
+    started: float = field(default_factory=time.perf_counter)
+    preparation: float = 0.0
     deadline: float = np.inf
     max_nodes: float = np.inf
     max_memory: float | None = None
@@ -42,11 +44,13 @@ class SearchOptions:
     @classmethod
     def of(cls, estimator, time_limit: float | None, **more: Any) -> Self:
         """The options of an estimator whose parameters are checked; the clock starts now."""
+        now = time.perf_counter()
         return cls(
             criterion=get_criterion(estimator.criterion),
             search=estimator.search,
             epsilon=float(estimator.epsilon),
-            deadline=np.inf if time_limit is None else time.perf_counter() + time_limit,
+            started=now,
+            deadline=np.inf if time_limit is None else now + time_limit,
             max_nodes=np.inf if estimator.max_nodes is None else estimator.max_nodes,
             max_memory=estimator.max_memory,
             max_gap=float(estimator.max_gap),
@@ -55,6 +59,11 @@ class SearchOptions:
             verbose=bool(estimator.verbose),
             **more,
         )
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the call."""
+        return time.perf_counter() - self.started
 
     def limits(self) -> Limits:
         """Limits of the engine; half of the free memory unless given."""
@@ -98,6 +107,7 @@ def certificate_of(
         nodes_expanded=result.expanded,
         nodes_generated=result.generated,
         elapsed=elapsed,
+        preparation=options.preparation,
         criterion=str(options.criterion),
         selection=tuple(subset),
         history=tuple(result.history),

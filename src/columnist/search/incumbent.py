@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -44,9 +45,10 @@ def greedy(
     """
     chosen = [int(i) for i in chosen]
     left = np.sort(np.asarray(candidates, dtype=np.int32))
-    order = left
+    order, seconds = left, 0.0
     while len(chosen) < problem.size:
-        if expired(deadline):
+        started = time.perf_counter()
+        if expired(deadline - seconds):  # the next step takes as long as the last one
             return chosen + [int(i) for i in order[: problem.size - len(chosen)]]
         errors = problem.completion_errors(np.asarray(chosen, dtype=np.int32), left)
         at = _first_best(errors)
@@ -54,6 +56,7 @@ def greedy(
         order = left[np.argsort(errors, kind="stable")]
         order = order[order != left[at]]
         left = np.delete(left, at)
+        seconds = time.perf_counter() - started
     return chosen
 
 
@@ -73,11 +76,12 @@ def exchange(
     error = problem.value(subset)
     movable = [i for i in range(len(subset)) if subset[i] not in set(fixed)]
     allowed = np.sort(np.asarray(candidates, dtype=np.int32))
-    stale = 0
+    stale, seconds = 0, 0.0
     while movable and stale < len(movable):
         position = movable.pop(0)
         movable.append(position)
-        if expired(deadline):
+        started = time.perf_counter()
+        if expired(deadline - seconds):
             break
         rest = np.array(subset[:position] + subset[position + 1 :], dtype=np.int32)
         others = _without(allowed, rest)
@@ -89,6 +93,7 @@ def exchange(
             exact = problem.value(trial)
             if exact < error:
                 subset, error, stale = trial, exact, 0
+        seconds = time.perf_counter() - started
     return subset
 
 

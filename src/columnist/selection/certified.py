@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,15 +36,27 @@ from columnist.criteria import Criterion, is_frobenius
 from columnist.linalg.blocks import RowBlocks, has_target
 from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate, warn_unless_optimal
+from columnist.search.interrupts import deferred, expired, raise_pending
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
 from columnist.selection.choose import choose
-from columnist.selection.columns import column_problem
+from columnist.selection.columns import column_problem, forward_order
 from columnist.selection.rebuild import Rebuild, rebuild
 from columnist.selection.solution import Solution
 from columnist.selection.task import Options, Outcome, confirmed_error, total_error
 
 __all__ = ["ColumnSelector"]
+
+
+def _interruptible(method: Callable) -> Callable:
+    """A method that returns its answer even if it is interrupted."""
+
+    @wraps(method)
+    def inside(*arguments: Any, **options: Any) -> Any:
+        with deferred():
+            return method(*arguments, **options)
+
+    return inside
 
 
 class ColumnSelector(BaseSelector):
@@ -225,17 +240,18 @@ class ColumnSelector(BaseSelector):
         -------
         self
         """
-        matrices, options = self._prepare(X, y)
-        include, exclude = self._constraints(matrices.n_features, options, matrices)
-        with matrices.threads():
-            if self.n_features_to_select == "auto":
-                outcome = self._fewest(matrices, options, include, exclude)
-            else:
-                size = resolve_size(self.n_features_to_select, matrices.n_features)
-                check_room(size, include, exclude, matrices.n_features)
-                reduced = self._reduce(matrices, size)
-                outcome = choose(matrices, reduced, size, options, include, exclude)
-            self._store(matrices, options, outcome)
+        with deferred():
+            matrices, options = self._prepare(X, y)
+            include, exclude = self._constraints(matrices.n_features, options, matrices)
+            with matrices.threads():
+                if self.n_features_to_select == "auto":
+                    outcome = self._fewest(matrices, options, include, exclude)
+                else:
+                    size = resolve_size(self.n_features_to_select, matrices.n_features)
+                    check_room(size, include, exclude, matrices.n_features)
+                    reduced = self._reduce(matrices, size)
+                    outcome = choose(matrices, reduced, size, options, include, exclude)
+                self._store(matrices, options, outcome)
         return self
 
     def _options(self) -> Options:
@@ -271,8 +287,10 @@ class ColumnSelector(BaseSelector):
         center, started = self.centering == "mean", time.perf_counter()
         matrices = Matrices.of_blocks(X, y, center=center, target=uses_y)
         # The limit is for the search: a pass may take longer than that.
-        deadline = options.deadline + time.perf_counter() - started
-        return matrices, replace(options, workers=X.workers(), deadline=deadline)
+        spent = time.perf_counter() - started
+        return matrices, replace(
+            options, workers=X.workers(), deadline=options.deadline + spent, preparation=spent
+        )
 
     def _matrices(self, X, y, uses_y: bool) -> Matrices:
         """Data that were checked by themselves."""
@@ -296,7 +314,10 @@ class ColumnSelector(BaseSelector):
         rng = None
         if self.reduction == "randomized":
             rng = random_generator(self.random_state)
-        return matrices.reduce(self.reduction, size, rng)
+        raise_pending()  # there is nothing to return yet
+        reduced = matrices.reduce(self.reduction, size, rng)
+        raise_pending()
+        return reduced
 
     def _fewest(self, matrices: Matrices, options: Options, include, exclude) -> Outcome:
         """The smallest size whose relative error is at most ``tol``."""
@@ -309,14 +330,24 @@ class ColumnSelector(BaseSelector):
             raise ValueError("Nothing to select: exclude names every column.")
         reduced = self._reduce(matrices, available)
         limit = self.tol * total_error(matrices, reduced, options)
-        proven = True
-        for size in range(low, available + 1):
-            step = _until_impossible(options, limit, last=size == available)
-            outcome = choose(matrices, reduced, size, step, include, exclude, quiet=True)
-            certificate = outcome.certificate
-            if certificate.error <= limit or size == available:
-                break
-            proven &= certificate.lower_bound > limit
+        order = _reaching(matrices, reduced, options, include, exclude, limit)
+        proven, size = True, low
+        while True:
+            late = expired(options.deadline)
+            last = late or size >= len(order)
+            size = max(size, len(order)) if late else size
+            if last or not _impossible(reduced, options, size, limit):
+                step = _until_impossible(options, limit, last=last)
+                outcome = choose(
+                    matrices, reduced, size, step, include, exclude, quiet=True,
+                    start=[order[:size]],
+                )  # fmt: skip
+                certificate = outcome.certificate
+                if certificate.error <= limit or size >= available:
+                    break
+                proven &= certificate.lower_bound > limit
+            proven &= not late
+            size += 1
         if certificate.error > limit:
             warnings.warn(
                 f"No selection reaches tol={self.tol:g}; all {available} columns are selected.",
@@ -344,11 +375,13 @@ class ColumnSelector(BaseSelector):
         self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
         self.representative_ = rebuilt.representative
         self._rebuilds_x = matrices.Y is None
+        self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
         if self.search == "optimal":
             warn_unless_optimal(self.certificate_, stacklevel=4)
 
     # -- what certify and selection_path ask for ------------------------------------
 
+    @_interruptible
     def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
         matrices, options = self._prepare(X, y)
@@ -359,6 +392,10 @@ class ColumnSelector(BaseSelector):
         clash = sorted(set(given) & set(exclude) | set(include) - set(given))
         if clash:
             raise ValueError(f"columns contradicts include or exclude at {clash}.")
+        with matrices.threads():
+            return self._certified(matrices, options, given, include, exclude)
+
+    def _certified(self, matrices: Matrices, options: Options, given, include, exclude):
         reduced = self._reduce(matrices, len(given))
         problem = column_problem(
             reduced, len(given), criterion=options.criterion, n_components=options.n_components
@@ -371,23 +408,33 @@ class ColumnSelector(BaseSelector):
         names = options.names and tuple(options.names[i] for i in selection)
         return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
 
+    @_interruptible
     def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
         matrices, options = self._prepare(X, y)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         check_count("max_features", max_features, low=1)
         check_room(max_features, include, exclude, matrices.n_features)
+        with matrices.threads():
+            return self._sizes(matrices, options, max_features, include, exclude), options.names
+
+    def _sizes(self, matrices: Matrices, options: Options, max_features, include, exclude):
         reduced = self._reduce(matrices, max_features)
+        order = _order(matrices, reduced, include, exclude, max_features)
         outcomes: list[Outcome] = []
+        late = 0.0  # seconds that the last size took beyond its share, to confirm what it found
         for size in range(max(1, len(include)), max_features + 1):
             now = time.perf_counter()
-            share = now + (options.deadline - now) / (max_features + 1 - size)
-            known = [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
+            share = now + max((options.deadline - now) / (max_features + 1 - size) - late, 0.0)
+            known: list[Sequence[int]] = [order[:size]]
+            if now < options.deadline:
+                known += [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
             step = replace(options, deadline=share)
             outcomes.append(
                 choose(matrices, reduced, size, step, include, exclude, quiet=True, start=known)
             )
-        return outcomes, options.names
+            late = max(time.perf_counter() - share, 0.0) if np.isfinite(share) else 0.0
+        return outcomes
 
     # -- use ----------------------------------------------------------------------
 
@@ -465,6 +512,39 @@ class ColumnSelector(BaseSelector):
         tags.input_tags.sparse = self.input != "gram"
         tags.input_tags.pairwise = self.input == "gram"
         return tags
+
+
+def _order(matrices: Matrices, reduced, include, exclude, size: int) -> list[int]:
+    """Forward selection: a first choice of every size, and a cheap one."""
+    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    return forward_order(reduced, include, allowed, size)
+
+
+def _reaching(matrices, reduced, options: Options, include, exclude, limit) -> list[int]:
+    """Forward selection, no longer than it takes to reach the limit."""
+    available = matrices.n_features - len(exclude)
+    longest = min(max(16, len(include)), available)
+    while True:
+        order = _order(matrices, reduced, include, exclude, longest)
+
+        def reaches(size: int, order=order) -> bool:
+            problem = column_problem(
+                reduced, size, criterion=options.criterion, n_components=options.n_components
+            )
+            return problem.value(order[:size]) <= limit
+
+        if longest == available or reaches(longest):
+            sizes = range(max(1, len(include)), longest + 1)
+            return order[: sizes[min(bisect_left(sizes, True, key=reaches), len(sizes) - 1)]]
+        longest = min(2 * longest, available)
+
+
+def _impossible(reduced, options: Options, size: int, limit: float) -> bool:
+    """Whether no choice of this size reaches the limit, as the bound of the root tells."""
+    problem = column_problem(
+        reduced, size, criterion=options.criterion, n_components=options.n_components
+    )
+    return problem.root_bounds()[0] > limit
 
 
 def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:

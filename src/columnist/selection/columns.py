@@ -32,9 +32,10 @@ from columnist.linalg.secular import downdated_eigenvalues
 from columnist.linalg.swaps import add_columns, exchange_columns
 from columnist.search.downdates import Downdates, Moment, best_goals, complete_goal
 from columnist.search.incumbent import exchange, greedy
+from columnist.search.interrupts import expired
 from columnist.search.problem import Branches, Demand
 
-__all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem"]
+__all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem", "forward_order"]
 
 # Data smaller than this, or larger than its inverse, cannot be squared.
 _LEAST_SCALE = 1e-152
@@ -92,6 +93,18 @@ def column_problem(
     return cls(reduced, size, criterion, n_components, include, candidates, evaluate)
 
 
+def forward_order(
+    reduced: Reduced, chosen: Sequence[int], candidates: np.ndarray, size: int
+) -> list[int]:
+    """``chosen`` and further columns, each the best next one under the Frobenius norm.
+
+    Every beginning of the list is a choice of its own size. Columns that add nothing come last.
+    """
+    order = add_columns(reduced.columns, reduced.weights, chosen, candidates, size)
+    spare = np.setdiff1d(candidates, order)
+    return order + [int(i) for i in spare[: size - len(order)]]
+
+
 class _Columns:
     """What both problems share."""
 
@@ -119,7 +132,7 @@ class _Columns:
     def root_bounds(self) -> tuple[float, float]:
         """f and u of the included columns."""
         basis = self._basis(self.include)
-        spectrum = self._spectrum(basis)
+        spectrum = self._spectrum(basis) if len(self.include) else self.target
         left = self.size - len(self.include)
         squares = np.sqrt(np.maximum(spectrum**2 - basis.growth * self._allowance, 0.0))
         return (
@@ -233,14 +246,12 @@ class FrobeniusColumns(_Columns):
         table of all exchanges.
         """
         if self.reduced.columns.size * self.size < _TABLE:
-            subset = greedy(self, chosen, candidates)
+            subset = greedy(self, chosen, candidates, deadline=deadline)
             yield subset
             yield exchange(self, subset, chosen, candidates, deadline=deadline)
             return
         columns, weights = self.reduced.columns, self.reduced.weights
-        subset = add_columns(columns, weights, chosen, candidates, self.size)
-        if len(subset) < self.size:
-            subset = greedy(self, subset, np.setdiff1d(candidates, subset))
+        subset = forward_order(self.reduced, chosen, candidates, self.size)
         yield subset
         yield exchange_columns(
             columns, weights, subset, fixed=chosen, candidates=candidates, deadline=deadline
@@ -351,6 +362,17 @@ class InvariantColumns(_Columns, Downdates):
         )
         Downdates.__init__(self, self.n_items, size, criterion, n_components, reduced.scale)
         self.exact = reduced.exact
+
+    def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
+        """Forward selection under the Frobenius norm, which is soon there; then under the
+        criterion itself, and exchanges."""
+        if self.reduced.columns.size * self.size >= _TABLE:
+            yield forward_order(self.reduced, chosen, candidates, self.size)
+            if expired(deadline - self.cost()):
+                return
+        subset = greedy(self, chosen, candidates, deadline=deadline)
+        yield subset
+        yield exchange(self, subset, chosen, candidates, deadline=deadline)
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +11,7 @@ import numpy as np
 from columnist._matrices import Matrices
 from columnist._search import SearchOptions, certificate_of
 from columnist.linalg.reduce import Reduced
+from columnist.linalg.rounding import TRUSTED
 from columnist.search.certificate import Certificate
 from columnist.search.engine import SearchResult, search
 from columnist.search.incumbent import prefer_smaller
@@ -52,7 +52,6 @@ def solve(
     start: Sequence[Sequence[int]] = (),
 ) -> Outcome:
     """Search, recompute the errors from the data, and certify. No input validation."""
-    started = time.perf_counter()
     allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
     candidates = allowed
     if options.n_solutions == 1:
@@ -74,7 +73,7 @@ def solve(
         error, subset = result.solutions[0]
         smaller = prefer_smaller(problem, subset, include, allowed, deadline=options.deadline)
         result.solutions[0] = (error, smaller)
-    outcome = _certify(matrices, reduced, options, result, time.perf_counter() - started)
+    outcome = _certify(matrices, reduced, options, result, options.elapsed)
     log.message(repr(outcome.certificate))
     return outcome
 
@@ -104,8 +103,10 @@ def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -
 def confirmed_error(matrices: Matrices, options: Options, subset, found: float) -> float:
     """Error of a choice from the data, whatever the search has ``found`` it to be."""
     low, high = matrices.interval(subset, options.criterion, options.n_components)
-    if low == high or matrices.gram:
-        return low if low == high else min(max(found, low), high)
+    if high - low <= TRUSTED * abs(low):
+        return low + 0.5 * (high - low)
+    if matrices.gram:
+        return min(max(found, low), high)
     return matrices.error(subset, options.criterion, options.n_components)
 
 
