@@ -9,7 +9,7 @@ import numpy as np
 
 from columnist._search import SearchOptions
 from columnist._validation import check_choice, check_search, random_generator
-from columnist.criteria import Criterion, get_criterion, is_frobenius
+from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.robust.base import BaseRobustPCA, Found, resolve_components, resolve_outliers
 from columnist.robust.many_rows import ManyRows, given_mean
 from columnist.robust.solve import certified_outliers
@@ -173,7 +173,7 @@ class RobustPCA(BaseRobustPCA):
 
     def _works_in_passes(self) -> bool:
         options = SearchOptions.of(self, self.time_limit)
-        return is_frobenius(options.criterion) and options.policy().by_bound
+        return type(options.criterion) is Frobenius and options.policy().by_bound
 
     def _find_many(self, data: ManyRows) -> Found:
         n, p = data.shape
@@ -189,16 +189,19 @@ class RobustPCA(BaseRobustPCA):
         self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None
     ) -> tuple[np.ndarray, Subspace]:
         r = resolve_components(self.n_components, len(X) - k, X.shape[1], least=0)
-        shift = X.mean(axis=0) if self.centering == "mean" else None
-        centred = self.centering == "optimal"
         self.certificate_ = certified_outliers(
-            X if shift is None else X - shift, r, k, SearchOptions.of(self, time_limit),
-            centred=centred, unit=self._unit, rng=rng, start=start,
+            X, r, k, SearchOptions.of(self, time_limit),
+            centering=self.centering, unit=self._unit, rng=rng, start=start,
         )  # fmt: skip
         outliers = np.array(self.certificate_.selection, dtype=np.intp)
-        origin = np.zeros(X.shape[1]) if shift is None else shift
-        kept = np.delete(X, outliers, axis=0)
-        return outliers, fit_subspace(kept, r, None if centred else origin)
+        return outliers, self._fitted(np.delete(X, outliers, axis=0), X, r)
+
+    def _fitted(self, kept: np.ndarray, X: np.ndarray, r: int) -> Subspace:
+        """The subspace of the kept rows."""
+        if self.centering == "optimal":
+            return fit_subspace(kept, r)
+        mean = X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
+        return fit_subspace(kept, r, mean)
 
     def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
         super()._store(X, outliers, subspace)

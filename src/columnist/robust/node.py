@@ -28,11 +28,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from columnist.criteria import Frobenius
 from columnist.robust.ascent import Ascent, refresh
 from columnist.robust.blocks import Blocks
-from columnist.robust.concentrate import Trimming, trimmed_error
-from columnist.robust.contract import Contraction, contract
+from columnist.robust.concentrate import Trimming
+from columnist.robust.contract import Contraction, Drowned, contract
 from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
+from columnist.robust.errors import Interval, RowErrors, WeightedErrors
 
 __all__ = ["Incumbent", "Node"]
 
@@ -54,6 +56,10 @@ _MANY_PRICES = 2.0
 _LOSS, _LOSS_SHOWS = 2e-4, 4.0
 # Merged lists hold, in all, up to this many seconds of tail sums.
 _STAGE_SECONDS = 0.5
+# So many are, if no bound can tell them apart.
+_MANY = 20_000
+# Seconds that one look at the final set in better arithmetic may take.
+_CONFIRM = 0.1
 # Bytes that the matrices of all blocks may take, once.
 _MOST_BYTES = 2**27
 
@@ -77,6 +83,13 @@ class Incumbent:
         Rows that stand for many others and must stay.
     weights : ndarray of shape (n,), optional
         What rows are multiplied by: see :func:`columnist.robust.subspace.about_mean`.
+    errors : RowErrors or WeightedErrors, optional
+        Errors of sets, of these rows unless given.
+
+    Attributes
+    ----------
+    floor : float
+        Least error that any set looked at can have.
     """
 
     def __init__(
@@ -89,29 +102,60 @@ class Incumbent:
         expired: Callable[[], bool],
         fixed: np.ndarray | None = None,
         weights: np.ndarray | None = None,
+        errors: RowErrors | WeightedErrors | None = None,
     ):
         self.weights = weights
         self.fixed = np.zeros(len(X), dtype=bool) if fixed is None else fixed
-        self.X, self.n_components, self.n_removed = X, n_components, n_removed
+        if errors is None and weights is None:
+            errors = RowErrors(X, n_components, Frobenius(), "optimal" if centred else "none")
+        elif errors is None:
+            errors = WeightedErrors(X, n_components, centred, weights)
+        self.errors, self.X = errors, errors.rows
+        self.n_components, self.n_removed = n_components, n_removed
         self.centred, self.tolerance, self.expired = centred, tolerance, expired
-        self.error, self.kept = np.inf, np.zeros(len(X), dtype=bool)
+        self.floor = np.inf
+        # One assignment replaces the set together with its error.
+        self.best = Interval(np.inf, np.inf, np.inf), np.zeros(len(X), dtype=bool)
+
+    @property
+    def error(self) -> float:
+        """Error of the set."""
+        return self.best[0].value
+
+    @property
+    def interval(self) -> Interval:
+        """Error of the set, and between what it surely is."""
+        return self.best[0]
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Rows that the set keeps."""
+        return self.best[1]
 
     @property
     def threshold(self) -> float:
         """Error below which a set is better."""
-        return self.error * (1.0 - self.tolerance)
+        return self.interval.low * (1.0 - self.tolerance)
 
     def offer(self, kept: np.ndarray) -> None:
         """Take a set if it is better."""
-        error = trimmed_error(self.X, kept, self.n_components, self.centred, self.weights)
-        if error < self.error:
-            self.error, self.kept = error, kept.copy()
+        found = self.errors.interval(kept)
+        if found.low < self.interval.low and not found.precise:
+            found = self.errors.evaluate(kept)
+        self.floor = min(self.floor, found.low)
+        if found.value < self.error:
+            self.best = found, kept.copy()
 
     def offer_removed(self, removed: np.ndarray) -> None:
         """Take a set, given by the rows it removes, if it is better."""
         kept = np.ones(len(self.X), dtype=bool)
         kept[removed] = False
         self.offer(kept)
+
+    def confirm(self) -> None:
+        """Compute the error of the set once more, independently and in better arithmetic."""
+        if self.kept.any() and self.error > 0.0 and self.errors.affordable(self.kept, _CONFIRM):
+            self.best = self.errors.exact(self.kept), self.kept
 
 
 class Node:
@@ -207,8 +251,7 @@ class Node:
         free = ~(self.must_keep | self.must_remove)
         k = best.n_removed - np.count_nonzero(self.must_remove)
         if _few_sets(np.count_nonzero(free), k):
-            sets = itertools.combinations(np.flatnonzero(free), k)
-            self._try_all(np.array(chosen, dtype=np.intp) for chosen in sets)
+            self._try_all(_sets(free, k))
             return
         kept = self._own_incumbent()
         best.offer(kept)
@@ -216,7 +259,13 @@ class Node:
             self.closed = True
             return
         args = best.n_components, best.centred, self.loss, best.fixed, best.weights
-        contraction = contract(best.X, kept, ~self.must_remove, *args)
+        try:
+            contraction = contract(best.X, kept, ~self.must_remove, *args)
+        except Drowned:
+            if not _few_sets(np.count_nonzero(free), k, _MANY):
+                raise
+            self._try_all(_sets(free, k))
+            return
         d = contraction.rows.shape[1]
         size = block_size(np.count_nonzero(free), d)
         first = first_size(size)
@@ -367,9 +416,15 @@ class Node:
         ]
 
 
-def _few_sets(n: int, k: int) -> bool:
+def _few_sets(n: int, k: int, most: int = _FEW) -> bool:
     """Whether k of n rows can be chosen in a few ways only."""
-    return k in (0, n) or (n <= 2 * _FEW and math.comb(n, k) <= _FEW)
+    return k in (0, n) or (n <= 2 * most and math.comb(n, k) <= most)
+
+
+def _sets(free: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    """All sets of k free rows."""
+    for chosen in itertools.combinations(np.flatnonzero(free), k):
+        yield np.array(chosen, dtype=np.intp)
 
 
 def _check_memory(entries: float) -> None:

@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from columnist.criteria import Frobenius
 from columnist.linalg.threads import single_threaded_blas
 from columnist.robust.concentrate import concentrate
+from columnist.robust.contract import Drowned
+from columnist.robust.errors import PRECISE, RowErrors, WeightedErrors
 from columnist.robust.node import Incumbent, Node
 from columnist.search.log import Progress
 
@@ -25,6 +28,8 @@ __all__ = ["TOLERANCE", "Proof", "prove"]
 
 # A set is called no better if its error is proven to reach the incumbent's up to this share.
 TOLERANCE = 1e-9
+# Bounds are compared with this share, so that both ends of a precise interval are within the other.
+_PRUNE = TOLERANCE - 2.0 * PRECISE
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,8 @@ class Proof:
     proven : bool
         Whether every other set is proven to be no better, up to a relative ``TOLERANCE``.
     status : str
-        ``"optimal"``, ``"gap_reached"``, ``"time_limit"``, ``"node_limit"``, ``"memory_limit"`` or
-        ``"interrupted"``.
+        ``"optimal"``, ``"gap_reached"``, ``"time_limit"``, ``"node_limit"``, ``"memory_limit"``,
+        ``"precision_limit"`` or ``"interrupted"``.
     always_kept, always_removed : ndarray of int
         Rows that every better set, if there is one, keeps or removes.
     steps, evaluations : int
@@ -130,17 +135,15 @@ def prove(
     (array([3, 8]), True)
     """
     X = np.asarray(X, dtype=np.float64)
-    if centering == "mean":
-        X = X - X.mean(axis=0)
-    elif (
-        centering == "optimal" and weights is None
-    ):  # no matter where, but digits are lost far from the origin
-        X = X - np.median(X, axis=0)
-    unit = _unit(X)
+    unit = _unit(X - np.median(X, axis=0) if centering == "optimal" and weights is None else X)
+    if weights is None and must_keep is None:
+        errors = RowErrors(X / unit, n_components, Frobenius(), centering)
+    else:
+        errors = WeightedErrors(X / unit, n_components, centering == "optimal", weights)
     run = _Run(deadline, max_steps, callback, unit)
     best = Incumbent(
-        X / unit, n_components, n_removed, centering == "optimal",
-        max(TOLERANCE, max_gap), run.expired, must_keep, weights,
+        X, n_components, n_removed, centering == "optimal", max(_PRUNE, max_gap), run.expired,
+        must_keep, weights, errors,
     )  # fmt: skip
     with single_threaded_blas():
         return run.go(best, incumbents, rng or np.random.default_rng(0))
@@ -182,6 +185,9 @@ class _Run:
             self.stop = "interrupted"
         except MemoryError:
             self.stop = "memory_limit"
+        except Drowned:
+            self.stop = "precision_limit"
+        best.confirm()
         return self._result()
 
     def _first(self, incumbents: Iterable | None, rng) -> None:
@@ -190,10 +196,11 @@ class _Run:
         for removed in incumbents or ():
             best.offer_removed(np.asarray(removed, dtype=np.intp))
         if incumbents is None:
-            best.error, best.kept = concentrate(
+            _, kept = concentrate(
                 best.X, best.n_components, best.n_removed,
                 centred=best.centred, rng=rng, deadline=self.deadline,
             )  # fmt: skip
+            best.offer(kept)
         if best.error == 0.0:
             self.nodes = []
         self._report(new=True)
@@ -206,16 +213,15 @@ class _Run:
         children = node.step()
         self.steps += 1
         self.evaluations += node.evaluations - before
-        if children or node.closed:
-            self.nodes.remove(node)
-            self.nodes += children
+        if children or node.closed:  # in one assignment: no moment without a part of the problem
+            self.nodes = [other for other in self.nodes if other is not node] + children
         self._raise_bound()
         self._report(new=self.best.error < error)
 
     def _raise_bound(self) -> None:
         """Proven lower bound; never falls."""
         bounds = [node.bound for node in self.nodes]
-        self.bound = max(self.bound, min([self.best.threshold, *bounds]))
+        self.bound = max(self.bound, min([self.best.threshold, self.best.floor, *bounds]))
         self.nodes = [node for node in self.nodes if node.bound < self.best.threshold]
 
     def _goes_on(self) -> bool:
@@ -246,10 +252,11 @@ class _Run:
         if self.nodes:
             decided = np.array([node.decided() for node in self.nodes])
             always_kept, always_removed = decided.all(axis=0)
-        proven = self.bound >= best.error * (1.0 - TOLERANCE)
-        status = self.stop
-        if not self.nodes:
-            status = "optimal" if proven else "gap_reached"
+        proven = self.bound >= best.interval.high * (1.0 - TOLERANCE)
+        status = "optimal" if proven else self.stop
+        if not self.nodes and not proven:
+            within = self.bound >= best.error * (1.0 - best.tolerance)
+            status = "gap_reached" if within else "precision_limit"
         return Proof(
             best.error * self.squared_unit,
             min(self.bound, best.error) * self.squared_unit,

@@ -26,7 +26,7 @@ import scipy.linalg
 
 from columnist.criteria import Criterion
 from columnist.robust.concentrate import Trimming, concentrate
-from columnist.robust.subspace import singular_values
+from columnist.robust.errors import RowErrors
 from columnist.search.downdates import Downdates, Moment
 from columnist.search.incumbent import exchange, greedy
 
@@ -115,6 +115,8 @@ class RemovedRows(Downdates):
         For the starts of the first choice.
     start : sequence of int, optional
         A set, of any size, near a good one.
+    errors : RowErrors, optional
+        Errors of sets, of these rows unless given.
     """
 
     def __init__(
@@ -127,9 +129,13 @@ class RemovedRows(Downdates):
         scale: float = 1.0,
         rng: np.random.Generator | None = None,
         start: Sequence[int] | None = None,
+        errors: RowErrors | None = None,
     ):
         super().__init__(len(X), n_removed, criterion, n_components, scale)
-        self.rows, self.centred = _reduced(X, centred), centred
+        if errors is None:
+            errors = RowErrors(X, n_components, criterion, "optimal" if centred else "none", scale)
+        self.row_errors = errors
+        self.rows, self.centred = errors.short, centred
         self.rng, self.start = rng or np.random.default_rng(0), start
 
     def root(self) -> tuple[np.ndarray, np.ndarray]:
@@ -148,9 +154,8 @@ class RemovedRows(Downdates):
         return Scatter(self.rows, self._mask(chosen), candidates, self.centred)
 
     def value(self, subset: Sequence[int]) -> float:
-        """Error without these rows, by singular values; those of rounding size are zero."""
-        sigma = singular_values(self.rows[~self._mask(subset)], self.centred)
-        return self.error(sigma[self.n_components :])
+        """Error without these rows, from the data, in better arithmetic where that is needed."""
+        return self.row_errors.evaluate(~self._mask(subset)).value
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Concentration, then greedy choice and exchanges where these are affordable."""
@@ -183,12 +188,3 @@ class RemovedRows(Downdates):
         mask = np.zeros(self.n_items, dtype=bool)
         mask[np.asarray(removed, dtype=np.intp)] = True
         return mask
-
-
-def _reduced(X: np.ndarray, centred: bool) -> np.ndarray:
-    """The rows in at most n dimensions, about their mean if errors are about a mean."""
-    X = X - X.mean(axis=0) if centred else X
-    if X.shape[1] <= len(X):
-        return np.ascontiguousarray(X)
-    U, sigma, _ = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-    return U * sigma

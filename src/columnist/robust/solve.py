@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from columnist._search import SearchOptions, certificate_of
-from columnist.criteria import is_frobenius
+from columnist.criteria import Frobenius
+from columnist.robust.errors import RowErrors
 from columnist.robust.few import prove_few
 from columnist.robust.prove import prove
 from columnist.robust.rows import RemovedRows
@@ -33,7 +34,7 @@ def certified_outliers(
     n_outliers: int,
     options: SearchOptions,
     *,
-    centred: bool,
+    centering: str,
     unit: float = 1.0,
     rng: np.random.Generator | None = None,
     start: Sequence[int] | None = None,
@@ -48,8 +49,9 @@ def certified_outliers(
         Dimension of the subspace; rows to remove.
     options : SearchOptions
         How to search.
-    centred : bool
-        Whether the subspace passes through the mean of the kept rows, or the origin.
+    centering : {"optimal", "mean", "none"}
+        Where the subspace passes: through the mean of the kept rows, that of all rows, or the
+        origin.
     unit : float, default=1.0
         Factor that X was divided by; errors are those of the data before.
     rng : numpy.random.Generator, optional
@@ -67,12 +69,16 @@ def certified_outliers(
     >>> from columnist._search import SearchOptions
     >>> from columnist.robust.solve import certified_outliers
     >>> X = np.vstack([np.outer(np.arange(9.0), [3.0, 4.0]), [[60.0, 0.0]]])
-    >>> certified_outliers(X, 1, 1, SearchOptions(), centred=True).selection
+    >>> certified_outliers(X, 1, 1, SearchOptions(), centering="optimal").selection
     (9,)
     """
     log = SolverLog(options.verbose)
-    problem = RemovedRows(X, n_components, n_outliers, options.criterion, centred, unit, rng, start)
-    by_blocks = is_frobenius(options.criterion) and options.policy().by_bound
+    errors = RowErrors(X, n_components, options.criterion, centering, unit)
+    problem = RemovedRows(
+        X, n_components, n_outliers, options.criterion, errors.centred, unit, rng, start, errors
+    )
+    # A criterion that inherits from this one may be another.
+    by_blocks = type(options.criterion) is Frobenius and options.policy().by_bound
     solver = _by_blocks if by_blocks else _by_engine
     certificate = solver(X, problem, options, log)
     log.message(repr(certificate))
@@ -92,10 +98,11 @@ def _by_blocks(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
 
     proof = None
     if options.max_nodes > 0 and options.deadline > started:
-        proof = prove_few(X, *size, centred=problem.centred, callback=report)
+        own = RowErrors(X, problem.n_components, Frobenius(), problem.row_errors.centering)
+        proof = prove_few(X, *size, centred=problem.centred, errors=own, callback=report)
     if proof is None:
         proof = prove(
-            X, *size, centering="optimal" if problem.centred else "none",
+            X, *size, centering=problem.row_errors.centering,
             incumbents=problem.incumbents(*problem.root(), options.deadline),
             deadline=options.deadline, max_steps=options.max_nodes, max_gap=options.max_gap,
             callback=report,
