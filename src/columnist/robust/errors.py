@@ -174,9 +174,10 @@ class RowErrors:
     def _rank(self, kept: np.ndarray) -> int:
         """Dimensions that the rows span, but for their rounding."""
         rows, sizes = self.rows[kept], self.sizes[kept]
-        rows, sizes = rows[sizes > 0.0], sizes[sizes > 0.0, None]
         if self.centred:  # an affine subspace has one dimension more with a constant
             rows = np.column_stack([rows, np.full(len(rows), self._spread)])
+            sizes = np.hypot(sizes, self._spread)
+        rows, sizes = rows[sizes > 0.0], sizes[sizes > 0.0, None]
         if rows.size == 0:
             return 0
         sigma = scipy.linalg.svdvals(at_most_square(rows / sizes), check_finite=False)

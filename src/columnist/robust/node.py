@@ -416,8 +416,9 @@ class Node:
         ]
 
 
-def _few_sets(n: int, k: int, most: int = _FEW) -> bool:
+def _few_sets(n: int, k: int, most: int | None = None) -> bool:
     """Whether k of n rows can be chosen in a few ways only."""
+    most = _FEW if most is None else most
     return k in (0, n) or (n <= 2 * most and math.comb(n, k) <= most)
 
 

@@ -28,8 +28,8 @@ __all__ = ["TOLERANCE", "Proof", "prove"]
 
 # A set is called no better if its error is proven to reach the incumbent's up to this share.
 TOLERANCE = 1e-9
-# Bounds are compared with this share, so that both ends of a precise interval are within the other.
-_PRUNE = TOLERANCE - 2.0 * PRECISE
+# Bounds are compared with less, so that both ends of a precise interval are within that share.
+_MARGIN = 2.0 * PRECISE
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,8 @@ def prove(
         errors = WeightedErrors(X / unit, n_components, centering == "optimal", weights)
     run = _Run(deadline, max_steps, callback, unit)
     best = Incumbent(
-        X, n_components, n_removed, centering == "optimal", max(_PRUNE, max_gap), run.expired,
-        must_keep, weights, errors,
+        X, n_components, n_removed, centering == "optimal",
+        max(TOLERANCE, max_gap) - _MARGIN, run.expired, must_keep, weights, errors,
     )  # fmt: skip
     with single_threaded_blas():
         return run.go(best, incumbents, rng or np.random.default_rng(0))
@@ -255,7 +255,7 @@ class _Run:
         proven = self.bound >= best.interval.high * (1.0 - TOLERANCE)
         status = "optimal" if proven else self.stop
         if not self.nodes and not proven:
-            within = self.bound >= best.error * (1.0 - best.tolerance)
+            within = self.bound >= best.error * (1.0 - best.tolerance - _MARGIN)
             status = "gap_reached" if within else "precision_limit"
         return Proof(
             best.error * self.squared_unit,
