@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from columnist.robust.solve import certified_outliers
 from columnist.robust.solve_many import certified_many
 from columnist.robust.subspace import Subspace, fit_subspace
 from columnist.search.certificate import Certificate, warn_unless_optimal
+from columnist.search.interrupts import deferred, raise_pending
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES
 
@@ -167,9 +170,29 @@ class RobustPCA(BaseRobustPCA):
         check_search(self)
         get_criterion(self.criterion)
 
+    def _begin(self, X) -> np.ndarray | ManyRows:
+        self._started = time.perf_counter()
+        found = super()._begin(X)
+        # A pass over data elsewhere does not count for the time limit.
+        far = isinstance(found, ManyRows)
+        self._preparation = time.perf_counter() - self._started if far else 0.0
+        return found
+
+    def _guard(self) -> AbstractContextManager:
+        return deferred()
+
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         k = resolve_outliers(self.n_outliers, len(X))
-        return self._search(X, k, self.time_limit, random_generator(self.random_state))
+        limit, rng = self._time_left(), random_generator(self.random_state)
+        outliers = self._search(X, k, limit, rng)
+        return outliers, self._fitted(X, outliers)
+
+    def _time_left(self) -> float | None:
+        """Seconds until the time limit."""
+        if self.time_limit is None:
+            return None
+        spent = time.perf_counter() - self._started - self._preparation
+        return max(self.time_limit - spent, 0.0)
 
     def _works_in_passes(self) -> bool:
         options = SearchOptions.of(self, self.time_limit)
@@ -187,21 +210,21 @@ class RobustPCA(BaseRobustPCA):
 
     def _search(
         self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None
-    ) -> tuple[np.ndarray, Subspace]:
+    ) -> np.ndarray:
         r = resolve_components(self.n_components, len(X) - k, X.shape[1], least=0)
+        raise_pending()
         self.certificate_ = certified_outliers(
             X, r, k, SearchOptions.of(self, time_limit),
             centering=self.centering, unit=self._unit, rng=rng, start=start,
         )  # fmt: skip
-        outliers = np.array(self.certificate_.selection, dtype=np.intp)
-        return outliers, self._fitted(np.delete(X, outliers, axis=0), X, r)
+        return np.array(self.certificate_.selection, dtype=np.intp)
 
-    def _fitted(self, kept: np.ndarray, X: np.ndarray, r: int) -> Subspace:
-        """The subspace of the kept rows."""
-        if self.centering == "optimal":
-            return fit_subspace(kept, r)
-        mean = X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
-        return fit_subspace(kept, r, mean)
+    def _fitted(self, X: np.ndarray, outliers: np.ndarray) -> Subspace:
+        """The subspace of the rows that are left."""
+        mean = None
+        if self.centering != "optimal":
+            mean = X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
+        return fit_subspace(np.delete(X, outliers, axis=0), self.n_components, mean)
 
     def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
         super()._store(X, outliers, subspace)
@@ -212,6 +235,10 @@ class RobustPCA(BaseRobustPCA):
         self._conclude()
 
     def _conclude(self) -> None:
+        elapsed = time.perf_counter() - self._started
+        self.certificate_ = replace(
+            self.certificate_, elapsed=elapsed, preparation=self._preparation
+        )
         self.error_ = self.certificate_.error
         if self.search == "optimal":
             warn_unless_optimal(self.certificate_, stacklevel=5)
@@ -222,16 +249,16 @@ class RobustPCA(BaseRobustPCA):
         Each search starts from the rows of the one before; what easy ones leave of the time
         goes to the others.
         """
-        started, rng = time.perf_counter(), random_generator(self.random_state)
+        rng = random_generator(self.random_state)
         X = self._begin(X)
         certificates: list[Certificate] = []
         outliers = np.zeros(0, dtype=np.intp)
-        for position, number in enumerate(numbers):
-            share = None
-            if self.time_limit is not None:
-                left = max(started + self.time_limit - time.perf_counter(), 0.0)
-                share = left / (len(numbers) - position)
-            outliers, subspace = self._search(X, number, share, rng, outliers)
-            certificates.append(self.certificate_)
-        self._store(X, outliers, subspace)
+        with self._guard():
+            for position, number in enumerate(numbers):
+                share = self._time_left()
+                if share is not None:
+                    share /= len(numbers) - position
+                outliers = self._search(X, number, share, rng, outliers)
+                certificates.append(self.certificate_)
+            self._store(X, outliers, self._fitted(X, outliers))
         return certificates

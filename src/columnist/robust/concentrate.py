@@ -14,7 +14,6 @@ No input validation.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +21,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.robust.subspace import about_mean, singular_values
+from columnist.search import interrupts
 
 __all__ = ["Trimming", "concentrate", "finalists", "sampled_rows", "trimmed_error"]
 
@@ -245,7 +245,7 @@ def concentrate(
     """
 
     def expired() -> bool:
-        return time.perf_counter() > deadline
+        return interrupts.expired(deadline)
 
     trimming = Trimming(X, n_components, n_removed, centred)
     n = len(X)

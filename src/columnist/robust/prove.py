@@ -22,6 +22,7 @@ from columnist.robust.concentrate import concentrate
 from columnist.robust.contract import Drowned
 from columnist.robust.errors import PRECISE, RowErrors, WeightedErrors
 from columnist.robust.node import Incumbent, Node
+from columnist.search import interrupts
 from columnist.search.log import Progress
 
 __all__ = ["TOLERANCE", "Proof", "prove"]
@@ -168,8 +169,8 @@ class _Run:
         self.history: list[dict[str, float]] = []
 
     def expired(self) -> bool:
-        """Whether time is up."""
-        return time.perf_counter() > self.deadline
+        """Whether time is up, or the user wants an end."""
+        return interrupts.expired(self.deadline)
 
     def go(self, best: Incumbent, incumbents: Iterable | None, rng) -> Proof:
         self.best = best
@@ -193,6 +194,7 @@ class _Run:
     def _first(self, incumbents: Iterable | None, rng) -> None:
         """The incumbent; nothing is left to prove if it has no error."""
         best = self.best
+        interrupts.raise_pending()
         for removed in incumbents or ():
             best.offer_removed(np.asarray(removed, dtype=np.intp))
         if incumbents is None:
@@ -230,7 +232,7 @@ class _Run:
             if self.steps >= self.max_steps:
                 self.stop = "node_limit"
             elif self.expired():
-                self.stop = "time_limit"
+                self.stop = "interrupted" if interrupts.pending() else "time_limit"
         return bool(self.nodes) and not self.stop
 
     def _report(self, *, new: bool = False) -> None:

@@ -18,7 +18,6 @@ No input validation.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -27,6 +26,7 @@ import scipy.linalg
 from columnist.criteria import Criterion
 from columnist.robust.concentrate import Trimming, concentrate
 from columnist.robust.errors import RowErrors
+from columnist.search import interrupts
 from columnist.search.downdates import Downdates, Moment
 from columnist.search.incumbent import exchange, greedy
 
@@ -163,7 +163,7 @@ class RemovedRows(Downdates):
         yield found[0]
         n, d = self.rows.shape
         affordable = self.size * n * d * (d + 10.0) <= _MOST_WORK
-        if not affordable or time.perf_counter() > deadline:
+        if not affordable or interrupts.expired(deadline):
             return
         found.append(greedy(self, chosen, candidates))
         yield found[-1]

@@ -22,6 +22,7 @@ from columnist.robust.passes import BASE, CHOSEN, GONE, block_moments
 from columnist.robust.prove import TOLERANCE, Proof, prove
 from columnist.robust.screen import Rows, Screened, screen
 from columnist.robust.subspace import fit_subspace, subspace_of_moments
+from columnist.search import interrupts
 from columnist.search.certificate import Certificate
 from columnist.search.log import Progress, SolverLog
 
@@ -77,7 +78,7 @@ def _first_choice(data: ManyRows, r: int, k: int, options, mean, rng) -> KeptRow
     """Concentration from all rows and from the best subsets of a sample."""
 
     def expired() -> bool:
-        return time.perf_counter() > options.deadline
+        return interrupts.expired(options.deadline)
 
     n = data.shape[0]
     rows = data.rows(sampled_rows(n, rng))
