@@ -196,38 +196,45 @@ def rank_one_tails(const double[:, ::1] matrix, const double[:, ::1] rows,
     return out
 
 
-def least_elsewhere(const double[:, ::1] least):
-    """Least total of all blocks but one, for every block and number of removals.
+def least_elsewhere(const double[:, ::1] least, Py_ssize_t k):
+    """Least total of all blocks but one, for every block and number of removals in that one.
 
-    ``least[b, j]`` is the least cost of block b with j removals. Returns the table of the
-    others' totals and, as a vector, the totals of all blocks; sums are rounded down.
+    ``least[b, j]`` is the least cost of block b with j removals; there are k in all. Returns the
+    table of what the others cost with k - j removals and, as a vector, the totals of all
+    blocks for every number up to k; sums are rounded down.
     """
-    cdef Py_ssize_t B = least.shape[0], k = least.shape[1] - 1, b, i, j
+    cdef Py_ssize_t B = least.shape[0], w = least.shape[1] - 1, b, i, j
     cdef double total
     before = np.full((B + 1, k + 1), np.inf)
-    behind = np.full((B + 1, k + 1), np.inf)
-    others = np.full((B, k + 1), np.inf)
+    behind = np.full((2, k + 1), np.inf)
+    others = np.full((B, w + 1), np.inf)
     cdef double[:, ::1] F = before
     cdef double[:, ::1] G = behind
     cdef double[:, ::1] out = others
     with nogil:
         F[0, 0] = 0.0
-        G[B, 0] = 0.0
+        G[B % 2, 0] = 0.0
         for b in range(B):
-            _convolve(&F[b, 0], &least[b, 0], &F[b + 1, 0], k)
+            _convolve(&F[b, 0], &least[b, 0], &F[b + 1, 0], k, w)
         for b in range(B - 1, -1, -1):
-            _convolve(&G[b + 1, 0], &least[b, 0], &G[b, 0], k)
-            _convolve(&F[b, 0], &G[b + 1, 0], &out[b, 0], k)
+            for j in range(min(w, k) + 1):
+                for i in range(k - j + 1):
+                    total = F[b, i] + G[(b + 1) % 2, k - j - i]
+                    if total < out[b, j]:
+                        out[b, j] = total
+                out[b, j] = _lower(out[b, j])
+            _convolve(&G[(b + 1) % 2, 0], &least[b, 0], &G[b % 2, 0], k, w)
     return others, before[B]
 
 
-cdef void _convolve(const double* a, const double* b, double* out, Py_ssize_t k) noexcept nogil:
-    """out[j] = min over i of a[j - i] + b[i], rounded down."""
+cdef void _convolve(const double* a, const double* b, double* out, Py_ssize_t k,
+                    Py_ssize_t w) noexcept nogil:
+    """out[j] = min over i of a[j - i] + b[i], rounded down; j up to k, i up to w."""
     cdef Py_ssize_t i, j
     cdef double total
     for j in range(k + 1):
         out[j] = INFINITY
-    for i in range(k + 1):
+    for i in range(min(k, w) + 1):
         if b[i] == INFINITY:
             continue
         for j in range(i, k + 1):
@@ -411,10 +418,11 @@ cdef class BlockTables:
         picks, one per block (none if no choice removes k rows); and whether all are up to date.
         """
         cdef int B = self.n_blocks, b, j, size
+        cdef int width = min(max(self._sizes(b) for b in range(B)), k + 1)
         cdef bint stale = True
         cdef double total
-        table = np.full((B, k + 1), np.inf)
-        places = np.full((B, k + 1), -1, dtype=np.int64)
+        table = np.full((B, width), np.inf)
+        places = np.full((B, width), -1, dtype=np.int64)
         forward = np.full((B + 1, k + 1), np.inf)
         choices = np.zeros((B, k + 1), dtype=np.int32)
         picks = np.empty(B, dtype=np.int64)

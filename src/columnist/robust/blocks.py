@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -179,8 +180,9 @@ class Blocks:
         return math.sqrt(self.data.shape[1]) * missing * (1.0 + 1e-12)
 
     def least(self) -> np.ndarray:
-        """Table (blocks, k + 1) of the least bound for every number of removals."""
-        table = np.full((len(self.blocks), self.k + 1), np.inf)
+        """Table of the least bound of every block for every number of removals that it lists."""
+        most = max((int(block.sizes[-1]) for block in self.blocks if len(block)), default=0)
+        table = np.full((len(self.blocks), most + 1), np.inf)
         for row, block in zip(table, self.blocks, strict=True):
             np.minimum.at(row, block.sizes, block.bounds)
         return table
@@ -191,10 +193,10 @@ class Blocks:
         The total is infinite when nothing is left.
         """
         while all(len(block) for block in self.blocks):
-            others, totals = least_elsewhere(self.least())
+            others, totals = least_elsewhere(self.least(), self.k)
             before = self.n_sets
             for block, elsewhere in zip(self.blocks, others, strict=True):
-                block.keep(_below(block.bounds, elsewhere[self.k - block.sizes], target))
+                block.keep(_below(block.bounds, elsewhere[block.sizes], target))
             if self.n_sets == before:
                 break
         else:
@@ -209,17 +211,23 @@ class Blocks:
         shortest = sorted(len(block) for block in self.blocks)[:2]
         return float(shortest[0]) * shortest[-1]
 
-    def merge(self, target: float, most: int) -> None:
+    def merge(
+        self, target: float, most: int, expired: Callable[[], bool] = lambda: False
+    ) -> None:
         """Merge pairs of blocks, the shortest list with the longest and so on inwards.
 
         Pairs with the fewest surviving sets come first, as long as these are at most ``most``
-        in all; at least one pair is merged.
+        in all; at least one pair is merged. No others are looked at once time is up.
         """
         table = self.least()
         order = [int(b) for b in np.argsort([len(block) for block in self.blocks], kind="stable")]
         pairs = [(order[i], order[-1 - i]) for i in range(len(order) // 2)]
-        products = [self._survivors(table, pair, target) for pair in pairs]
-        ranked = sorted(range(len(pairs)), key=lambda i: len(products[i][0]))
+        products = []
+        for pair in pairs:
+            products.append(self._survivors(table, pair, target))
+            if expired():
+                break
+        ranked = sorted(range(len(products)), key=lambda i: len(products[i][0]))
         merged, used, total = [], set(), 0
         for i in ranked:
             total += len(products[i][0])
@@ -229,12 +237,15 @@ class Blocks:
             used.update(pairs[i])
         self.blocks = merged + [block for b, block in enumerate(self.blocks) if b not in used]
 
-    def pair(self, target: float) -> None:
-        """Merge every block with the next one."""
-        table = self.least()
-        pairs = [(b, b + 1) for b in range(0, len(self.blocks) - 1, 2)]
-        merged = [self._product(pair, *self._survivors(table, pair, target)) for pair in pairs]
-        self.blocks = merged + self.blocks[2 * len(pairs) :]
+    def pair(self, target: float, expired: Callable[[], bool] = lambda: False) -> None:
+        """Merge every block with the next one, or as many as time allows."""
+        table, merged = self.least(), []
+        for b in range(0, len(self.blocks) - 1, 2):
+            pair = b, b + 1
+            merged.append(self._product(pair, *self._survivors(table, pair, target)))
+            if expired():
+                break
+        self.blocks = merged + self.blocks[2 * len(merged) :]
 
     def _survivors(
         self, table: np.ndarray, pair: tuple[int, int], target: float
@@ -242,7 +253,7 @@ class Blocks:
         """Pairs of sets of two blocks whose total can be below ``target``."""
         one, two = (self.blocks[b] for b in pair)
         rest = np.delete(table, pair, axis=0)
-        elsewhere = least_elsewhere(rest)[1] if len(rest) else _nothing(self.k)
+        elsewhere = least_elsewhere(rest, self.k)[1] if len(rest) else _nothing(self.k)
         elsewhere = np.append(elsewhere, np.inf)
         sizes = one.sizes[:, None] + two.sizes[None, :]
         left = elsewhere[np.where(sizes <= self.k, self.k - sizes, -1)]

@@ -258,6 +258,8 @@ class Node:
         if best.error == 0.0:
             self.closed = True
             return
+        if best.expired():
+            return
         args = best.n_components, best.centred, self.loss, best.fixed, best.weights
         try:
             contraction = contract(best.X, kept, ~self.must_remove, *args)
@@ -271,6 +273,8 @@ class Node:
         first = first_size(size)
         _check_memory(np.count_nonzero(free) / first * d * d)
         needed = needs(contraction, kept, free, best.expired)
+        if best.expired():  # dealing may take as long again
+            return
         total = needed.total(size)
         if self._goes_on(total):
             self._inherit()
@@ -331,13 +335,13 @@ class Node:
         self._conclude(max(reached, total - blocks.imbalance()))
 
     def _pair(self) -> None:
-        self.blocks.pair(self._target())
+        self.blocks.pair(self._target(), self.best.expired)
         self.first_sets, self.paired = self.blocks.n_sets, True
         self.ascent = Ascent(self.best.expired, _NEXT_STEP)
 
     def _merge(self) -> None:
         most = int(_STAGE_SECONDS / evaluation_seconds(self.contraction.rows.shape[1]))
-        self.blocks.merge(self._target(), most)
+        self.blocks.merge(self._target(), most, self.best.expired)
         self.ascent = Ascent(self.best.expired)
 
     def _target(self) -> float:
