@@ -211,9 +211,7 @@ class Blocks:
         shortest = sorted(len(block) for block in self.blocks)[:2]
         return float(shortest[0]) * shortest[-1]
 
-    def merge(
-        self, target: float, most: int, expired: Callable[[], bool] = lambda: False
-    ) -> None:
+    def merge(self, target: float, most: int, expired: Callable[[], bool] = lambda: False) -> None:
         """Merge pairs of blocks, the shortest list with the longest and so on inwards.
 
         Pairs with the fewest surviving sets come first, as long as these are at most ``most``

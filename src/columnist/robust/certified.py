@@ -13,16 +13,21 @@ from columnist._search import SearchOptions
 from columnist._validation import check_choice, check_search, random_generator
 from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.robust.base import BaseRobustPCA, Found, resolve_components, resolve_outliers
+from columnist.robust.errors import RowErrors
 from columnist.robust.many_rows import ManyRows, given_mean
+from columnist.robust.nested import NestedRows
 from columnist.robust.solve import certified_outliers
 from columnist.robust.solve_many import certified_many
 from columnist.robust.subspace import Subspace, fit_subspace
 from columnist.search.certificate import Certificate, warn_unless_optimal
-from columnist.search.interrupts import deferred, raise_pending
+from columnist.search.interrupts import deferred, pending, raise_pending
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES
 
 __all__ = ["RobustPCA"]
+
+# Seconds that a search takes at least, for every product of rows, columns and the fewer of both.
+_SEARCH = 2e-9
 
 
 class RobustPCA(BaseRobustPCA):
@@ -209,13 +214,14 @@ class RobustPCA(BaseRobustPCA):
         return Found(kept, measured)
 
     def _search(
-        self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None
+        self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None, errors=None
     ) -> np.ndarray:
         r = resolve_components(self.n_components, len(X) - k, X.shape[1], least=0)
-        raise_pending()
+        if start is None:
+            raise_pending()
         self.certificate_ = certified_outliers(
             X, r, k, SearchOptions.of(self, time_limit),
-            centering=self.centering, unit=self._unit, rng=rng, start=start,
+            centering=self.centering, unit=self._unit, rng=rng, start=start, errors=errors,
         )  # fmt: skip
         return np.array(self.certificate_.selection, dtype=np.intp)
 
@@ -253,12 +259,33 @@ class RobustPCA(BaseRobustPCA):
         X = self._begin(X)
         certificates: list[Certificate] = []
         outliers = np.zeros(0, dtype=np.intp)
+        n, p = X.shape
+        resolve_components(self.n_components, n - max(numbers), p, least=0)
+        search_seconds = _SEARCH * n * p * min(n, p)
         with self._guard():
+            raise_pending()
+            criterion = get_criterion(self.criterion)
+            errors = RowErrors(X, self.n_components, criterion, self.centering, self._unit)
+            nested: NestedRows | None = None
             for position, number in enumerate(numbers):
                 share = self._time_left()
                 if share is not None:
                     share /= len(numbers) - position
-                outliers = self._search(X, number, share, rng, outliers)
+                if share is not None and share < search_seconds:
+                    nested = nested or NestedRows(errors, outliers)
+                    outliers, error = nested.to(number)
+                    self.certificate_ = _unproven(outliers, error, criterion)
+                else:
+                    outliers, nested = self._search(X, number, share, rng, outliers, errors), None
                 certificates.append(self.certificate_)
             self._store(X, outliers, self._fitted(X, outliers))
         return certificates
+
+
+def _unproven(outliers: np.ndarray, error: float, criterion: Criterion) -> Certificate:
+    """The certificate of a choice for which there was no time."""
+    return Certificate(
+        status="interrupted" if pending() else "time_limit", error=error,
+        lower_bound=min(float(criterion.value(np.zeros(1))), error),
+        criterion=str(criterion), selection=tuple(int(i) for i in outliers),
+    )  # fmt: skip

@@ -14,6 +14,7 @@ No input validation.
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -98,6 +99,7 @@ class RowErrors:
         self.sizes = row_norms(X) + np.linalg.norm(shift)
         self._spread = float(np.median(row_norms(self.rows))) or float(self.sizes.max(initial=0.0))
         self._exact: tuple[np.ndarray, np.ndarray] | None = None
+        self._seen: tuple[bytes, Interval] = b"", Interval(0.0, 0.0, 0.0)
         self.short, self._off = self.rows, 0.0
         n, p = X.shape
         if p > n:  # as many dimensions as rows tell nearly the same
@@ -118,7 +120,22 @@ class RowErrors:
 
     def interval(self, kept: np.ndarray) -> Interval:
         """The same in double precision."""
-        return self._double(self.short[kept], kept, self._off)
+        name, found = self._seen  # a set is often looked at twice in a row
+        if name != kept.tobytes():
+            found = self._double(self.short[kept], kept, self._off)
+            self._seen = kept.tobytes(), found
+        return found
+
+    def divided(self, unit: float, scale: float) -> RowErrors:
+        """The same for rows divided by a power of two, and another factor."""
+        other = copy.copy(self)
+        other.scale, other._seen = scale, (b"", self._seen[1])
+        if unit != 1.0:
+            other._exact, other._off = None, self._off / unit
+            other.X, other.rows, other.sizes = self.X / unit, self.rows / unit, self.sizes / unit
+            other.short = other.rows if self.short is self.rows else self.short / unit
+            other._spread = self._spread / unit
+        return other
 
     def affordable(self, kept: np.ndarray, seconds: float = _SECONDS) -> bool:
         """Whether double-double arithmetic does not take too long."""
@@ -158,11 +175,10 @@ class RowErrors:
         """The criterion of singular values that may be off by so much."""
         first = self.n_components
         sizes = self.sizes[kept]
-        if np.any(sigma[first:] <= _SUSPICIOUS * np.linalg.norm(sizes)):
-            rank = self._rank(kept)
-            sigma, off = sigma.copy(), off.copy()
-            sigma[rank:] = off[rank:] = 0.0
-        sigma, off = sigma[first:], off[first:]
+        rank = max(len(sizes) - self.centred, 0)  # no more, whatever they are
+        if np.any(sigma[first:rank] <= _SUSPICIOUS * np.linalg.norm(sizes)):
+            rank = min(self._rank(kept), rank)
+        sigma, off = sigma[first:rank], off[first:rank]
         if len(sigma) == 0:
             sigma = off = np.zeros(1)
         ends = np.array([np.maximum(sigma - off, 0.0), sigma, sigma + off])

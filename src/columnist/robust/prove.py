@@ -18,7 +18,7 @@ import numpy as np
 
 from columnist.criteria import Frobenius
 from columnist.linalg.threads import single_threaded_blas
-from columnist.robust.concentrate import concentrate
+from columnist.robust.concentrate import concentrated_rows
 from columnist.robust.contract import Drowned
 from columnist.robust.errors import PRECISE, RowErrors, WeightedErrors
 from columnist.robust.node import Incumbent, Node
@@ -84,6 +84,7 @@ def prove(
     incumbents: Iterable[Sequence[int]] | None = None,
     must_keep: np.ndarray | None = None,
     weights: np.ndarray | None = None,
+    errors: RowErrors | None = None,
     rng: np.random.Generator | None = None,
     deadline: float = np.inf,
     max_steps: float = np.inf,
@@ -110,6 +111,8 @@ def prove(
     weights : ndarray of shape (n,), optional
         What rows are multiplied by, 1 unless they must stay: see
         :func:`columnist.robust.subspace.about_mean`.
+    errors : RowErrors, optional
+        Errors of sets, if known; for rows without weights that may all be removed.
     rng : numpy.random.Generator, optional
         For the search of an incumbent. The proof itself draws nothing.
     deadline : float, default=inf
@@ -136,15 +139,18 @@ def prove(
     (array([3, 8]), True)
     """
     X = np.asarray(X, dtype=np.float64)
-    unit = _unit(X - np.median(X, axis=0) if centering == "optimal" and weights is None else X)
-    if weights is None and must_keep is None:
-        errors = RowErrors(X / unit, n_components, Frobenius(), centering)
+    if errors is None and weights is None and must_keep is None:
+        errors = RowErrors(X, n_components, Frobenius(), centering)
+    unit = _unit(X if errors is None else errors.rows)
+    own: RowErrors | WeightedErrors
+    if errors is None:
+        own = WeightedErrors(X / unit, n_components, centering == "optimal", weights)
     else:
-        errors = WeightedErrors(X / unit, n_components, centering == "optimal", weights)
+        own = errors.divided(unit, 1.0)
     run = _Run(deadline, max_steps, callback, unit)
     best = Incumbent(
         X, n_components, n_removed, centering == "optimal",
-        max(TOLERANCE, max_gap) - _MARGIN, run.expired, must_keep, weights, errors,
+        max(TOLERANCE, max_gap) - _MARGIN, run.expired, must_keep, weights, own,
     )  # fmt: skip
     with single_threaded_blas():
         return run.go(best, incumbents, rng or np.random.default_rng(0))
@@ -198,7 +204,7 @@ class _Run:
         for removed in incumbents or ():
             best.offer_removed(np.asarray(removed, dtype=np.intp))
         if incumbents is None:
-            _, kept = concentrate(
+            kept = concentrated_rows(
                 best.X, best.n_components, best.n_removed,
                 centred=best.centred, rng=rng, deadline=self.deadline,
             )  # fmt: skip

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.criteria import Criterion
-from columnist.robust.concentrate import Trimming, concentrate
+from columnist.robust.concentrate import concentrated_rows
 from columnist.robust.errors import RowErrors
 from columnist.search import interrupts
 from columnist.search.downdates import Downdates, Moment
@@ -159,7 +159,7 @@ class RemovedRows(Downdates):
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Concentration, then greedy choice and exchanges where these are affordable."""
-        found = self._concentrated(deadline)
+        found = [self._concentrated(deadline)]
         yield found[0]
         n, d = self.rows.shape
         affordable = self.size * n * d * (d + 10.0) <= _MOST_WORK
@@ -169,15 +169,14 @@ class RemovedRows(Downdates):
         yield found[-1]
         yield exchange(self, min(found, key=self.value), chosen, candidates, deadline=deadline)
 
-    def _concentrated(self, deadline: float) -> list[list[int]]:
-        """The best set of many starts, or of a given one."""
-        r, k, centred = self.n_components, self.size, self.centred
-        _, kept = concentrate(self.rows, r, k, centred=centred, rng=self.rng, deadline=deadline)
-        found = [kept]
-        if self.start is not None:
-            found.append(Trimming(self.rows, r, k, centred).descend(~self._mask(self.start))[1])
-        sets = [np.flatnonzero(~kept).tolist() for kept in found]
-        return sorted(sets, key=self.value)
+    def _concentrated(self, deadline: float) -> list[int]:
+        """The best set of many starts, a given one first."""
+        start = None if self.start is None else ~self._mask(self.start)
+        kept = concentrated_rows(
+            self.rows, self.n_components, self.size,
+            centred=self.centred, rng=self.rng, deadline=deadline, start=start,
+        )  # fmt: skip
+        return np.flatnonzero(~kept).tolist()
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""

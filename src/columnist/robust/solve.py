@@ -38,6 +38,7 @@ def certified_outliers(
     unit: float = 1.0,
     rng: np.random.Generator | None = None,
     start: Sequence[int] | None = None,
+    errors: RowErrors | None = None,
 ) -> Certificate:
     """The rows to remove, as the selection of a certificate. No input validation.
 
@@ -58,6 +59,8 @@ def certified_outliers(
         For the starts of the first choice.
     start : sequence of int, optional
         Rows near a good choice; not necessarily as many.
+    errors : RowErrors, optional
+        Errors of sets, if known.
 
     Returns
     -------
@@ -73,7 +76,8 @@ def certified_outliers(
     (9,)
     """
     log = SolverLog(options.verbose)
-    errors = RowErrors(X, n_components, options.criterion, centering, unit)
+    if errors is None:
+        errors = RowErrors(X, n_components, options.criterion, centering, unit)
     problem = RemovedRows(
         X, n_components, n_outliers, options.criterion, errors.centred, unit, rng, start, errors
     )
@@ -98,11 +102,11 @@ def _by_blocks(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
 
     proof = None
     if options.max_nodes > 0 and options.deadline > started:
-        own = RowErrors(X, problem.n_components, Frobenius(), problem.row_errors.centering)
+        own = problem.row_errors.divided(1.0, 1.0)
         proof = prove_few(X, *size, centred=problem.centred, errors=own, callback=report)
     if proof is None:
         proof = prove(
-            X, *size, centering=problem.row_errors.centering,
+            X, *size, centering=problem.row_errors.centering, errors=problem.row_errors,
             incumbents=problem.incumbents(*problem.root(), options.deadline),
             deadline=options.deadline, max_steps=options.max_nodes, max_gap=options.max_gap,
             callback=report,
