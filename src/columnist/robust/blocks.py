@@ -28,9 +28,13 @@ import numpy as np
 
 from columnist.linalg.tails import BlockTables, least_elsewhere
 
-__all__ = ["Block", "Blocks", "every_set"]
+__all__ = ["MATRICES", "Block", "Blocks", "every_set"]
 
 _UNIT = 2.0**-53
+# Matrices per block that an ascent holds at a time: old, new and best ones, directions, projectors.
+MATRICES = 8
+# Pairs of sets looked at in one go.
+_PAIRS = 200_000
 
 
 @dataclass
@@ -155,9 +159,16 @@ class Blocks:
         """Ways to take one set of every block, whatever they remove in all."""
         return math.prod(float(len(block)) for block in self.blocks)
 
-    def tables(self) -> BlockTables:
-        """Tables of the lists as they are."""
-        return BlockTables(self.data, self.top, [block.packed() for block in self.blocks])
+    def tables(self, workers: int = 1) -> BlockTables:
+        """Tables of the lists as they are, for some threads."""
+        return BlockTables(self.data, self.top, [block.packed() for block in self.blocks], workers)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the lists, their tables and what an ascent needs."""
+        d, count = self.data.shape[1], len(self.blocks)
+        lists = sum(2 * block.members.nbytes + 48 * len(block) for block in self.blocks)
+        return lists + 8 * count * (MATRICES * d * d + 2 * (self.k + 1))
 
     def update(self, tables: BlockTables) -> None:
         """Take bounds and matrices from tables."""
@@ -211,7 +222,13 @@ class Blocks:
         shortest = sorted(len(block) for block in self.blocks)[:2]
         return float(shortest[0]) * shortest[-1]
 
-    def merge(self, target: float, most: int, expired: Callable[[], bool] = lambda: False) -> None:
+    def merge(
+        self,
+        target: float,
+        most: int,
+        expired: Callable[[], bool] = lambda: False,
+        max_memory: float = np.inf,
+    ) -> None:
         """Merge pairs of blocks, the shortest list with the longest and so on inwards.
 
         Pairs with the fewest surviving sets come first, as long as these are at most ``most``
@@ -227,6 +244,9 @@ class Blocks:
                 break
         ranked = sorted(range(len(products)), key=lambda i: len(products[i][0]))
         merged, used, total = [], set(), 0
+        rows = sum(len(self.blocks[b].rows) for b in pairs[ranked[0]])
+        if self.nbytes + len(products[ranked[0]][0]) * (3 * rows + 64) > max_memory:
+            raise MemoryError("The lists of two blocks together are too long.")
         for i in ranked:
             total += len(products[i][0])
             if merged and total > most:
@@ -253,10 +273,17 @@ class Blocks:
         rest = np.delete(table, pair, axis=0)
         elsewhere = least_elsewhere(rest, self.k)[1] if len(rest) else _nothing(self.k)
         elsewhere = np.append(elsewhere, np.inf)
-        sizes = one.sizes[:, None] + two.sizes[None, :]
-        left = elsewhere[np.where(sizes <= self.k, self.k - sizes, -1)]
-        bounds = np.nextafter(one.bounds[:, None] + two.bounds[None, :], -np.inf)
-        return np.nonzero(_below(bounds, left, target))
+        found = []
+        step = max(1, _PAIRS // max(len(two), 1))
+        for start in range(0, len(one), step):  # all pairs at once would take much memory
+            part = slice(start, start + step)
+            sizes = one.sizes[part, None] + two.sizes[None, :]
+            left = elsewhere[np.where(sizes <= self.k, self.k - sizes, -1)]
+            bounds = np.nextafter(one.bounds[part, None] + two.bounds[None, :], -np.inf)
+            i, j = np.nonzero(_below(bounds, left, target))
+            found.append(np.array([i + start, j], dtype=np.int32))
+        pairs = np.concatenate(found, axis=1) if found else np.zeros((2, 0), dtype=np.int32)
+        return pairs[0], pairs[1]
 
     def _product(self, pair: tuple[int, int], i: np.ndarray, j: np.ndarray) -> Block:
         """Two blocks as one that lists set i of the first with set j of the second."""

@@ -67,15 +67,15 @@ class RobustPCA(BaseRobustPCA):
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances.
     time_limit : float or None, default=30.0
-        Seconds.
+        Seconds from the call on. The first choice and the fit to it are always completed.
     max_nodes : int, optional
         Nodes to expand, or stages of the proof by blocks, at most.
     max_memory : float, optional
-        Bytes for open nodes; half of the free memory by default.
+        Bytes for open nodes and lists of sets; half of the free memory by default.
     max_gap : float, default=0.0
         Relative gap that is good enough.
     n_jobs : int, optional
-        Worker threads of the search by nodes; None means 1, -1 all processors.
+        Worker threads; None means 1, -1 all processors. They change nothing but the time.
     random_state : int, RandomState or None, default=None
         Randomness of the first choice.
     callback : callable, optional

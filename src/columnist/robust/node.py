@@ -30,11 +30,12 @@ import numpy as np
 
 from columnist.criteria import Frobenius
 from columnist.robust.ascent import Ascent, refresh
-from columnist.robust.blocks import Blocks
+from columnist.robust.blocks import MATRICES, Blocks
 from columnist.robust.concentrate import Trimming
 from columnist.robust.contract import Contraction, Drowned, contract
 from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
 from columnist.robust.errors import Interval, RowErrors, WeightedErrors
+from columnist.robust.team import Team
 
 __all__ = ["Incumbent", "Node"]
 
@@ -85,6 +86,10 @@ class Incumbent:
         What rows are multiplied by: see :func:`columnist.robust.subspace.about_mean`.
     errors : RowErrors or WeightedErrors, optional
         Errors of sets, of these rows unless given.
+    team : Team, optional
+        Threads to work with.
+    max_memory : float, default=inf
+        Bytes that the lists of all nodes may take.
 
     Attributes
     ----------
@@ -103,8 +108,10 @@ class Incumbent:
         fixed: np.ndarray | None = None,
         weights: np.ndarray | None = None,
         errors: RowErrors | WeightedErrors | None = None,
+        team: Team | None = None,
+        max_memory: float = np.inf,
     ):
-        self.weights = weights
+        self.weights, self.team, self.max_memory = weights, team or Team(), max_memory
         self.fixed = np.zeros(len(X), dtype=bool) if fixed is None else fixed
         if errors is None and weights is None:
             errors = RowErrors(X, n_components, Frobenius(), "optimal" if centred else "none")
@@ -212,6 +219,12 @@ class Node:
         return 0 if self.blocks is None else self.blocks.n_sets
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of its lists; those of its parent while they may still be of use."""
+        blocks = self.blocks or (self.parent and self.parent.blocks)
+        return 0 if blocks is None else blocks.nbytes
+
+    @property
     def evaluations(self) -> int:
         """Tail sums computed."""
         return 0 if self.blocks is None else self.blocks.evaluations
@@ -271,7 +284,7 @@ class Node:
         d = contraction.rows.shape[1]
         size = block_size(np.count_nonzero(free), d)
         first = first_size(size)
-        _check_memory(np.count_nonzero(free) / first * d * d)
+        _check_memory(np.count_nonzero(free) / first, first, d, k, best.max_memory)
         needed = needs(contraction, kept, free, best.expired)
         if best.expired():  # dealing may take as long again
             return
@@ -282,7 +295,7 @@ class Node:
             self.contraction, self.needs, self.first_total = contraction, needed, total
             self.blocks = deal(contraction, kept, k, needed, first)
             self.first_sets, self.paired = self.blocks.n_sets, first == size
-            self.ascent = Ascent(best.expired)
+            self.ascent = Ascent(best.expired, team=best.team)
             self._raise()
         self.parent = None
 
@@ -300,7 +313,7 @@ class Node:
         self.first_total, self.first_sets = parent.first_total, parent.first_sets
         self.paired = parent.paired
         self.blocks = parent.blocks.forced(self.row, self.must_remove[self.row])
-        self.ascent = Ascent(self.best.expired, _NEXT_STEP)
+        self.ascent = Ascent(self.best.expired, _NEXT_STEP, self.best.team)
         if self.blocks.prune(self._target()) == np.inf:
             self.closed = True
             return
@@ -328,8 +341,8 @@ class Node:
         total = blocks.prune(self._target())
         gap = self._target() - max(reached, total)
         if total < np.inf and gap < _MANY_PRICES * self.contraction.price and not best.expired():
-            tables = blocks.tables()
-            refresh(tables, best.expired)
+            tables = blocks.tables(best.team.n_jobs)
+            refresh(tables, best.expired, best.team)
             blocks.update(tables)
             total = blocks.prune(self._target())
         self._conclude(max(reached, total - blocks.imbalance()))
@@ -337,12 +350,12 @@ class Node:
     def _pair(self) -> None:
         self.blocks.pair(self._target(), self.best.expired)
         self.first_sets, self.paired = self.blocks.n_sets, True
-        self.ascent = Ascent(self.best.expired, _NEXT_STEP)
+        self.ascent = Ascent(self.best.expired, _NEXT_STEP, self.best.team)
 
     def _merge(self) -> None:
         most = int(_STAGE_SECONDS / evaluation_seconds(self.contraction.rows.shape[1]))
-        self.blocks.merge(self._target(), most, self.best.expired)
-        self.ascent = Ascent(self.best.expired)
+        self.blocks.merge(self._target(), most, self.best.expired, self.best.max_memory)
+        self.ascent = Ascent(self.best.expired, team=self.best.team)
 
     def _target(self) -> float:
         """Total of tail sums at which a set is no better than the incumbent."""
@@ -432,7 +445,9 @@ def _sets(free: np.ndarray, k: int) -> Iterator[np.ndarray]:
         yield np.array(chosen, dtype=np.intp)
 
 
-def _check_memory(entries: float) -> None:
-    """Refuse blocks whose matrices would not fit."""
-    if 8.0 * entries > _MOST_BYTES:
+def _check_memory(count: float, size: int, d: int, k: int, limit: float) -> None:
+    """Refuse blocks of some rows each whose lists and matrices would not fit."""
+    matrices = 8.0 * count * d * d
+    needed = MATRICES * matrices + count * (2.0**size * (2 * size + 48) + 16.0 * (k + 1))
+    if matrices > _MOST_BYTES or needed > limit:
         raise MemoryError("Too many rows for a proof by blocks.")

@@ -22,6 +22,7 @@ from columnist.robust.concentrate import concentrated_rows
 from columnist.robust.contract import Drowned
 from columnist.robust.errors import PRECISE, RowErrors, WeightedErrors
 from columnist.robust.node import Incumbent, Node
+from columnist.robust.team import Team
 from columnist.search import interrupts
 from columnist.search.log import Progress
 
@@ -89,6 +90,8 @@ def prove(
     deadline: float = np.inf,
     max_steps: float = np.inf,
     max_gap: float = 0.0,
+    max_memory: float = np.inf,
+    n_jobs: int = 1,
     callback: Callable[[Progress], object] | None = None,
 ) -> Proof:
     """Find the rows whose removal leaves the smallest PCA error, and prove it.
@@ -121,6 +124,10 @@ def prove(
         Stages of work after which to stop.
     max_gap : float, default=0.0
         Relative gap that is good enough.
+    max_memory : float, default=inf
+        Bytes for the lists of all nodes.
+    n_jobs : int, default=1
+        Threads. Their number changes nothing but the time.
     callback : callable, optional
         Receives every :class:`columnist.search.log.Progress`; a true answer stops the search.
 
@@ -148,11 +155,12 @@ def prove(
     else:
         own = errors.divided(unit, 1.0)
     run = _Run(deadline, max_steps, callback, unit)
-    best = Incumbent(
-        X, n_components, n_removed, centering == "optimal",
-        max(TOLERANCE, max_gap) - _MARGIN, run.expired, must_keep, weights, own,
-    )  # fmt: skip
-    with single_threaded_blas():
+    with single_threaded_blas(), Team(n_jobs) as team:
+        best = Incumbent(
+            X, n_components, n_removed, centering == "optimal",
+            max(TOLERANCE, max_gap) - _MARGIN, run.expired, must_keep, weights, own,
+            team, max_memory,
+        )  # fmt: skip
         return run.go(best, incumbents, rng or np.random.default_rng(0))
 
 
@@ -239,6 +247,8 @@ class _Run:
                 self.stop = "node_limit"
             elif self.expired():
                 self.stop = "interrupted" if interrupts.pending() else "time_limit"
+            elif sum(node.nbytes for node in self.nodes) > self.best.max_memory:
+                self.stop = "memory_limit"
         return bool(self.nodes) and not self.stop
 
     def _report(self, *, new: bool = False) -> None:

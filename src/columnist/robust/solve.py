@@ -109,7 +109,7 @@ def _by_blocks(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
             X, *size, centering=problem.row_errors.centering, errors=problem.row_errors,
             incumbents=problem.incumbents(*problem.root(), options.deadline),
             deadline=options.deadline, max_steps=options.max_nodes, max_gap=options.max_gap,
-            callback=report,
+            max_memory=options.limits().max_memory, n_jobs=options.n_jobs, callback=report,
         )  # fmt: skip
     history = [
         {**entry, "bound": square * entry["bound"], "incumbent": square * entry["incumbent"]}

@@ -143,7 +143,8 @@ class _Run:
             centering="none" if undecided.weights is None else "optimal",
             incumbents=[undecided.incumbent], must_keep=undecided.fixed, weights=undecided.weights,
             deadline=options.deadline, max_steps=options.max_nodes - self.steps,
-            max_gap=options.max_gap, callback=report,
+            max_gap=options.max_gap, max_memory=options.limits().max_memory,
+            n_jobs=options.n_jobs, callback=report,
         )  # fmt: skip
         self.steps += proof.steps
         self.evaluations += proof.evaluations
