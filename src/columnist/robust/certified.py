@@ -11,7 +11,7 @@ import numpy as np
 
 from columnist._search import SearchOptions
 from columnist._validation import check_choice, check_search, random_generator
-from columnist.criteria import Criterion, Frobenius, get_criterion
+from columnist.criteria import Criterion, get_criterion, is_frobenius
 from columnist.robust.base import BaseRobustPCA, Found, resolve_components, resolve_outliers
 from columnist.robust.errors import RowErrors
 from columnist.robust.many_rows import ManyRows, given_mean
@@ -201,7 +201,7 @@ class RobustPCA(BaseRobustPCA):
 
     def _works_in_passes(self) -> bool:
         options = SearchOptions.of(self, self.time_limit)
-        return type(options.criterion) is Frobenius and options.policy().by_bound
+        return is_frobenius(options.criterion) and options.policy().by_bound
 
     def _find_many(self, data: ManyRows) -> Found:
         n, p = data.shape

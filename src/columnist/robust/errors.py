@@ -22,13 +22,11 @@ import scipy.linalg
 
 from columnist.criteria import Criterion
 from columnist.linalg import accurate
+from columnist.linalg.rounding import EPS, TRUSTED
 from columnist.robust.subspace import about_mean, at_most_square, row_norms
 
-__all__ = ["PRECISE", "Interval", "RowErrors", "WeightedErrors"]
+__all__ = ["Interval", "RowErrors", "WeightedErrors"]
 
-_EPS = np.finfo(np.float64).eps
-# Intervals of this relative width decide as well as exact errors.
-PRECISE = 1e-10
 # Singular values below this share of the data may be nothing but rounding: look closer.
 _SUSPICIOUS = 1e-8
 # Seconds of double-double arithmetic that one error may take, and seconds per operation.
@@ -45,7 +43,7 @@ class Interval(NamedTuple):
     @property
     def precise(self) -> bool:
         """Whether it can be compared with others."""
-        return self.high - self.low <= PRECISE * abs(self.high)
+        return self.high - self.low <= TRUSTED * abs(self.high)
 
 
 class RowErrors:
@@ -105,7 +103,7 @@ class RowErrors:
         if p > n:  # as many dimensions as rows tell nearly the same
             U, sigma, _ = scipy.linalg.svd(self.rows, full_matrices=False, check_finite=False)
             self.short = U * sigma
-            self._off = (n + p + 10) * _EPS * float(np.linalg.norm(sigma))
+            self._off = (n + p + 10) * EPS * float(np.linalg.norm(sigma))
 
     def evaluate(self, kept: np.ndarray) -> Interval:
         """Error of some rows (mask or indices), as precise as it can be had."""
@@ -151,7 +149,7 @@ class RowErrors:
             hi, lo = self._exact_rows()
             Z = hi[kept].T, lo[kept].T
         sigma = accurate.singular_values(Z)
-        return self._of(sigma, 4.0 * _EPS * sigma, kept)
+        return self._of(sigma, 4.0 * EPS * sigma, kept)
 
     def _exact_rows(self) -> tuple[np.ndarray, np.ndarray]:
         if self._exact is None:
@@ -168,7 +166,7 @@ class RowErrors:
             Z = Z - Z.mean(axis=0)
             Z -= Z.mean(axis=0)
         sigma = scipy.linalg.svdvals(at_most_square(Z), check_finite=False)
-        off += (sum(Z.shape) + 10) * _EPS * float(np.linalg.norm(sigma))
+        off += (sum(Z.shape) + 10) * EPS * float(np.linalg.norm(sigma))
         return self._of(sigma, np.full(len(sigma), off), kept)
 
     def _of(self, sigma: np.ndarray, off: np.ndarray, kept: np.ndarray) -> Interval:
@@ -184,7 +182,7 @@ class RowErrors:
         ends = np.array([np.maximum(sigma - off, 0.0), sigma, sigma + off])
         low, value, high = self.criterion.values(self.scale * ends).tolist()
         # Adding up rounds once more.
-        slack = len(sigma) * _EPS
+        slack = len(sigma) * EPS
         return Interval(low - slack * abs(low), value, high + slack * abs(high))
 
     def _rank(self, kept: np.ndarray) -> int:
@@ -197,7 +195,7 @@ class RowErrors:
         if rows.size == 0:
             return 0
         sigma = scipy.linalg.svdvals(at_most_square(rows / sizes), check_finite=False)
-        noise = max(rows.shape) * _EPS * np.sqrt(len(rows))
+        noise = max(rows.shape) * EPS * np.sqrt(len(rows))
         return max(int(np.count_nonzero(sigma > noise)) - self.centred, 0)
 
 
@@ -243,9 +241,9 @@ class WeightedErrors:
             Z, mean = about_mean(Z, None if self.weights is None else self.weights[kept])
         sigma = scipy.linalg.svdvals(at_most_square(Z), check_finite=False)
         size = max(float(sigma[0]), np.sqrt(len(Z)) * float(np.linalg.norm(mean)))
-        sigma[sigma <= max(Z.shape) * _EPS * size] = 0.0
+        sigma[sigma <= max(Z.shape) * EPS * size] = 0.0
         sigma = sigma[self.n_components :]
-        off = (sum(Z.shape) + 10) * _EPS * size * (sigma > 0.0)
+        off = (sum(Z.shape) + 10) * EPS * size * (sigma > 0.0)
         ends = np.maximum(sigma - off, 0.0), sigma, sigma + off
         return Interval(*(float(end @ end) for end in ends))
 

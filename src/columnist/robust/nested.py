@@ -14,13 +14,13 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import ArpackError, eigsh
 
-from columnist.criteria import Frobenius
+from columnist.criteria import is_frobenius
+from columnist.linalg.rounding import EPS
 from columnist.robust.concentrate import Trimming
 from columnist.robust.errors import RowErrors
 
 __all__ = ["NestedRows"]
 
-_EPS = np.finfo(np.float64).eps
 # Concentration steps for each size.
 _STEPS = 2
 # Errors with more rounding than this (relative) are computed from the data.
@@ -92,8 +92,8 @@ class NestedRows:
     def _error(self, leading: np.ndarray) -> float:
         """From the scatter, or from the data where rounding would show."""
         errors, (_, scatter) = self.errors, self._scatter()
-        rounding = 4.0 * np.sqrt(sum(self.rows.shape)) * _EPS * self.largest
-        if type(errors.criterion) is Frobenius:
+        rounding = 4.0 * np.sqrt(sum(self.rows.shape)) * EPS * self.largest
+        if is_frobenius(errors.criterion):
             value = float(np.trace(scatter) - leading.sum())
             width, value = rounding / max(value, 1e-300), errors.scale**2 * value
         else:

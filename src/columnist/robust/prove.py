@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from columnist.criteria import Frobenius
+from columnist.linalg.rounding import AGREEMENT, TRUSTED
 from columnist.linalg.threads import single_threaded_blas
 from columnist.robust.concentrate import concentrated_rows
 from columnist.robust.contract import Drowned
-from columnist.robust.errors import PRECISE, RowErrors, WeightedErrors
+from columnist.robust.errors import RowErrors, WeightedErrors
 from columnist.robust.node import Incumbent, Node
 from columnist.robust.team import Team
 from columnist.search import interrupts
@@ -29,9 +30,9 @@ from columnist.search.log import Progress
 __all__ = ["TOLERANCE", "Proof", "prove"]
 
 # A set is called no better if its error is proven to reach the incumbent's up to this share.
-TOLERANCE = 1e-9
+TOLERANCE = AGREEMENT
 # Bounds are compared with less, so that both ends of a precise interval are within that share.
-_MARGIN = 2.0 * PRECISE
+_MARGIN = 2.0 * TRUSTED
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.criteria import Criterion
+from columnist.linalg.rounding import allowance
 from columnist.robust.concentrate import concentrated_rows
 from columnist.robust.errors import RowErrors
 from columnist.search import interrupts
@@ -32,7 +33,6 @@ from columnist.search.incumbent import exchange, greedy
 
 __all__ = ["RemovedRows", "Scatter"]
 
-_EPS = np.finfo(np.float64).eps
 # Operations of a greedy choice and one pass of exchanges beyond which concentration must do.
 _MOST_WORK = 2e9
 
@@ -63,7 +63,9 @@ class Scatter(Moment):
         lam, basis = scipy.linalg.eigh(left.T @ left, check_finite=False)
         self.n_left = len(left)
         self.lam = np.maximum(lam[::-1], 0.0)
-        self.allowance = 2.0 * (self.n_left + 8 * len(lam)) * _EPS * float(self.lam.sum())
+        # Eigenvalues round by their number, and the sums that make up the scatter by theirs.
+        order = 2 * len(lam) + self.n_left // 4 + 1
+        self.allowance = allowance(order, float(self.lam.sum()))
         self.offsets = (rows[candidates] - mean) @ basis[:, ::-1]
         self.Z = np.sqrt(self._factor(1)) * self.offsets
 
@@ -157,6 +159,11 @@ class RemovedRows(Downdates):
         """Error without these rows, from the data, in better arithmetic where that is needed."""
         return self.row_errors.evaluate(~self._mask(subset)).value
 
+    def interval(self, subset: Sequence[int]) -> tuple[float, float]:
+        """Two numbers between which that error lies."""
+        low, _, high = self.row_errors.evaluate(~self._mask(subset))
+        return low, high
+
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Concentration, then greedy choice and exchanges where these are affordable."""
         found = [self._concentrated(deadline)]
@@ -165,7 +172,7 @@ class RemovedRows(Downdates):
         affordable = self.size * n * d * (d + 10.0) <= _MOST_WORK
         if not affordable or interrupts.expired(deadline):
             return
-        found.append(greedy(self, chosen, candidates))
+        found.append(greedy(self, chosen, candidates, deadline=deadline))
         yield found[-1]
         yield exchange(self, min(found, key=self.value), chosen, candidates, deadline=deadline)
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from columnist._search import SearchOptions, certificate_of
-from columnist.criteria import Frobenius
+from columnist.criteria import is_frobenius
 from columnist.robust.errors import RowErrors
 from columnist.robust.few import prove_few
 from columnist.robust.prove import prove
@@ -81,8 +81,7 @@ def certified_outliers(
     problem = RemovedRows(
         X, n_components, n_outliers, options.criterion, errors.centred, unit, rng, start, errors
     )
-    # A criterion that inherits from this one may be another.
-    by_blocks = type(options.criterion) is Frobenius and options.policy().by_bound
+    by_blocks = is_frobenius(options.criterion) and options.policy().by_bound
     solver = _by_blocks if by_blocks else _by_engine
     certificate = solver(X, problem, options, log)
     log.message(repr(certificate))
@@ -133,6 +132,6 @@ def _by_engine(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
     )  # fmt: skip
     subset = result.solutions[0][1]
     if options.exhaustive and result.status == "optimal":
-        subset = prefer_smaller(problem, subset, *problem.root())
+        subset = prefer_smaller(problem, subset, *problem.root(), deadline=options.deadline)
     elapsed = time.perf_counter() - started
     return certificate_of(result, options, problem.value(subset), sorted(subset), elapsed)
