@@ -30,7 +30,7 @@ __all__ = ["Interval", "RowErrors", "WeightedErrors"]
 # Singular values below this share of the data may be nothing but rounding: look closer.
 _SUSPICIOUS = 1e-8
 # Seconds of double-double arithmetic that one error may take, and seconds per operation.
-_SECONDS, _OPERATION = 2.0, 2.5e-8
+_SECONDS, _OPERATION = 2.0, 4e-9
 
 
 class Interval(NamedTuple):
