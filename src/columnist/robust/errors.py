@@ -5,9 +5,9 @@ A singular value decomposition in double precision is off by a few units in the 
 every error comes as an interval, and where that is too wide to compare errors with, it is computed
 again in double-double arithmetic (:mod:`columnist.linalg.accurate`).
 
-The data are rounded too. If every kept row lies in a subspace up to the rounding of its own
-entries, however long the others are, the row counts as lying in it: the number of dimensions that
-rows span is judged with each of them divided by its length.
+The data are rounded too. If every kept row lies in the subspace up to the rounding of its own
+entries, however long the others are, there is no error: the number of dimensions that rows span is
+judged with each of them divided by its length.
 
 No input validation.
 """
@@ -27,8 +27,10 @@ from columnist.robust.subspace import about_mean, at_most_square, row_norms
 
 __all__ = ["Interval", "RowErrors", "WeightedErrors"]
 
-# Singular values below this share of the data may be nothing but rounding: look closer.
+# Errors below this share of the data may be nothing but rounding: look closer.
 _SUSPICIOUS = 1e-8
+# Rounding of double-double arithmetic, as a share of the data.
+_TINY = 1e-28
 # Seconds of double-double arithmetic that one error may take, and seconds per operation.
 _SECONDS, _OPERATION = 2.0, 4e-9
 
@@ -112,9 +114,12 @@ class RowErrors:
             return found
         if self._off:
             found = self._double(self.rows[kept], kept, 0.0)
-        if found.precise or not self.affordable(kept):
+        if found.precise:
             return found
-        return self.exact(kept)
+        if self.affordable(kept):
+            return self.exact(kept)
+        # Rounding may be all that there is in some directions.
+        return self._double(self.rows[kept], kept, 0.0, self._rank(kept))
 
     def interval(self, kept: np.ndarray) -> Interval:
         """The same in double precision."""
@@ -149,7 +154,9 @@ class RowErrors:
             hi, lo = self._exact_rows()
             Z = hi[kept].T, lo[kept].T
         sigma = accurate.singular_values(Z)
-        return self._of(sigma, 4.0 * EPS * sigma, kept)
+        noise = _TINY * float(np.linalg.norm(self.sizes[kept]))
+        sigma[sigma <= noise] = 0.0
+        return self._of(sigma, np.where(sigma > 0.0, 4.0 * EPS * sigma + noise, 0.0), kept)
 
     def _exact_rows(self) -> tuple[np.ndarray, np.ndarray]:
         if self._exact is None:
@@ -159,7 +166,9 @@ class RowErrors:
             self._exact = hi.T, lo.T
         return self._exact
 
-    def _double(self, Z: np.ndarray, kept: np.ndarray, off: float) -> Interval:
+    def _double(
+        self, Z: np.ndarray, kept: np.ndarray, off: float, rank: int | None = None
+    ) -> Interval:
         if Z.size == 0:
             return self._of(np.zeros(0), np.zeros(0), kept)
         if self.centred:
@@ -167,16 +176,17 @@ class RowErrors:
             Z -= Z.mean(axis=0)
         sigma = scipy.linalg.svdvals(at_most_square(Z), check_finite=False)
         off += (sum(Z.shape) + 10) * EPS * float(np.linalg.norm(sigma))
-        return self._of(sigma, np.full(len(sigma), off), kept)
+        return self._of(sigma[:rank], np.full(len(sigma), off)[:rank], kept)
 
     def _of(self, sigma: np.ndarray, off: np.ndarray, kept: np.ndarray) -> Interval:
         """The criterion of singular values that may be off by so much."""
         first = self.n_components
         sizes = self.sizes[kept]
         rank = max(len(sizes) - self.centred, 0)  # no more, whatever they are
-        if np.any(sigma[first:rank] <= _SUSPICIOUS * np.linalg.norm(sizes)):
-            rank = min(self._rank(kept), rank)
         sigma, off = sigma[first:rank], off[first:rank]
+        if len(sigma) and sigma[0] <= _SUSPICIOUS * np.linalg.norm(sizes):
+            if self._rank(kept) <= first:  # no error but rounding
+                sigma = sigma[:0]
         if len(sigma) == 0:
             sigma = off = np.zeros(1)
         ends = np.array([np.maximum(sigma - off, 0.0), sigma, sigma + off])
@@ -195,7 +205,7 @@ class RowErrors:
         if rows.size == 0:
             return 0
         sigma = scipy.linalg.svdvals(at_most_square(rows / sizes), check_finite=False)
-        noise = max(rows.shape) * EPS * np.sqrt(len(rows))
+        noise = (3.0 + 0.5 * np.sqrt(rows.shape[1])) * EPS * np.sqrt(len(rows))
         return max(int(np.count_nonzero(sigma > noise)) - self.centred, 0)
 
 
