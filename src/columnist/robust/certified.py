@@ -225,6 +225,13 @@ class RobustPCA(BaseRobustPCA):
         )  # fmt: skip
         return np.array(self.certificate_.selection, dtype=np.intp)
 
+    def _searched(self, *args) -> np.ndarray | None:
+        """A step of a path; None if it was interrupted before it found anything."""
+        try:
+            return self._search(*args)
+        except KeyboardInterrupt:
+            return None
+
     def _fitted(self, X: np.ndarray, outliers: np.ndarray) -> Subspace:
         """The subspace of the rows that are left."""
         mean = None
@@ -271,12 +278,15 @@ class RobustPCA(BaseRobustPCA):
                 share = self._time_left()
                 if share is not None:
                     share /= len(numbers) - position
-                if share is not None and share < search_seconds:
+                found = None
+                if not pending() and (share is None or share >= search_seconds):
+                    found = self._searched(X, number, share, rng, outliers, errors)
+                if found is None:
                     nested = nested or NestedRows(errors, outliers)
                     outliers, error = nested.to(number)
                     self.certificate_ = _unproven(outliers, error, criterion)
                 else:
-                    outliers, nested = self._search(X, number, share, rng, outliers, errors), None
+                    outliers, nested = found, None
                 certificates.append(self.certificate_)
             self._store(X, outliers, self._fitted(X, outliers))
         return certificates

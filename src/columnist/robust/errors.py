@@ -72,6 +72,8 @@ class RowErrors:
         entry is rounded once.
     short : ndarray of shape (n, min(n, p))
         The same, turned into as few dimensions as there are rows.
+    off : float
+        What that may have changed singular values by.
 
     Examples
     --------
@@ -100,19 +102,19 @@ class RowErrors:
         self._spread = float(np.median(row_norms(self.rows))) or float(self.sizes.max(initial=0.0))
         self._exact: tuple[np.ndarray, np.ndarray] | None = None
         self._seen: tuple[bytes, Interval] = b"", Interval(0.0, 0.0, 0.0)
-        self.short, self._off = self.rows, 0.0
+        self.short, self.off = self.rows, 0.0
         n, p = X.shape
         if p > n:  # as many dimensions as rows tell nearly the same
             U, sigma, _ = scipy.linalg.svd(self.rows, full_matrices=False, check_finite=False)
             self.short = U * sigma
-            self._off = (n + p + 10) * EPS * float(np.linalg.norm(sigma))
+            self.off = (n + p + 10) * EPS * float(np.linalg.norm(sigma))
 
     def evaluate(self, kept: np.ndarray) -> Interval:
         """Error of some rows (mask or indices), as precise as it can be had."""
         found = self.interval(kept)
         if found.precise:
             return found
-        if self._off:
+        if self.off:
             found = self._double(self.rows[kept], kept, 0.0)
         if found.precise:
             return found
@@ -125,7 +127,7 @@ class RowErrors:
         """The same in double precision."""
         name, found = self._seen  # a set is often looked at twice in a row
         if name != kept.tobytes():
-            found = self._double(self.short[kept], kept, self._off)
+            found = self._double(self.short[kept], kept, self.off)
             self._seen = kept.tobytes(), found
         return found
 
@@ -134,7 +136,7 @@ class RowErrors:
         other = copy.copy(self)
         other.scale, other._seen = scale, (b"", self._seen[1])
         if unit != 1.0:
-            other._exact, other._off = None, self._off / unit
+            other._exact, other.off = None, self.off / unit
             other.X, other.rows, other.sizes = self.X / unit, self.rows / unit, self.sizes / unit
             other.short = other.rows if self.short is self.rows else self.short / unit
             other._spread = self._spread / unit
@@ -171,6 +173,8 @@ class RowErrors:
     ) -> Interval:
         if Z.size == 0:
             return self._of(np.zeros(0), np.zeros(0), kept)
+        if self.centering != "none":  # every entry was rounded once, far from the rows' own mean
+            off += EPS * float(np.linalg.norm(Z))
         if self.centred:
             Z = Z - Z.mean(axis=0)
             Z -= Z.mean(axis=0)

@@ -209,7 +209,6 @@ class _Run:
     def _first(self, incumbents: Iterable | None, rng) -> None:
         """The incumbent; nothing is left to prove if it has no error."""
         best = self.best
-        interrupts.raise_pending()
         for removed in incumbents or ():
             best.offer_removed(np.asarray(removed, dtype=np.intp))
         if incumbents is None:

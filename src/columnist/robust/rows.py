@@ -24,7 +24,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.criteria import Criterion
-from columnist.linalg.rounding import allowance
+from columnist.linalg.rounding import EPS, allowance
 from columnist.robust.concentrate import concentrated_rows
 from columnist.robust.errors import RowErrors
 from columnist.search import interrupts
@@ -50,15 +50,23 @@ class Scatter(Moment):
         Rows that may be removed next.
     centred : bool
         Whether the scatter is about the mean of the rows, or the origin.
+    off : float, default=0.0
+        What the rows are off by, in the Frobenius norm.
     """
 
     def __init__(
-        self, rows: np.ndarray, removed: np.ndarray, candidates: np.ndarray, centred: bool
+        self,
+        rows: np.ndarray,
+        removed: np.ndarray,
+        candidates: np.ndarray,
+        centred: bool,
+        off: float = 0.0,
     ):
         self.rows, self.removed, self.candidates = rows, removed, candidates
         self.centred = centred
         left = rows[~removed]
         mean = left.mean(axis=0) if centred else np.zeros(rows.shape[1])
+        off += EPS * float(np.linalg.norm(left))
         left = left - mean
         lam, basis = scipy.linalg.eigh(left.T @ left, check_finite=False)
         self.n_left = len(left)
@@ -66,6 +74,8 @@ class Scatter(Moment):
         # Eigenvalues round by their number, and the sums that make up the scatter by theirs.
         order = 2 * len(lam) + self.n_left // 4 + 1
         self.allowance = allowance(order, float(self.lam.sum()))
+        # The rows are rounded themselves, which moves singular values by ``off``.
+        self.allowance += off * (2.0 * np.sqrt(self.lam.max(initial=0.0)) + off)
         self.offsets = (rows[candidates] - mean) @ basis[:, ::-1]
         self.Z = np.sqrt(self._factor(1)) * self.offsets
 
@@ -153,7 +163,7 @@ class RemovedRows(Downdates):
 
     def moment(self, chosen, candidates) -> Scatter:
         """Scatter of the rows that are not chosen."""
-        return Scatter(self.rows, self._mask(chosen), candidates, self.centred)
+        return Scatter(self.rows, self._mask(chosen), candidates, self.centred, self.row_errors.off)
 
     def value(self, subset: Sequence[int]) -> float:
         """Error without these rows, from the data, in better arithmetic where that is needed."""
