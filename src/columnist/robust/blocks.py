@@ -34,7 +34,7 @@ _UNIT = 2.0**-53
 # Matrices per block that an ascent holds at a time: old, new and best ones, directions, projectors.
 MATRICES = 8
 # Pairs of sets looked at in one go.
-_PAIRS = 200_000
+_PAIRS = 16_384
 
 
 @dataclass
@@ -245,7 +245,7 @@ class Blocks:
         ranked = sorted(range(len(products)), key=lambda i: len(products[i][0]))
         merged, used, total = [], set(), 0
         rows = sum(len(self.blocks[b].rows) for b in pairs[ranked[0]])
-        if self.nbytes + len(products[ranked[0]][0]) * (3 * rows + 64) > max_memory:
+        if self.nbytes + len(products[ranked[0]][0]) * _bytes_per_set(rows) > max_memory:
             raise MemoryError("The lists of two blocks together are too long.")
         for i in ranked:
             total += len(products[i][0])
@@ -255,12 +255,20 @@ class Blocks:
             used.update(pairs[i])
         self.blocks = merged + [block for b, block in enumerate(self.blocks) if b not in used]
 
-    def pair(self, target: float, expired: Callable[[], bool] = lambda: False) -> None:
+    def pair(
+        self,
+        target: float,
+        expired: Callable[[], bool] = lambda: False,
+        max_memory: float = np.inf,
+    ) -> None:
         """Merge every block with the next one, or as many as time allows."""
-        table, merged = self.least(), []
+        table, merged, needed = self.least(), [], float(self.nbytes)
         for b in range(0, len(self.blocks) - 1, 2):
             pair = b, b + 1
             merged.append(self._product(pair, *self._survivors(table, pair, target)))
+            needed += len(merged[-1]) * _bytes_per_set(len(merged[-1].rows))
+            if needed > max_memory:
+                raise MemoryError("The lists of pairs of blocks are too long.")
             if expired():
                 break
         self.blocks = merged + self.blocks[2 * len(merged) :]
@@ -318,6 +326,11 @@ def _below(bounds: np.ndarray, elsewhere: np.ndarray, target: float) -> np.ndarr
     below = elsewhere < np.inf
     below[below] = np.nextafter(bounds[below] + elsewhere[below], -np.inf) < target
     return below
+
+
+def _bytes_per_set(n_rows: int) -> int:
+    """What a listed set takes while its block is put together and its bounds are computed."""
+    return 3 * n_rows + 64
 
 
 def _nothing(k: int) -> np.ndarray:

@@ -348,7 +348,7 @@ class Node:
         self._conclude(max(reached, total - blocks.imbalance()))
 
     def _pair(self) -> None:
-        self.blocks.pair(self._target(), self.best.expired)
+        self.blocks.pair(self._target(), self.best.expired, self.best.max_memory)
         self.first_sets, self.paired = self.blocks.n_sets, True
         self.ascent = Ascent(self.best.expired, _NEXT_STEP, self.best.team)
 

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.criteria import Criterion
-from columnist.linalg.rounding import EPS, allowance
+from columnist.linalg.rounding import AGREEMENT, EPS, allowance
 from columnist.robust.concentrate import concentrated_rows
 from columnist.robust.errors import RowErrors
 from columnist.search import interrupts
@@ -173,6 +173,14 @@ class RemovedRows(Downdates):
         """Two numbers between which that error lies."""
         low, _, high = self.row_errors.evaluate(~self._mask(subset))
         return low, high
+
+    @property
+    def distinct(self) -> bool:
+        """Whether rounding does not show in the bounds of the root."""
+        moment = self.moment(*(self.root()[0],) * 2)
+        tail = moment.lam[self.n_components :]
+        low, high = self.errors(tail + moment.allowance * np.array([[-1.0], [1.0]]))
+        return bool(high - low <= AGREEMENT * abs(high))
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Concentration, then greedy choice and exchanges where these are affordable."""

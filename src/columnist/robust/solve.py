@@ -134,4 +134,6 @@ def _by_engine(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
     if options.exhaustive and result.status == "optimal":
         subset = prefer_smaller(problem, subset, *problem.root(), deadline=options.deadline)
     elapsed = time.perf_counter() - started
-    return certificate_of(result, options, problem.value(subset), sorted(subset), elapsed)
+    certificate = certificate_of(result, options, problem.value(subset), sorted(subset), elapsed)
+    # The guarantee speaks of bounds without rounding.
+    return certificate if problem.distinct else replace(certificate, a_priori_bound=None)
