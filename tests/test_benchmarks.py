@@ -134,6 +134,7 @@ MULTILABEL = {
 }
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", MULTILABEL)
 def test_multilabel_sets(name):
     X, Y = load_multilabel(name)
@@ -155,6 +156,7 @@ def test_order_alone_is_the_textbook_search(order):
     assert ours.lower_bound == pytest.approx(book.lower_bound, rel=1e-12)
 
 
+@pytest.mark.data
 def test_weighted_rows_and_tables():
     X = load_vehicle()
     found = weighted_tables.compare("madelon", X, 3, limit=5.0)
@@ -247,6 +249,7 @@ def test_largest_number_of_outliers_proven(monkeypatch, first):
     assert robust_reach.largest(np.zeros((20, 2)), 1, 9, True, 1.0) == 10  # half of the rows
 
 
+@pytest.mark.slow
 def test_path_and_full_solves_agree():
     rows = [r for r in mrsf_path.rows(Sets(None), quick=True) if r["part"] == "path"]
     assert {r["entries"] for r in rows} == {"uniform", "normal"}

@@ -21,13 +21,15 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import columnist
 from columnist import robust, selection
+from columnist.knowledge import Source
 
 # Instances to test, for classes whose constructor needs arguments or whose defaults are slow:
-# class name -> function from the class to a list of instances.
+# class name -> function from the class to a list of instances. The first goes through the checks of
+# scikit-learn in every run, the others only in slow ones.
 INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     "ColumnSelector": lambda cls: [cls(), cls(1, n_components=1, max_nodes=100)],
     "ForwardSelector": lambda cls: [cls(), cls(1, degree=2), cls(1, criterion="nuclear")],
@@ -47,9 +49,21 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     "MCSF": lambda cls: [cls(), cls(form="residual")],
     "MRMR": lambda cls: [cls(), cls(measure="mutual_information", scheme="difference")],
     "KnowledgeSelector": lambda cls: [cls(), cls(aggregation="borda")],
-    "QuadraticPCA": lambda cls: [cls(1)],
+    "MultiSourceSelector": lambda cls: [
+        cls(),
+        cls(score="phi1", balance=False, sources=[Source("feature_similarity")]),
+    ],
+    "SemiSupervisedSelector": lambda cls: [
+        cls(),
+        cls(weight=0.5, supervised="mutual_information"),
+    ],
+    "QuadraticPCA": lambda cls: [
+        cls(1),
+        cls(1, alpha_scores=0.1, alpha_loadings=0.2, centering="mean"),
+    ],
     "SparseLoadings": lambda cls: [
         cls(1, output="columns", random_state=0),
+        cls(1),
         cls(1, loss="robust", alpha=0.1, output="columns"),
     ],
     "NullSpaceCleaner": lambda cls: [
@@ -101,7 +115,12 @@ def instances() -> Iterator[BaseEstimator]:
 
 
 ALL = list(instances())
-SELECTORS = [estimator for estimator in ALL if isinstance(estimator, SelectorMixin)]
+SELECTORS = [
+    estimator
+    for estimator in ALL
+    # Some give columns only if asked.
+    if isinstance(estimator, SelectorMixin) and getattr(estimator, "output", "columns") == "columns"
+]
 
 
 def label(estimator: BaseEstimator) -> str:
@@ -138,9 +157,23 @@ def test_arguments_after_the_first_are_keyword_only(cls):
     assert all(a.kind is a.KEYWORD_ONLY for a in named)
 
 
-@parametrize_with_checks(ALL)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def later_ones_are_slow(estimators: list[BaseEstimator]) -> Iterator:
+    """Cases of a test: the first instance of each class as it is, the others marked as slow."""
+    seen = set()
+    for estimator in estimators:
+        marks = [pytest.mark.slow] if type(estimator) in seen else []
+        seen.add(type(estimator))
+        yield pytest.param(estimator, id=label(estimator), marks=marks)
+
+
+@pytest.mark.parametrize("estimator", list(later_ones_are_slow(ALL)))
+def test_scikit_learn_checks(estimator):
+    """All checks at once: as cases of their own they would be a quarter of all tests."""
+    results = check_estimator(estimator, on_skip=None, on_fail=None)
+    assert len(results) > 30
+    if failed := [result for result in results if result["status"] not in ("passed", "skipped")]:
+        names = ", ".join(result["check_name"] for result in failed)
+        raise ExceptionGroup(names, [result["exception"] for result in failed])
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=label)

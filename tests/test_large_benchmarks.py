@@ -12,6 +12,8 @@ from columnist import ColumnSelector
 from columnist.distributed import count_cost, moments
 
 
+@pytest.mark.slow
+@pytest.mark.cluster
 def test_a_file_larger_than_the_memory_used(tmp_path):
     """The 40 GB benchmark in small: 0.3 GB in blocks of 6 MB."""
     m, n, height, k = 600_000, 64, 12_000, 3
@@ -31,6 +33,8 @@ def test_a_file_larger_than_the_memory_used(tmp_path):
     np.testing.assert_allclose(selector.error_, expected.error_, rtol=1e-10)
 
 
+@pytest.mark.slow
+@pytest.mark.cluster
 def test_a_row_of_the_benchmark(tmp_path):
     path = out_of_core.write(tmp_path / "data.zarr", 20_000, 10, 3_000)
     row, selector = out_of_core.measure(path, 2, 5.0, repeats=1)

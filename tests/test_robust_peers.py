@@ -9,6 +9,7 @@ from benchmarks import robust_peers
 from benchmarks.data import Sets
 from columnist.robust.robpca import ROBPCA
 from tests.robust.samples import contaminated, largest_angle
+from tests.tools import not_installed
 
 
 def pretended(X, r):
@@ -93,7 +94,7 @@ def test_estimators_are_condensed_over_seeds():
 def test_subspace_flags_and_variances_of_rrcov():
     """All pairs of rows (22), and the 250 that rrcov takes of more (40)."""
     if not robust_peers.has_rrcov():
-        pytest.skip("R with rrcov is not installed")
+        not_installed("R with rrcov")
     problems = [
         robust_peers.Problem(contaminated(n, 12, 2, 4, np.random.default_rng(n))[0], 2, mcd=False)
         for n in (22, 40)

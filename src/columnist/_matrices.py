@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +37,7 @@ from columnist.linalg.residual import (
     blocked_energy,
     chosen_basis,
     graded_basis,
+    of_like_length,
     residual_singular_values,
 )
 from columnist.linalg.rounding import DEPENDENT, EPS, TRUSTED, allowance
@@ -53,6 +56,12 @@ _CANCELLATION = 1e-4
 _MOST_ACCURATE = 1e8
 # A residual of no more than this share of its target is the rounding of the entries.
 _ENTRIES = 32 * EPS
+# Entries of a matrix that may be written out, or brought here, to compute errors: 16 MB.
+_SMALL_ENTRIES = 2_000_000
+# A residual that is no smaller beside its target is no rounding.
+_SMALL_REST = 1e-6
+# Growth of rounding that leaves nothing of a number.
+_ANYTHING = 1e60
 # Singular values that small beside the largest may be rounding of entries.
 _SUSPECT = 1e-10
 # Operations below which more than one BLAS thread only costs.
@@ -66,15 +75,17 @@ class Matrices:
     ``gram`` says that X is a Gram matrix; ``center`` that column means are free; ``unit`` is
     what the target was divided by, so that errors come out in its own unit; ``safe`` that all
     entries are known to be neither too large nor too small to be squared. X may be kept elsewhere,
-    in blocks of columns.
+    in blocks of columns. Where X stands for many rows, ``source`` brings these themselves, if they
+    fit, for errors to be computed from.
     """
 
-    X: np.ndarray | sp.spmatrix | ColumnParts
+    X: Any  # ndarray, sparse array or ColumnParts
     Y: np.ndarray | None = None
     gram: bool = False
     center: bool = False
     unit: float = 1.0
     safe: bool = False
+    source: Callable[[], Matrices] | None = None
 
     @classmethod
     def of_blocks(
@@ -95,6 +106,8 @@ class Matrices:
         ``target`` says whether y is approximated, which may have come with the rows; ``open_y``
         opens it.
         """
+        along: Any
+        read: Any
         along, read = open_y(y, X) if target and y is not None else (None, None)
         parts = X.by_columns() if _is_wide(X) else None
         if parts is not None:
@@ -103,7 +116,18 @@ class Matrices:
         sample = X.moments(along, read).sample()
         rows, n = sample.rows, X.n_features
         Y = rows[:, n:] if target else None
-        return cls(rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)))
+
+        @cache
+        def source() -> Matrices:
+            whole = None if along is None else _whole_target(along, read, X.shape[0])
+            data = X.gather().astype(np.float64, copy=False)
+            return cls(data, whole, center=center)
+
+        known = target == (along is not None) and X.shape[0] * n <= _SMALL_ENTRIES
+        return cls(
+            rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)),
+            source=source if known else None,
+        )  # fmt: skip
 
     @property
     def n_features(self) -> int:
@@ -163,9 +187,11 @@ class Matrices:
             return power_of_two(np.array([self.X.largest]))
         return power_of_two(np.sqrt(np.abs(self.X)) if self.gram else self.X)
 
-    def error(self, subset: Sequence[int], criterion: Criterion, n_components: int = 0) -> float:
+    def error(
+        self, subset: Sequence[int] | np.ndarray, criterion: Criterion, n_components: int = 0
+    ) -> float:
         """Error of a choice, recomputed from the data themselves."""
-        balanced, _, _ = self.balanced()
+        balanced, _, _ = self._written_out().balanced()
         if is_frobenius(criterion) and n_components == 0:
             return balanced.unit**2 * balanced._energy(subset)
         counted = balanced._spectrum(subset)[n_components:]
@@ -179,6 +205,9 @@ class Matrices:
         What double precision leaves open is computed again in double-double arithmetic, if that
         is affordable. This is where a claim of a search is confirmed.
         """
+        data = self._written_out()
+        if data is not self:
+            return data.interval(subset, criterion, n_components)
         low, high = self._double_interval(subset, criterion, n_components)
         if high - low <= TRUSTED * abs(low):
             return low, high
@@ -197,15 +226,15 @@ class Matrices:
         if self.gram:
             return float(criterion.value(np.zeros(1))), np.inf
         balanced, _, _ = self.balanced()
-        chosen = columns_of(balanced.X, list(subset))
+        chosen = of_like_length(columns_of(balanced.X, list(subset)).T).T
         lengths = np.linalg.norm(chosen, axis=0)  # before means are removed: they cost digits
         chosen = without_means(chosen) if self.center else chosen
         basis = graded_basis(chosen.T, range(len(subset)), np.linalg.norm(chosen, axis=0))
         own = np.linalg.norm(chosen, axis=0)
         far = float((lengths / np.where(own > 0.0, own, np.inf)).max(initial=1.0))
-        grown = np.inf if basis.doubtful else basis.growth * max(far, 1.0)
+        grown = _ANYTHING if basis.doubtful else basis.growth * max(far, 1.0)
         whole = float(np.sqrt(squared_norms(balanced.target).sum()))
-        doubt = min(grown, 1e300) * allowance(len(subset) + 1, whole)
+        doubt = min(grown, _ANYTHING) * allowance(len(subset) + 1, whole)
         error = self.error(subset, criterion, n_components)
         if is_frobenius(criterion) and n_components == 0:
             # Sums of squares may also come from a difference: see _energy_outside.
@@ -213,6 +242,8 @@ class Matrices:
             off = (2.0 * left + doubt) * doubt + allowance(1, whole**2)
             off *= self.unit**2
             return max(error - off, 0.0), error + off
+        if sp.issparse(self.X) and self.Y is None:  # squared: see _gram_spectrum
+            doubt = max(doubt, float(np.sqrt(allowance(self.n_features, whole**2))))
         sigma = balanced._spectrum(subset)[n_components:]
         sigma = sigma if len(sigma) else np.zeros(1)
         ends = [np.maximum(sigma - doubt, 0.0), sigma + doubt]
@@ -235,16 +266,23 @@ class Matrices:
             return None
         vectors, target, lengths = self._accurate_vectors(subset)
         rest, _ = accurate.residual(vectors, target, DEPENDENT ** (0.5 if self.gram else 1.0))
-        # What is left of a target may be the rounding of its own entries.
+        # What is left of a target may be the rounding of entries: its own, and those of the
+        # columns, times their coefficients.
         nothing = np.sqrt(DEPENDENT) if self.gram else _ENTRIES
         left = np.sqrt(accurate.squares(rest))
+        small = np.flatnonzero(left <= _SMALL_REST * lengths)
+        if not self.gram and len(small) and len(subset):
+            lengths = lengths.copy()
+            lengths[small] *= _coefficient_sizes(vectors[0], target[0][small])
         for part in rest:
             part[left <= nothing * lengths] = 0.0
         values = accurate.singular_values(rest)
         if values.min(initial=np.inf) <= _SUSPECT * values.max(initial=0.0):
             # On targets of one length, a share of rounding in every entry moves them this much.
-            alike = tuple(part / np.where(lengths > 0.0, lengths, 1.0)[:, None] for part in rest)
-            real = accurate.singular_values(alike) > nothing * np.sqrt(len(lengths))
+            scale = np.where(lengths > 0.0, lengths, 1.0)[:, None]
+            real = accurate.singular_values((rest[0] / scale, rest[1] / scale)) > nothing * np.sqrt(
+                len(lengths)
+            )
             values[np.count_nonzero(real) :] = 0.0
         return self.unit * power_of_two(self._target_entries()) * values[n_components:]
 
@@ -274,13 +312,30 @@ class Matrices:
             both = [_constant_free(part) for part in both]
         return both[0], both[1], lengths
 
-    def basis(self, subset: Sequence[int]) -> np.ndarray:
+    def are_copies(self, i: int, j: int) -> bool:
+        """Whether two columns are the same to the last digit, but for sign and a power of two."""
+        first, second = columns_of(self._written_out().X, [i, j]).T
+        at = int(np.argmax(np.abs(first)))
+        if first[at] == 0.0 or second[at] == 0.0:
+            return bool(np.array_equal(first, second))
+        ratio = second[at] / first[at]
+        return abs(np.frexp(ratio)[0]) == 0.5 and bool(np.array_equal(ratio * first, second))
+
+    def _written_out(self) -> Matrices:
+        """The data themselves in one array where that is small; else this object."""
+        if self.source is not None:
+            return self.source()._written_out()
+        if not sp.issparse(self.X) or self.X.shape[0] * self.X.shape[1] > _SMALL_ENTRIES:
+            return self
+        return replace(self, X=self.X.toarray())
+
+    def basis(self, subset: Sequence[int] | np.ndarray) -> np.ndarray:
         """Orthonormal basis of the chosen columns, means removed if they are free."""
         chosen = columns_of(self.X, list(subset))
         chosen = without_means(chosen) if self.center else chosen
         return chosen_basis(chosen.T, range(len(subset)))
 
-    def errors_along(self, subset: Sequence[int]) -> np.ndarray:
+    def errors_along(self, subset: Sequence[int] | np.ndarray) -> np.ndarray:
         """Squared Frobenius errors of none, the first, the first two, ... of these columns."""
         balanced, _, _ = self.balanced()
         Q = balanced.basis(subset)
@@ -333,6 +388,13 @@ class Matrices:
         mean = np.asarray(self.X.mean(axis=0)).ravel() if self.center else np.zeros(self.n_features)
         caught = cross(self.X, Q).T - np.outer(Q.sum(axis=0), mean)
         return _gram_spectrum(self.X, mean, Q, caught)
+
+
+def _coefficient_sizes(columns: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """sqrt(1 + |b|^2), b the coefficients of each target, all of length one, on the columns."""
+    units = [A / np.maximum(np.linalg.norm(A, axis=1), 1e-300)[:, None] for A in (columns, targets)]
+    coefficients = np.linalg.lstsq(units[0].T, units[1].T, rcond=DEPENDENT)[0]
+    return np.sqrt(1.0 + np.square(coefficients).sum(axis=0))
 
 
 def _doubled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

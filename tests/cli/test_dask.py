@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -36,29 +35,9 @@ TARGET = ["--target", "class", "--id", "bottle"]
 NUMBERS = ["--drop", "class", "--id", "bottle"]
 
 
-@contextmanager
-def running(folder, **how):
-    """Two workers of this machine, gone afterwards."""
-    quiet = {
-        "temporary-directory": str(folder),
-        "distributed.worker.daemon": True,
-        "distributed.admin.system-monitor.gil.enabled": False,
-    }
-    with (
-        dask.config.set(quiet),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", memory_limit=0,
-            dashboard_address="127.0.0.1:0", worker_dashboard_address="127.0.0.1:0",
-            silence_logs="CRITICAL", **how,
-        ) as cluster,
-    ):  # fmt: skip
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster.scheduler_address
+@pytest.fixture
+def address(cluster):
+    return cluster.scheduler.address
 
 
 @pytest.fixture
@@ -257,6 +236,8 @@ def test_what_follows_dask_may_be_the_file():
         assert _with_value(given) == meant
 
 
+@pytest.mark.slow
+@pytest.mark.cluster
 def test_a_cluster_of_this_machine(files, tmp_path):
     """As typed, in a process of its own."""
     out = tmp_path / "kept.csv"
@@ -272,6 +253,8 @@ def test_a_cluster_of_this_machine(files, tmp_path):
     assert len(out.read_text().splitlines()) == 179
 
 
+@pytest.mark.slow
+@pytest.mark.cluster
 def test_ctrl_c_keeps_the_best_so_far(tmp_path):
     path, out = tmp_path / "hard.npy", tmp_path / "kept.npy"
     np.save(path, np.random.default_rng(0).standard_normal((300, 70)))
@@ -308,7 +291,13 @@ def test_no_scheduler_there(cli, files, monkeypatch):
 def test_a_scheduler_that_goes_away(cli, files, monkeypatch, tmp_path):
     out = tmp_path / "kept.csv"
     out.write_text("old")
-    with running(tmp_path / "scratch", processes=False, protocol="tcp") as cluster:
+    with (
+        dask.config.set({"temporary-directory": str(tmp_path / "scratch")}),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+            memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL",
+        ) as cluster,
+    ):  # fmt: skip
         chosen = large.LargeData.write_columns
 
         def last(self, *arguments):

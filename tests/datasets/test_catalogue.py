@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from columnist import datasets
 from columnist.datasets.catalogue import CATALOGUE, find_dataset
 from columnist.datasets.files import data_files
 from columnist.datasets.sources import SOURCES, TARGETS
+from tests.data import data_folder, require
 
 # Sizes of the classes, in the order of the labels; so many classes of one size as n * size.
 CLASSES = {
@@ -63,18 +63,17 @@ CARDINALITY = {
 MISSING = {"lung-cancer": 5, "rf1": 3264, "osales": 10012, "scpf": 9255}
 
 
-@pytest.fixture(scope="module")
-def home() -> Path:
-    """The folder of the files; once it is set, a missing file is a failure."""
-    if not (folder := os.environ.get("COLUMNIST_DATA")):
-        pytest.skip("COLUMNIST_DATA is not set")
-    return Path(folder)
+def fetched(name: str, **options):
+    """A set from the folder of the files; once that is set, a missing file is a failure."""
+    home = require(CATALOGUE[name].data.path)
+    return datasets.fetch(name, data_home=home, download=False, **options)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_a_set_is_as_described(home, name):
+def test_a_set_is_as_described(name):
     dataset = CATALOGUE[name]
-    found = datasets.fetch(name, data_home=home, download=False)
+    found = fetched(name)
     X, y = found.data, found.target
     assert X.shape == (dataset.n_samples, dataset.n_features)
     assert X.dtype == np.float64
@@ -95,13 +94,14 @@ def test_a_set_is_as_described(home, name):
         assert round(y.sum(axis=1).mean(), 3) == CARDINALITY[name]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     "name", ["arcene", "emotions", "farm-ads", "glioma", "madelon", "medical", "wine", "yale"]
 )
-def test_the_printed_experiments_see_the_same_data(home, name):
+def test_the_printed_experiments_see_the_same_data(name):
     """Up to the rows that the documents leave out."""
-    X, _ = datasets.fetch(name, data_home=home, return_X_y=True)
-    used = SOURCES[name].load(home)
+    X, _ = fetched(name, return_X_y=True)
+    used = SOURCES[name].load(data_folder())
     assert used.shape[1] == X.shape[1]
     if sp.issparse(X):
         assert (X != used).nnz == 0
@@ -109,27 +109,29 @@ def test_the_printed_experiments_see_the_same_data(home, name):
         np.testing.assert_array_equal(X[: len(used)], used)
 
 
-def test_the_same_as_in_scikit_learn(home):
+@pytest.mark.data
+def test_the_same_as_in_scikit_learn():
     for name, theirs in (
         ("wdbc", sklearn_datasets.load_breast_cancer()),
         ("wine", sklearn_datasets.load_wine()),
     ):
-        ours = datasets.fetch(name, data_home=home)
+        ours = fetched(name)
         np.testing.assert_array_equal(ours.data, theirs.data)
         np.testing.assert_array_equal(ours.target, theirs.target)
-    wdbc, theirs = datasets.fetch("wdbc", data_home=home), sklearn_datasets.load_breast_cancer()
+    wdbc, theirs = fetched("wdbc"), sklearn_datasets.load_breast_cancer()
     assert wdbc.feature_names == theirs.feature_names.tolist()
     assert wdbc.target_names.tolist() == theirs.target_names.tolist()
-    iris, theirs = datasets.fetch("iris", data_home=home), sklearn_datasets.load_iris()
+    iris, theirs = fetched("iris"), sklearn_datasets.load_iris()
     assert np.argwhere(iris.data != theirs.data).tolist() == [[34, 3], [37, 1], [37, 2]]
 
 
-def test_images_stand_upright(home):
-    faces = datasets.fetch("olivetti", data_home=home)
+@pytest.mark.data
+def test_images_stand_upright():
+    faces = fetched("olivetti")
     assert faces.images.shape == (400, 64, 64)
     np.testing.assert_array_equal(faces.images.reshape(400, -1), faces.data)
     for name in ("olivetti", "orl", "yale", "yale32", "yaleb", "orlraws10p", "warpar10p"):
-        mean = datasets.fetch(name, data_home=home).images.mean(axis=0)
+        mean = fetched(name).images.mean(axis=0)
         left_and_right = np.corrcoef(mean.ravel(), mean[:, ::-1].ravel())[0, 1]
         up_and_down = np.corrcoef(mean.ravel(), mean[::-1].ravel())[0, 1]
         assert left_and_right > up_and_down, name  # as faces are
@@ -178,14 +180,13 @@ def test_a_misspelt_name(name, hint):
         find_dataset(name)
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
-def test_a_description_says_it_all(name):
-    dataset = CATALOGUE[name]
-    text = dataset.description
-    for fact in (dataset.title, str(dataset.n_samples), str(dataset.n_features), "Cite:"):
-        assert fact in text
-    assert all(file.path in text for file in dataset.needed)
-    assert max(map(len, text.splitlines()[:3])) < 100
+def test_a_description_says_it_all():
+    for name, dataset in CATALOGUE.items():
+        text = dataset.description
+        for fact in (dataset.title, str(dataset.n_samples), str(dataset.n_features), "Cite:"):
+            assert fact in text, name
+        assert all(file.path in text for file in dataset.needed), name
+        assert max(map(len, text.splitlines()[:3])) < 100, name
 
 
 def test_the_guide_lists_every_set():

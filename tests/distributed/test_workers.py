@@ -139,7 +139,6 @@ def test_the_cluster_goes_away_during_a_search(cluster, monkeypatch):
     assert_same(there, ColumnSelector(11).fit(X))
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_worker_dies_during_a_search(new_cluster, monkeypatch):
     monkeypatch.setattr(engine, "_HISTORY_SECONDS", 0.0)
     # Someone may just be asking the worker that dies: that takes as long as connecting may.

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from columnist.knowledge import (
     KnowledgeSelector,
@@ -27,11 +26,6 @@ from columnist.knowledge import (
 from columnist.spectral import FisherScore, linear_similarity
 
 NAMES = [f"f{i}" for i in range(8)]
-
-
-@parametrize_with_checks([KnowledgeSelector(), KnowledgeSelector(aggregation="borda")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture

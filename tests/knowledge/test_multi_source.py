@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from columnist.knowledge.covariance import graph_similarity, mahalanobis_similarity
 from columnist.knowledge.multi_source import MultiSourceSelector
@@ -17,16 +16,6 @@ from columnist.knowledge.source import Source
 from columnist.spectral import FisherScore, SpectralSelector, fisher_similarity, rbf_similarity
 
 NAMES = [f"f{i}" for i in range(7)]
-
-
-@parametrize_with_checks(
-    [
-        MultiSourceSelector(),
-        MultiSourceSelector(score="phi1", balance=False, sources=[Source("feature_similarity")]),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def problem(seed: int, n: int = 20):

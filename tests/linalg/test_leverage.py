@@ -121,7 +121,8 @@ def test_all_vectors_and_some_of_them(form, shape):
     np.testing.assert_allclose(V.T @ np.diag(every.values**2) @ V, X.T @ X, atol=1e-10)
     some = every.keep([4, 0])
     np.testing.assert_array_equal(some.values, every.values[[4, 0]])
-    np.testing.assert_array_equal(explicit(some), V[[4, 0]])
+    # A product with fewer rows may be summed in another order.
+    np.testing.assert_allclose(explicit(some), V[[4, 0]], rtol=1e-12, atol=1e-14)
 
 
 def test_a_long_spectrum_without_gap_settles():

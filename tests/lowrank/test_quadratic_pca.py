@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from columnist.lowrank import QuadraticPCA
 from tests.oracles.lowrank import ridge_alternation
@@ -15,13 +14,6 @@ from tests.strategies import matrices
 
 PENALTIES = st.floats(0.01, 5.0)
 A = np.random.default_rng(0).standard_normal((15, 8)) * np.arange(1.0, 9.0)
-
-
-@parametrize_with_checks(
-    [QuadraticPCA(1), QuadraticPCA(1, alpha_scores=0.1, alpha_loadings=0.2, centering="mean")]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @given(matrices(min_rows=2, min_columns=2), PENALTIES, PENALTIES)

@@ -68,6 +68,18 @@ KNOWN_SETS: dict[Key, tuple[int, ...]] = {
 }
 
 
+# Rows whose proof takes ten seconds and more.
+LONG_PROOFS: set[Key] = {
+    ("spectf", 5, "schatten:0.5"),
+    ("libras", 4, "schatten:0.5"),
+}
+# Weighted searches that take five seconds and more.
+LONG_SEARCHES: set[tuple[Key, str]] = {
+    (("spectf", 5, "schatten:0.5"), "0.2"),
+    (("spectf", 5, "nuclear"), "0.2"),
+}
+
+
 def key_of(row: dict[str, str], criterion: str | None = None) -> Key:
     """Data set, r1 and criterion of a row."""
     return row["set"], int(row["r1"]), criterion or row["criterion"]
@@ -76,6 +88,11 @@ def key_of(row: dict[str, str], criterion: str | None = None) -> Key:
 def name_of(row: dict[str, str]) -> str:
     """A readable test id."""
     return "-".join(row[c] for c in ("set", "r1", "r2", "criterion") if row.get(c))
+
+
+def slow_if(long: bool) -> list[pytest.MarkDecorator]:
+    """Marks of a case."""
+    return [pytest.mark.slow] if long else []
 
 
 @lru_cache
@@ -112,7 +129,12 @@ def check_print(source: str, key: Key, value: float, printed: str) -> None:
         assert agrees(value, printed)
 
 
-@pytest.mark.parametrize("row", XU_5_3, ids=name_of)
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=slow_if(key_of(row) in LONG_PROOFS)) for row in XU_5_3],
+    ids=name_of,
+)
 def test_first_document_table_5_3(row: dict[str, str]) -> None:
     key = key_of(row)
     selector = optimal(*key)
@@ -121,6 +143,19 @@ def test_first_document_table_5_3(row: dict[str, str]) -> None:
     check_print("xu-5.3", key, value, row["optimal"])
 
 
+@pytest.mark.data
+@pytest.mark.parametrize("key", sorted(LONG_PROOFS), ids=str)
+def test_long_proofs_begin_below_the_print(key: Key) -> None:
+    """After a few nodes the bound lies below the printed optimum, and the error not below."""
+    row = next(row for row in XU_5_3 if key_of(row) == key)
+    selector = ColumnSelector(key[1], criterion=CRITERIA[key[2]], max_nodes=50, time_limit=None)
+    certificate = selector.fit(DATASETS[key[0]]()).certificate_
+    printed, unit = float(row["optimal"]), last_unit(row["optimal"])
+    assert 0.0 < as_printed_first(key[2], certificate.lower_bound) <= printed + unit
+    assert as_printed_first(key[2], certificate.error) >= printed - unit
+
+
+@pytest.mark.data
 @pytest.mark.parametrize("row", XU_5_4, ids=name_of)
 def test_first_document_table_5_4(row: dict[str, str]) -> None:
     """Spectral; the vehicle rows are r1 = 4, 5, 7, not 5, 6, 7 as labelled."""
@@ -131,11 +166,13 @@ def test_first_document_table_5_4(row: dict[str, str]) -> None:
     assert agrees(selector.error_, row["optimal"])
 
 
+@pytest.mark.data
 def test_first_document_table_5_4_labels() -> None:
     """The optimum of r1 = 6 stands nowhere in the table."""
     assert optimal("vehicle", 6, "spectral").error_ == pytest.approx(219.388, abs=1e-3)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", XU_5_5, ids=name_of)
 def test_first_document_table_5_5(row: dict[str, str]) -> None:
     """Selection and extraction together, and one after the other."""
@@ -154,6 +191,7 @@ def error_after_extraction(key: Key, r2: int) -> float:
     return subset_error(DATASETS[key[0]](), alone.selected_, CRITERIA[key[2]], r2)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", [row for row in HE_3_1 if row["optimal"]], ids=name_of)
 def test_second_document_table_3_1(row: dict[str, str]) -> None:
     key = key_of(row)
@@ -162,6 +200,7 @@ def test_second_document_table_3_1(row: dict[str, str]) -> None:
     check_print("he-3.1", key, selector.error_, row["optimal"])
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("criterion", sorted(CRITERIA))
 @pytest.mark.parametrize("row", HE_3_2, ids=lambda row: f"{row['r1']}+{row['r2']}")
 def test_second_document_table_3_2(row: dict[str, str], criterion: str) -> None:
@@ -179,6 +218,7 @@ def test_second_document_table_3_2(row: dict[str, str], criterion: str) -> None:
         assert agrees(as_printed_second(criterion, error), printed)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", HE_3_3, ids=name_of)
 def test_second_document_table_3_3(row: dict[str, str]) -> None:
     """As table 5.5 of the first document; the exponents of Schatten are misprinted."""
@@ -202,6 +242,7 @@ def hybrid_residual(X: np.ndarray, columns: np.ndarray, r2: int) -> np.ndarray:
 FROBENIUS_ROWS = [row for row in HE_3_4 if row["criterion"] == "frobenius"]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", FROBENIUS_ROWS, ids=lambda row: f"{row['r1']} of {row['r']}")
 def test_second_document_table_3_4(row: dict[str, str]) -> None:
     """Share of entries of the residual above 0.5, and their mean size."""
@@ -215,6 +256,7 @@ def test_second_document_table_3_4(row: dict[str, str]) -> None:
     assert agrees(R.mean(), row["l1"])
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("key", sorted(KNOWN_SETS), ids=str)
 def test_known_sets(key: Key) -> None:
     assert [j + 1 for j in optimal(*key).selected_] == list(KNOWN_SETS[key])
@@ -250,7 +292,12 @@ def weighted_cells() -> list[tuple[Key, str, float]]:
     return [(key, eps, limit) for (key, eps), limit in cells.items()]
 
 
-@pytest.mark.parametrize(("key", "eps", "limit"), weighted_cells(), ids=str)
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("key", "eps", "limit"),
+    [pytest.param(*cell, marks=slow_if(cell[:2] in LONG_SEARCHES)) for cell in weighted_cells()],
+    ids=str,
+)
 def test_weighted_search_is_no_worse(key: Key, eps: str, limit: float) -> None:
     dataset, k, criterion = key
     selector = ColumnSelector(
@@ -264,6 +311,7 @@ def test_weighted_search_is_no_worse(key: Key, eps: str, limit: float) -> None:
     assert selector.error_ - certificate.lower_bound <= certificate.a_priori_bound * (1 + 1e-9)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", HE_3_1, ids=name_of)
 def test_greedy_search_is_no_worse(row: dict[str, str]) -> None:
     """The error and both bounds of table 3.1 of the second document."""

@@ -15,10 +15,11 @@ import pytest
 
 from columnist import ColumnSelector
 from tests.data import load_farm_ads
+from tests.examples import examples
 
 N_ROWS, R1 = 163, 20
-COMPONENTS = (0, 5)
-ITERATIONS = (1, 10, 100)
+COMPONENTS = (0, pytest.param(5, marks=pytest.mark.slow))
+ITERATIONS = (1, 10, examples(100))
 
 
 @lru_cache
@@ -69,6 +70,7 @@ def bound_width(selector: ColumnSelector) -> float:
     return (selector.error_ - selector.certificate_.lower_bound) / selector.error_
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("r2", COMPONENTS)
 def test_greedy_error_is_exact(r2: int) -> None:
     selector = fitted("greedy", r2)
@@ -77,10 +79,12 @@ def test_greedy_error_is_exact(r2: int) -> None:
     assert selector.error_ == pytest.approx(residual_error(selector.selected_, r2), rel=1e-8)
 
 
+@pytest.mark.data
 def test_greedy_is_forward_selection() -> None:
     assert fitted("greedy", 0).error_ == pytest.approx(forward_selection_error(R1), rel=1e-8)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("r2", COMPONENTS)
 def test_a_priori_bound(r2: int) -> None:
     """B2 = u_root - f_root, and the a-posteriori bound B1 is no wider."""
@@ -91,6 +95,7 @@ def test_a_priori_bound(r2: int) -> None:
     assert certificate.error - certificate.lower_bound <= expected * (1 + 1e-8)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("r2", COMPONENTS)
 def test_a_posteriori_bound(r2: int) -> None:
     """No error that any search reaches lies below a lower bound, nor that below f_root."""
@@ -103,6 +108,7 @@ def test_a_posteriori_bound(r2: int) -> None:
         assert bound_width(selector) == pytest.approx(selector.certificate_.gap)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("r2", COMPONENTS)
 def test_more_iterations_never_make_it_worse(r2: int) -> None:
     runs = [fitted("optimistic", r2, n) for n in ITERATIONS]

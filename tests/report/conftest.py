@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.report.browser import CHROMIUM, Browser
+from tests.tools import not_installed
 
 
 @pytest.fixture(scope="module")
 def browser():
     if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
+        not_installed("Chromium")
     started = Browser()
     yield started
     started.close()

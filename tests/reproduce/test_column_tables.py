@@ -6,7 +6,6 @@ The searches behind them have tests of their own, against enumeration of all sub
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 
 import numpy as np
@@ -24,7 +23,7 @@ from columnist.reproduce.column_tables import SLOW, WRONG, why_wrong, wrong_expo
 from columnist.reproduce.data import Data, MissingData
 from columnist.reproduce.registry import Run
 from columnist.reproduce.searches import Problem, after_extraction, searched
-from tests.data import load_vehicle
+from tests.data import load_vehicle, tables_data
 from tests.oracles.brute_force import best_subsets, subset_error
 
 NAMED = {table.name: table for table in list_tables()}
@@ -32,10 +31,7 @@ NAMED = {table.name: table for table in list_tables()}
 
 @pytest.fixture(scope="module")
 def run():
-    home = os.environ.get("COLUMNIST_DATA")
-    if not home:
-        pytest.skip("COLUMNIST_DATA is not set")
-    return Run(Data(home), quick=True)
+    return Run(tables_data(), quick=True)
 
 
 def cells(run, name):
@@ -54,6 +50,7 @@ def test_a_wrong_example_would_be_seen(monkeypatch, tmp_path):
     assert [cell.verdict for cell in found[:3]] == ["reproduced", "different", "different"]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["xu-4.2", "xu-5.2"])
 def test_sizes(run, name):
     found = cells(run, name)
@@ -62,6 +59,7 @@ def test_sizes(run, name):
     assert len(rest) == 6 and all(cell.verdict == "reproduced" for cell in rest)
 
 
+@pytest.mark.data
 def test_searches_meet_enumeration(run):
     """Optimal choices, alone and followed by extraction, against all subsets of vehicle."""
     X = load_vehicle()
@@ -75,6 +73,7 @@ def test_searches_meet_enumeration(run):
         assert after_extraction(problem) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.data
 def test_optima_of_vehicle_are_reproduced_and_proven(run):
     found = cells(run, "he-3.2")
     assert len(found) == 24 and {cell.verdict for cell in found.values()} == {"reproduced"}
@@ -82,6 +81,7 @@ def test_optima_of_vehicle_are_reproduced_and_proven(run):
     assert found["vehicle, r1 = 4, r2 = 6, nuclear"].detail == "proven optimal"
 
 
+@pytest.mark.data
 def test_misprinted_sizes(run):
     found = {cell.where: cell for cell in islice(NAMED["xu-5.4"].cells(run), 6)}
     cell = found["vehicle, r1 = 5, optimal"]
@@ -105,6 +105,7 @@ def test_a_reason_is_given_only_for_what_it_explains():
     assert why_wrong(table, key, "no such column", right) == ""
 
 
+@pytest.mark.data
 def test_entries_of_the_residual(run):
     found = cells(run, "he-3.4")
     columns = searched(Problem(run.data, "vehicle", 5, "frobenius", 5)).columns
@@ -118,6 +119,7 @@ def test_entries_of_the_residual(run):
     assert l0.verdict == l1.verdict == "reproduced"
 
 
+@pytest.mark.data
 def test_quick_runs_skip_what_is_slow(run, monkeypatch):
     monkeypatch.setattr(column_tables, "answer", lambda problem, column: (1.0, ""))
     slow = tuple(f"{name}, r1 = {k}, {criterion}" for name, k, criterion in SLOW)
@@ -130,6 +132,7 @@ def test_quick_runs_skip_what_is_slow(run, monkeypatch):
             assert (cell.verdict == "skipped") == left_out
 
 
+@pytest.mark.data
 def test_an_interrupted_search_is_no_answer(run, monkeypatch):
     class Interrupted:
         def __init__(self, *args, **options):
@@ -143,6 +146,7 @@ def test_an_interrupted_search_is_no_answer(run, monkeypatch):
         searched(Problem(run.data, "vehicle", 3, "kyfan:2"))
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("method", ["GKS", "GE", "LEV_GE"])
 def test_other_methods_are_no_better_than_the_optimum(method, monkeypatch):
     X = load_vehicle()
@@ -151,6 +155,7 @@ def test_other_methods_are_no_better_than_the_optimum(method, monkeypatch):
     assert weighted_tables.METHODS[method](X, 3) >= best * (1 - 1e-9)
 
 
+@pytest.mark.data
 def test_times_are_shown_but_not_compared(run, monkeypatch):
     """One run stands behind an error and its time; the quick mode keeps k = 20 and no draws."""
     found = weighted_tables.Measured(4272.57, "proven within 0.05 of its size", 90.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 
 import numpy as np
@@ -21,17 +20,14 @@ from columnist.reproduce.privacy_tables import (
     together,
 )
 from columnist.reproduce.registry import Run
+from tests.data import tables_data
 
 TOLERANCE = 0.01
 NAMED = {table.name: table for table in privacy_tables.TABLES}
 
 
-@lru_cache
 def home() -> Data:
-    folder = os.environ.get("COLUMNIST_DATA")
-    if not folder:
-        pytest.skip("COLUMNIST_DATA is not set")
-    return Data(folder)
+    return tables_data()
 
 
 @lru_cache
@@ -47,11 +43,13 @@ def test_toy_table_exactly(tmp_path):
     np.testing.assert_allclose(cleaned[:2], cleaned[2:4], rtol=0, atol=1e-15)  # 5 and 8 are one now
 
 
+@pytest.mark.data
 def test_sizes():
     cells = list(NAMED["xu-9.2"].cells(Run(home(), quick=True)))
     assert len(cells) == 12 and {cell.verdict for cell in cells} == {"reproduced"}
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["scene", "wq", "oes97", "cal500"])
 @pytest.mark.parametrize("centred", [False, True])
 def test_theorems_1_and_3_on_real_data(name, centred):
@@ -64,22 +62,28 @@ def test_theorems_1_and_3_on_real_data(name, centred):
             assert errors.max() <= TOLERANCE
 
 
-@pytest.mark.parametrize("name", ["scene", "wq", "oes97"])
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["scene", "wq", "oes97", "cal500"])
 def test_orders_of_tables_9_3_and_9_4(name):
     X, Y = data(name)
     for n_desired in (1, Y.shape[1] // 2):
         part = split(X, Y, n_desired, 1)
         cleaner = cleaners(part, TOLERANCE, centred=False)["1"]
         found = judge(part, cleaner.transform, cleaner.coef_, centred=False)
+        if cleaner.n_removed_ == 0:  # more outputs than features: there is nothing to be had free
+            assert (name, n_desired) == ("cal500", 87)
+            assert found["utility error"] <= TOLERANCE and found["privacy error"] < TOLERANCE
+            continue
         assert found["privacy error"] > 10 * TOLERANCE >= 10 * found["utility error"]
         # Who retrains finds much of it back, but not all.
         assert TOLERANCE < found["attacked privacy error"] < found["privacy error"]
         assert found["attacked linear privacy"] < 65.0
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("n_desired", [1, 5])
 def test_values_of_scene_that_the_protocol_determines(n_desired):
-    # Averages of two runs; the print averages ten. Uncentred for 9.3, centred for 9.4.
+    # Averages of ten runs, as in print. Uncentred for 9.3, centred for 9.4.
     X, Y = data("scene")
     unaware, retrained = (
         next(
@@ -91,19 +95,26 @@ def test_values_of_scene_that_the_protocol_determines(n_desired):
     )
     found = {}
     for centred in (False, True):
-        parts = [split(X, Y, n_desired, seed) for seed in range(2)]
+        parts = [split(X, Y, n_desired, seed) for seed in range(10)]
         each = [(part, cleaners(part, TOLERANCE, centred=centred)["1"]) for part in parts]
         runs = together([judge(p, c.transform, c.coef_, centred=centred) for p, c in each])
-        found[centred] = {key: values.mean() for key, values in runs.items()}
+        found[centred] = runs
     plain, mean = found[False], found[True]
-    assert plain["privacy error"] == pytest.approx(float(unaware["privacy error"]), rel=0.25)
-    assert plain["linear privacy"] == pytest.approx(float(unaware["linear privacy"]), abs=4.0)
-    error = float(retrained["privacy error"])
-    assert mean["attacked privacy error"] == pytest.approx(error, rel=0.25)
+    assert_as_printed(plain["privacy error"], unaware["privacy error"])
+    assert_as_printed(plain["linear privacy"], unaware["linear privacy"])
+    assert_as_printed(mean["attacked privacy error"], retrained["privacy error"])
     # Centred rows lead nobody astray: the printed 82% come from the origin.
-    assert mean["linear privacy"] < 60.0
+    assert mean["linear privacy"].mean() < 60.0
 
 
+def assert_as_printed(values, printed_mean):
+    """Means of other random divisions, within four standard errors of their difference."""
+    doubt = np.sqrt(2.0 / len(values)) * np.std(values, ddof=1)
+    assert abs(np.mean(values) - float(printed_mean)) <= 4.0 * doubt
+    assert doubt < 0.1 * np.mean(values)  # so that it says something
+
+
+@pytest.mark.data
 def test_order_of_table_9_7():
     X, Y = data("scene")
     part = split(X, Y, 1, 0)
@@ -119,6 +130,7 @@ def test_order_of_table_9_7():
     assert noise["linear privacy"] < cleaned["linear privacy"]
 
 
+@pytest.mark.data
 def test_order_of_tables_9_5_and_9_6(monkeypatch):
     monkeypatch.setattr(privacy_tables, "RUNS", 1)
     found = privacy_tables.machine_runs.__wrapped__(home(), "wq", 12)
@@ -128,6 +140,7 @@ def test_order_of_tables_9_5_and_9_6(monkeypatch):
         assert len(error) == 1 and error > attacked > TOLERANCE
 
 
+@pytest.mark.data
 def test_attack_agrees_on_wq():
     X, Y = data("wq")
     cleaner = NullSpaceCleaner(utility=TOLERANCE).fit(X, Y[:, 0])
@@ -136,6 +149,7 @@ def test_attack_agrees_on_wq():
     assert linear.unaware < linear.retrained + 0.02
 
 
+@pytest.mark.data
 def test_quick_cells_of_a_table(monkeypatch):
     monkeypatch.setattr(privacy_tables, "QUICK", ("wq",))
     monkeypatch.setattr(privacy_tables, "RUNS", 2)
@@ -158,13 +172,20 @@ def test_agreement_of_means():
     assert mean_cell("here, utility error", "0.01", zero + 0.0096, "x").verdict == "reproduced"
 
 
-def test_reasons():
-    row = {"set": "cal500", "desired": "1", "algorithm": "2", "privacy error": "5.3e10"}
-    assert "singular" in linear_why(row, "privacy error")
-    assert "null space" in linear_why(
-        row | {"desired": "87", "privacy error": "1"}, "privacy error"
-    )
-    assert "corrected" in linear_why(row | {"privacy error": "1"}, "privacy error")
-    row |= {"algorithm": "1", "privacy error": "1"}
-    assert "not stated" in linear_why(row, "privacy error")
-    assert "263 features" in linear_why(row | {"set": "oes97"}, "privacy error")
+def test_reasons_are_true():
+    """What an explanation says of a set, or of the print, is so."""
+    for row in printed("xu-9.3"):
+        X, _ = data(row["set"])
+        for what in ("privacy error", "linear privacy"):
+            why, figure = linear_why(row, what), float(row[what])
+            impossible = figure == 100.0 if what == "linear privacy" else figure > 1e6
+            crowded = int(row["desired"]) >= X.shape[1]
+            singular = why == privacy_tables.SINGULAR
+            assert not singular or (impossible and row["algorithm"] == "2")
+            assert (why == privacy_tables.NO_NULL_SPACE) == (crowded and not singular)
+            if why == privacy_tables.CORRECTED:
+                assert row["algorithm"] == "2"
+            if why == privacy_tables.FEW_ROWS:
+                assert 0.9 * len(X) < 1.2 * X.shape[1]
+            elif why == privacy_tables.UNSTATED:
+                assert 0.9 * len(X) > 1.2 * X.shape[1] and row["algorithm"] == "1"

@@ -41,6 +41,7 @@ def test_figure_4_4():
     assert found[-1].found_by_pursuit < 15
 
 
+@pytest.mark.data
 def test_figure_5_5():
     """The error falls with the square of the bias until rounding takes over."""
     gammas = robust_figures.GAMMAS

@@ -65,6 +65,7 @@ def proven(X: np.ndarray, row: dict[str, str], **options: object) -> RobustPCA:
     return found
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     "row", [row for row in printed("he-4.1") if int(row["k"]) <= 4], ids=name_of
 )
@@ -75,6 +76,7 @@ def test_table_4_1(row: dict[str, str]) -> None:
     assert f"{found.error_ / (len(X) - int(row['k'])):.3f}" == row["error"]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", [row for row in TABLE_4_2 if row["optimal"]], ids=name_of)
 def test_table_4_2_optimal(row: dict[str, str]) -> None:
     """The columns are the points."""
@@ -83,6 +85,7 @@ def test_table_4_2_optimal(row: dict[str, str]) -> None:
     assert f"{error:.3e}".replace("e-0", "e-") == row["optimal"]
 
 
+@pytest.mark.data
 def test_table_4_2_with_the_common_search() -> None:
     """The textbook bounds, which serve every criterion, prove the same set as the blocks."""
     row = next(row for row in TABLE_4_2 if name_of(row) == "vehicle-5-3")
@@ -95,6 +98,7 @@ def test_table_4_2_with_the_common_search() -> None:
     assert nodes.error_**2 == pytest.approx(blocks.error_, rel=1e-9)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", TABLE_4_2, ids=name_of)
 def test_table_4_2_sub_optimal(row: dict[str, str]) -> None:
     """The weighted search is no worse than any of the printed ones."""
@@ -107,6 +111,7 @@ def test_table_4_2_sub_optimal(row: dict[str, str]) -> None:
         assert found.certificate_.status in ("bounded", "optimal")
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", TABLE_4_2, ids=name_of)
 def test_table_4_2_first_choice(row: dict[str, str]) -> None:
     """Before any proof, the default search is no worse than the best sub-optimal print."""
@@ -118,6 +123,7 @@ def test_table_4_2_first_choice(row: dict[str, str]) -> None:
     assert found.error_ / np.sum(X * X) <= float(theirs) + 0.5 * last_unit(theirs)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", TABLE_4_2, ids=name_of)
 def test_table_4_2_outlier_pursuit(row: dict[str, str]) -> None:
     """One price gives the printed figures of vehicle and spectf."""
@@ -126,6 +132,7 @@ def test_table_4_2_outlier_pursuit(row: dict[str, str]) -> None:
     assert agrees(found.error_ / np.sum(X * X), row["pursuit"])
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     "row",
     [row for row in printed("he-5.3") if row["set"] not in ("wdbc raw", "gom")],
@@ -142,6 +149,7 @@ def test_table_5_3(row: dict[str, str]) -> None:
         assert agrees(average, row["COPT"], 0.5)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", TABLE_5, ids=name_of)
 def test_table_5_2_printed_bias_of_coherence_pursuit(row: dict[str, str]) -> None:
     """It is that of ordinary PCA without its k farthest rows, but for glass."""
@@ -153,6 +161,7 @@ def test_table_5_2_printed_bias_of_coherence_pursuit(row: dict[str, str]) -> Non
     )
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("row", TABLE_5, ids=name_of)
 def test_table_5_2_outlier_pursuit(row: dict[str, str]) -> None:
     """The price of its first paper gives the printed figures; another does not."""
@@ -163,6 +172,7 @@ def test_table_5_2_outlier_pursuit(row: dict[str, str]) -> None:
     assert not agrees(average_error(X, default.outliers_, r), row["Outlier Pursuit"], 0.5)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("method", ["HR-PCA", "HR-PCA bias"])
 def test_table_5_2_is_without_the_rows_that_were_dropped(method: str) -> None:
     row = TABLE_5[0]
@@ -212,6 +222,7 @@ def test_every_figure_has_a_cell_without_data(name: str, tmp_path) -> None:
     assert len({cell.where for cell in cells}) == len(cells)
 
 
+@pytest.mark.data
 def test_cells_of_vehicle_meet_the_print() -> None:
     """Errors are as printed or better; times are shown and not judged."""
     X = load_vehicle().T

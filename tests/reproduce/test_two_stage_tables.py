@@ -65,6 +65,7 @@ def test_statements_about_the_second_stage():
     assert all(cell.why for cell in other)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(("k", "printed"), [(10, "0.249"), (30, "0.136"), (50, "0.117")])
 def test_label_of_isolet5(k, printed):
     """Table 6.6, forward selection among the columns with the largest signed correlation."""
@@ -72,6 +73,7 @@ def test_label_of_isolet5(k, printed):
     assert f"{supervised(data[:, :-1], data[:, -1], k):.3f}" == printed
 
 
+@pytest.mark.data
 def test_label_of_arcene():
     X, y = load_arcene()
     y = y.ravel()

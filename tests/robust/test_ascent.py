@@ -41,7 +41,7 @@ def test_the_bound_rises_and_stays_below_every_set(dealt):
         bounds.append(bound)
         assert bound - blocks.imbalance() <= least
         assert sum(b.sizes[p] for b, p in zip(blocks.blocks, picks, strict=True)) == 3
-    assert bounds == sorted(bounds) and bounds[-1] > bounds[0]
+    assert np.all(np.diff(bounds) >= -1e-12 * least) and bounds[-1] > bounds[0]
     assert bounds[-1] > 0.8 * least
 
 
@@ -52,7 +52,10 @@ def test_the_sum_of_the_matrices_stays(dealt):
     after = sum(block.matrix for block in blocks.blocks)
     np.testing.assert_allclose(after, before, atol=1e-12 * np.linalg.norm(before))
     assert blocks.imbalance() < 1e-10 * np.linalg.norm(before)
-    assert all(np.array_equal(block.matrix, block.matrix.T) for block in blocks.blocks)
+    for block in blocks.blocks:
+        np.testing.assert_allclose(
+            block.matrix, block.matrix.T, atol=1e-13 * np.linalg.norm(block.matrix)
+        )
 
 
 def test_the_blocks_get_the_best_matrices(dealt):

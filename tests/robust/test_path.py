@@ -62,7 +62,7 @@ def test_bounds_hold_at_every_limit(limit):
 
 @pytest.mark.parametrize("kind", ["scattered", "clustered"])
 @pytest.mark.parametrize(("n", "p", "r", "k"), [(40, 5, 1, 4), (30, 40, 2, 3), (40, 4, 2, 0)])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_outliers_are_counted_up_to_one_good_row(kind, n, p, r, k, seed):
     X, _ = contaminated(n, p, r, k, np.random.default_rng(seed), kind=kind, noise=0.2)
     path = outlier_path(X, r, 6, max_gap=1.0, random_state=0)

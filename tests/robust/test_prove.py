@@ -292,7 +292,7 @@ def test_gap_is_good_enough(hard):
     X, best = hard
     proof = prove(X, 1, 4, max_gap=0.3)
     assert proof.status in ("gap_reached", "optimal")
-    assert proof.gap <= 0.3 and proof.lower_bound <= best * (1.0 + 1e-12)
+    assert proof.gap <= 0.3 * (1.0 + 1e-12) and proof.lower_bound <= best * (1.0 + 1e-12)
     assert proof.steps < prove(X, 1, 4).steps
 
 

@@ -254,7 +254,11 @@ def test_interrupt_during_an_expansion(order):
         optimum = problem.ranked()[0][0]
         for at in range(1, 60):
             problem.n_calls, problem.interrupt_at = 0, at
-            result = search(problem, ORDERS[order])
+            try:
+                result = search(problem, ORDERS[order])
+            except KeyboardInterrupt:  # there was nothing to return yet
+                assert order == "greedy"
+                continue
             assert_valid(result, problem, optimum)
             if result.status != "interrupted":
                 break

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import hadamard
 
-from columnist.criteria import Frobenius, Spectral
+from columnist.criteria import Frobenius, Nuclear, Spectral
 from columnist.linalg.reduce import reduce_data
 from columnist.search.problem import Demand, SubsetProblem, check_problem
 from columnist.selection.columns import FrobeniusColumns, InvariantColumns, column_problem
+from tests.examples import examples
 from tests.oracles.brute_force import subset_error
 from tests.strategies import CRITERIA, KINDS, random_matrix, tolerance
 
@@ -196,3 +197,57 @@ def test_true_errors_replace_reduced_ones(criterion):
     reduced = replace(reduced, exact=False)  # its errors are lower bounds only
     problem = column_problem(reduced, 2, criterion=criterion, evaluate=lambda subset: (42.0, 42.0))
     assert problem.value([0, 1]) == 42.0
+
+
+def exact_error(criterion, lengths, subset, n_components) -> float:
+    """Error of a choice of orthogonal columns whose lengths are whole numbers: no rounding."""
+    rest = sorted((int(x) for j, x in enumerate(lengths) if j not in subset), reverse=True)
+    rest = rest[n_components:] or [0]
+    if isinstance(criterion, Frobenius):
+        return float(sum(x * x for x in rest))
+    return float(rest[0] if isinstance(criterion, Spectral) else sum(rest))
+
+
+@pytest.mark.parametrize("n_components", [0, 1])
+@pytest.mark.parametrize("criterion", [Frobenius(), Spectral(), Nuclear()], ids=str)
+def test_bounds_carry_their_rounding(criterion, n_components):
+    """Orthogonal columns leave no gap between bound and error: whatever rounds up is seen."""
+    for seed in range(examples(100)):
+        rng = np.random.default_rng(seed)
+        lengths = rng.integers(10**5, 10**6, 8)
+        # Sixteen signs have the length 4.
+        signs = rng.permutation(hadamard(16).astype(float))[:, rng.permutation(16)[:8]]
+        problem = column_problem(
+            reduce_data(signs * (lengths / 4)), 3, criterion=criterion, n_components=n_components
+        )
+        best = min(
+            exact_error(criterion, lengths, S, n_components) for S in combinations(range(8), 3)
+        )
+        assert problem.root_bounds()[0] <= best
+        for threshold in (np.inf, np.nextafter(best, np.inf)):
+            demand = Demand(threshold, shortcut=False)
+            branches = problem.expand(*problem.root(), demand, 0)
+            assert branches.bound <= best
+            assert branches.f.min() <= best
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 2), st.integers(2, 4))
+def test_components_catch_what_no_candidate_spans(seed, n_components, n_others):
+    """Columns that may not be chosen count as target, and components are free."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((10, 5 + n_others))
+    X[:, 5:] *= 10.0 ** rng.uniform(-1, 2)
+    for criterion in CRITERIA:
+        problem = column_problem(
+            reduce_data(X), 2, criterion=criterion, n_components=n_components,
+            candidates=np.arange(5, dtype=np.int32),
+        )  # fmt: skip
+        best = min(subset_error(X, S, criterion, n_components) for S in combinations(range(5), 2))
+        best += tolerance(criterion, X)
+        branches = problem.expand(*problem.root(), Demand(np.inf), 0)
+        assert min([*branches.f, *(lower for lower, _ in branches.goals)]) <= best
+        assert branches.bound == np.inf or branches.bound <= best
+        # Here nothing is explored to its end, and the bounds of the children count.
+        branches = problem.expand(*problem.root(), Demand(np.inf, shortcut=False), 0)
+        assert max(branches.f.min(), branches.bound) <= best

@@ -1,25 +1,29 @@
-"""Parallel and zero columns."""
+"""Copies and zero columns."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.selection.duplicates import distinct_columns
+from columnist._matrices import Matrices
+from columnist.selection import duplicates
+from columnist.selection.duplicates import shared_by_copies
+
+
+def distinct_columns(columns, allowed, needed):
+    """Of columns that are the data themselves."""
+    return duplicates.distinct_columns(columns, allowed, needed, Matrices(columns.T).are_copies)
 
 
 def plain(columns, allowed):
-    """First of every group of parallel columns, by comparing all pairs."""
-    kept = []
+    """First of every group of copies, by trying all factors."""
+    kept, factors = [], [sign * 2.0**power for sign in (-1, 1) for power in range(-3, 4)]
     for i in allowed:
-        length = np.linalg.norm(columns[i])
-        if length == 0.0:
-            continue
-        unit = columns[i] / length
-        cosines = [abs(unit @ columns[k]) / np.linalg.norm(columns[k]) for k in kept]
-        if not any(cosine > 1 - 1e-14 for cosine in cosines):
+        copies = (np.array_equal(f * columns[i], columns[k]) for f in factors for k in kept)
+        if columns[i].any() and not any(copies):
             kept.append(int(i))
     return kept
 
@@ -35,8 +39,16 @@ def test_first_of_every_group(r, n, seed, data):
 @pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
 def test_scales_and_signs(scale):
     a, b = np.random.default_rng(0).standard_normal((2, 5))
-    columns = np.array([scale * a, -3.0 * a, b, 1e-30 * b, np.zeros(5), a + 1e-6 * b])
+    tiny = 2.0**-100
+    columns = np.array([scale * a, -4.0 * scale * a, b, tiny * b, np.zeros(5), a + 1e-6 * b])
     np.testing.assert_array_equal(distinct_columns(columns, np.arange(6), 1), [0, 2, 5])
+
+
+def test_the_last_digit_counts():
+    """How much it matters is for the other columns to say."""
+    a, b = np.random.default_rng(0).standard_normal((2, 5))
+    columns = np.array([a, 3.0 * a, b, a * (1.0 + np.finfo(float).eps * np.arange(5))])
+    np.testing.assert_array_equal(distinct_columns(columns, np.arange(4), 1), [0, 1, 2, 3])
 
 
 def test_too_few_left_means_all():
@@ -57,3 +69,18 @@ def test_many_columns_at_once():
 def test_nothing():
     np.testing.assert_array_equal(distinct_columns(np.zeros((3, 2)), np.arange(3), 0), [])
     np.testing.assert_array_equal(distinct_columns(np.zeros((3, 0)), np.arange(3), 1), [0, 1, 2])
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csc_array, np.float32])
+def test_copies_share_their_coefficients(form):
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        # Ones and zeros: most columns have a length in common, and few are equal.
+        base = rng.integers(0, 2, (9, 40)).astype(float) * rng.choice([1.0, -1.0])
+        X = base[:, rng.integers(0, 40, 60)]
+        W = rng.standard_normal((60, 2))
+        shared = shared_by_copies(form(X), W)
+        for j in range(60):
+            equal = np.flatnonzero((X == X[:, [j]]).all(axis=0))
+            np.testing.assert_allclose(shared[j], W[equal].mean(axis=0), atol=1e-12)
+            np.testing.assert_array_equal(shared[equal], np.tile(shared[j], (len(equal), 1)))

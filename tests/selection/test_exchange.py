@@ -25,15 +25,22 @@ from columnist.selection.forward import ForwardSelector
 from tests.oracles.brute_force import subset_error
 from tests.strategies import CRITERIA, LogEnergy, matrices, random_matrix, targets, tolerance
 
-# Rank deficiency is normal here, and said aloud.
-pytestmark = pytest.mark.filterwarnings("ignore:.*add nothing:UserWarning")
-
 X = np.random.default_rng(0).standard_normal((8, 5))
 LONG = np.random.default_rng(1).standard_normal((40, 25)) * np.linspace(1.0, 2.0, 25)
 
 
 def centred(A):
     return A - A.mean(axis=0)
+
+
+def fitted(selector, X, y=None):
+    """A selector that warns if, and only if, it selects fewer columns than it was asked for."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        selector.fit(X, y)
+    fewer = len(selector.selected_) < selector.n_features_to_select
+    assert ["add nothing" in str(warning.message) for warning in caught] == [True] * fewer
+    return selector
 
 
 def neighbours(selected, n, include=(), exclude=()):
@@ -82,7 +89,8 @@ def test_never_worse_and_locally_optimal(X, criterion, supervised, center, data)
         centering="mean" if center else "none",
         n_starts=data.draw(st.integers(1, 3), label="n_starts"),
         random_state=0,
-    ).fit(X, y)
+    )
+    fitted(selector, X, y)
     A = centred(X) if center else X
     B = centred(Y) if center and supervised else Y
     tol = tolerance(criterion, X if Y is None else Y)
@@ -109,7 +117,8 @@ def test_include_and_exclude(X, criterion, data):
         include=include,
         exclude=exclude,
         random_state=0,
-    ).fit(X)
+    )
+    fitted(selector, X)
     tol = tolerance(criterion, X)
     assert_exchanged(selector, X, criterion, tol=tol, include=include, exclude=exclude)
 
@@ -311,13 +320,13 @@ def test_twins_in_the_start_are_replaced():
 @pytest.mark.parametrize("start", ["forward", "random"])
 def test_nothing_to_explain(data, criterion, start):
     options = dict(criterion=criterion, start=start, centering="mean", random_state=0)
-    selector = ExchangeSelector(2, **options).fit(data)
+    selector = fitted(ExchangeSelector(2, **options), data)
     assert selector.error_ == 0.0 and selector.relative_error_ == 0.0
     assert len(selector.selected_) >= 1
 
 
 def test_constant_target():
-    selector = ExchangeSelector(2, centering="mean").fit(X, np.full(8, 3.0))
+    selector = fitted(ExchangeSelector(2, centering="mean"), X, np.full(8, 3.0))
     assert selector.error_ == 0.0 and len(selector.selected_) >= 1
 
 

@@ -14,7 +14,6 @@ from tests.oracles.row_sparse import absolute_deviations, reweighted, subgradien
 from tests.strategies import matrices, targets
 
 # Few columns may be all there are.
-pytestmark = pytest.mark.filterwarnings("ignore:RobustL21Selector selected:UserWarning")
 
 alphas = st.floats(-2.0, 1.0).map(lambda exponent: 10.0**exponent)
 

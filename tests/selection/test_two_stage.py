@@ -198,7 +198,8 @@ def test_exact_weights_come_closest():
         weights: TwoStageSelector(first, second, 8, weights=weights).fit(X).weight_error_
         for weights in ("quadratic", "clipped", "sampling", "none")
     }
-    assert found["quadratic"] == min(found.values())
+    assert all(found["quadratic"] <= error * (1.0 + 1e-9) for error in found.values())
+    assert found["quadratic"] < 0.99 * found["none"]
 
 
 # --- weights ---------------------------------------------------------------------------------
@@ -555,6 +556,7 @@ def test_lengths_that_differ():
 # --- printed results -------------------------------------------------------------------------
 
 
+@pytest.mark.data
 def test_printed_unsupervised():
     """Table 6.5, CNAE-9: 25 columns of 100 candidates."""
     selector = TwoStageSelector.lev_ge(25, random_state=0).fit(load_cnae9())
@@ -562,6 +564,7 @@ def test_printed_unsupervised():
     assert selector.error_ <= selector.error_bound_ < 1.2 * selector.error_
 
 
+@pytest.mark.data
 def test_printed_single_label():
     """Table 6.6, isolet5: 30 columns of 120 candidates for the raw label, mean of six draws."""
     data = load_isolet5()

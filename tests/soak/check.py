@@ -171,7 +171,9 @@ def _valid_optimum(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str
             )
             return
     low, high = truth.of(claim.sets[0]) if claim.sets[0] in truth.position else (0.0, 0.0)
-    if claim.certificate.lower_bound < low - _tolerance(truth, high, _OF_PROOF) - (high - low):
+    # The gap is relative to the error, whatever constant a user's criterion adds.
+    room = _tolerance(truth, high, _OF_PROOF) + _OF_PROOF * abs(high) + (high - low)
+    if claim.certificate.lower_bound < low - room:
         yield f"proof: optimal, but the bound is {claim.certificate.lower_bound!r} below {low!r}"
 
 

@@ -30,6 +30,10 @@ _CUT, _NOTHING = 1e-13, 1e-27
 # Singular values below this part of the largest are zero up to rounding; a Gram matrix holds
 # their squares.
 _ZERO, _ZERO_OF_GRAM = 1e-12, 2e-7
+# Rests of a column that are shorter are directions in their own right, or nothing.
+_NEAR = 1e-9
+# Rounding of the entries of a column, in parts of its length.
+_ENTRIES = 8e-15
 # Errors known to this relative precision need no better arithmetic.
 _KNOWN = 1e-10
 # Rounding of an orthogonalisation, in units of eps times condition times length of the target.
@@ -79,13 +83,20 @@ class Truth:
         structural = np.arange(s.shape[1]) < count[:, None]
         error = error[:, None]
         low, high = np.maximum(s - error, 0.0), s + error
-        raised = np.maximum(high, self._zero)
-        lowered = np.where(low <= self._zero, 0.0, low)
-        self.high[chosen] = self._errors(raised * structural)
-        self.low[chosen] = self._errors(lowered * structural)
-        width = self.high[chosen] - self._errors(np.maximum(low, self._zero) * structural)
-        known = width <= _KNOWN * np.abs(self.high[chosen] - self.base)
+        zero = self._zeros(chosen)[:, None]
+        raised = np.maximum(high, zero)
+        lowered = np.where(low <= zero, 0.0, low)
+        highest, lowest = self._errors(raised * structural), self._errors(lowered * structural)
+        width = highest - self._errors(np.maximum(low, zero) * structural)
+        known = width <= _KNOWN * np.abs(highest - self.base)
         self._known[chosen] = known if not doubled else True
+        # An error that must be zero is computed with rounding, too.
+        self.high[chosen] = np.maximum(highest, self._value(np.array([self._zero])))
+        self.low[chosen] = lowest
+
+    def _zeros(self, chosen: np.ndarray) -> np.ndarray:
+        """What is zero up to rounding, per set."""
+        return np.full(len(chosen), self._zero)
 
     def _errors(self, s: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", under="ignore"):
@@ -147,7 +158,14 @@ class ColumnTruth(Truth):
         self._target = _Target(target, center)
         self._plain = criterion == "frobenius" and n_components == 0
         zero = self._target.zero(_ZERO_OF_GRAM if gram else _ZERO)
+        self._least = np.ones(len(sets))
         super().__init__(sets, criterion, n_components, zero, exact)
+
+    def _zeros(self, chosen: np.ndarray) -> np.ndarray:
+        """The rounding of a column's entries counts as often as its coefficient says."""
+        entries = np.ldexp(_ENTRIES * self._target.length, self._target.exponent)
+        least = self._least[chosen]
+        return np.maximum(self._zero, np.where(least > _NEAR, entries / least, 0.0))
 
     def _measure(self, chosen: np.ndarray, doubled: bool):
         sets = np.array([self.sets[i] for i in chosen], dtype=np.intp)
@@ -161,6 +179,7 @@ class ColumnTruth(Truth):
             # What double precision takes for zero may be a direction.
             least = np.where(dropped, 1e-20, least)
         self.rounded |= bool(dropped.any())
+        self._least[chosen] = least
         s = _singular_values(T, plain=self._plain)
         eps = EPS if doubled else np.finfo(float).eps
         error = _ROUNDING * eps * self._target.length / least

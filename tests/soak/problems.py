@@ -262,7 +262,7 @@ def sparse_pattern(rng):
     X[rng.random(X.shape) < 0.6] = 0.0
     share = _power(rng, -8.0, -3.0)
     if rng.random() < 0.5:
-        X[:, 0] = X[:, 1] + share * X[:, 2]
+        X[:, 0] = X[:, 1] * (1.0 + share * rng.standard_normal(len(X)))
     return X, {"_form": str(rng.choice(["csr", "csc"]))}, True
 
 

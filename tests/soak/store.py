@@ -59,7 +59,9 @@ def as_code(problem: Problem) -> str:
         "list": "X.tolist()",
         "float32": "X.astype(np.float32)",
     }.get(problem.form, "X")
-    if "dask" in problem.form:
+    if problem.form == "dask frame":
+        data = "dask.dataframe.from_pandas(pandas.DataFrame(X).add_prefix('x'), npartitions=2)"
+    elif "dask" in problem.form:
         data = f"dask.array.from_array(X, chunks=({(len(problem.X) + 1) // 2}, -1))"
     y = "None"
     if problem.y is not None:
@@ -77,10 +79,10 @@ def _imports(problem: Problem) -> list[str]:
     lines = []
     if problem.form in ("csr", "csc"):
         lines.append("import scipy.sparse")
-    if problem.form == "frame":
+    if problem.form in ("frame", "dask frame"):
         lines.append("import pandas")
     if "dask" in problem.form:
-        lines.append("import dask.array")
+        lines.append(f"import dask.{'dataframe' if problem.form == 'dask frame' else 'array'}")
     lines.append("from columnist import ColumnSelector, certify, selection_path")
     if problem.is_rows:
         lines[-1] = "from columnist.robust import RobustPCA, outlier_path"

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from columnist.spectral.fisher import FisherScore
 from columnist.spectral.gamma import resolve_gamma
@@ -20,16 +19,6 @@ from columnist.spectral.spec import SpectralSelector
 
 SCORES = ["phi1", "phi2", "phi3"]
 FORMS = [np.asarray, sp.csr_array, sp.csc_array]
-
-
-@parametrize_with_checks(
-    [
-        SemiSupervisedSelector(),
-        SemiSupervisedSelector(weight=0.5, supervised="mutual_information"),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def some_labels(seed: int, n: int = 40, m: int = 7, c: int = 3):

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from columnist.spectral import LaplacianScore, SpectralSelector, knn_similarity, rbf_similarity
 from columnist.spectral.graph import Graph
+from tests.examples import examples
 from tests.spectral.data import SEEDS, three_clusters
 
 SCORES = ["phi1", "phi2", "phi3"]
@@ -23,7 +24,7 @@ SCORES = ["phi1", "phi2", "phi3"]
 @pytest.mark.parametrize("score", SCORES)
 def test_informative_features_come_first(score):
     """Example 9: always, with a graph of the two features that have a meaning."""
-    for seed in range(200):
+    for seed in range(examples(200)):
         X, _ = three_clusters(seed)
         S = rbf_similarity(X[:, :2], width=1.0)
         selector = SpectralSelector(2, score=score, n_clusters=3, similarity=S).fit(X)

@@ -15,6 +15,7 @@ from columnist.spectral.noise import blur
 from columnist.spectral.similarity import rbf_similarity
 from columnist.spectral.spec import SpectralSelector
 from columnist.spectral.stability import noise_threshold, ranking_stability
+from tests.examples import examples
 
 SCORES = ["phi1", "phi2", "phi3"]
 
@@ -150,7 +151,7 @@ def toy(seed: int) -> np.ndarray:
 def test_informative_features_rank_first(score):
     """Example 9, for 200 draws."""
     selector = SpectralSelector(2, score=score, n_clusters=3 if score == "phi3" else None)
-    for seed in range(200):
+    for seed in range(examples(200)):
         X = toy(seed)
         selector.set_params(similarity=rbf_similarity(X[:, :2], width=1.0))
         assert set(selector.fit(X).selected_) == {0, 1}

@@ -40,7 +40,7 @@ class OptionalReading(Reading):
     file: Annotated[
         str | None,
         typer.Argument(metavar="FILE", help="Data, in any format that select reads."),
-    ] = None
+    ] = None  # type: ignore[assignment] # the command asks for a file where it needs one
 
 
 @command
@@ -126,9 +126,9 @@ class Ranking:
         ranking = getattr(selector, "ranking_", None)
         scores = getattr(selector, "scores_", None)
         if ranking is None and scores is not None and len(scores) == data.X.shape[1]:
-            import numpy as np
+            from columnist.linalg.ties import ranked
 
-            ranking = np.argsort(-np.asarray(scores), kind="stable")
+            ranking = ranked(scores)
         order = chosen if ranking is None else [int(i) for i in ranking]
         values: list[float | None] = [None] * len(order)
         if scores is not None and len(scores) == data.X.shape[1]:

@@ -25,7 +25,7 @@ from columnist.linalg.products import ProductsAhead
 from columnist.linalg.prox import l21_norm, row_norms
 from columnist.linalg.scaled_columns import ScaledColumns
 from columnist.linalg.threads import single_threaded_blas
-from columnist.linalg.ties import first_largest
+from columnist.linalg.ties import TIE, first_largest
 
 __all__ = ["Knot", "L21Path", "l21_path"]
 
@@ -270,7 +270,7 @@ class _Walk:
         tangent = self._tangent(base, fresh=True)
         steps, copies = self._steps(base, tangent)
         if steps.min() <= 0.0:
-            return int(np.argmin(steps))
+            return _first(steps <= steps.min() + TIE * base.alpha)
         for _ in range(_MAX_TRIALS):
             target = self._target(base.alpha - float(steps.min()), low, end)
             trial = self._solve(base, tangent, target)
@@ -299,7 +299,9 @@ class _Walk:
             steps, alike = self._steps(base, tangent)
             copies = alike if clean else copies
         self._move(base)
-        return feature if np.isfinite(excess[feature]) else None
+        if not np.isfinite(excess[feature]):
+            return None
+        return _first(excess >= excess[feature] - tolerance)
 
     def _target(self, wanted: float, low: float | None, end: float) -> float:
         """The wanted penalty, or a middle one if it is not where the knot must be."""
@@ -393,3 +395,8 @@ def _wider(M: np.ndarray) -> np.ndarray:
     wide = np.empty((M.shape[0], max(16, 2 * M.shape[1])), order="F")
     wide[:, : M.shape[1]] = M
     return wide
+
+
+def _first(which: np.ndarray) -> int:
+    """The first of the features marked: copies are not rounded alike."""
+    return int(np.flatnonzero(which)[0])

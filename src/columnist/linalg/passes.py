@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.linalg.column_parts import ColumnParts, Visit, total
+from columnist.linalg.rounding import EPS
 
 __all__ = [
     "CONSTANT",
@@ -37,9 +38,9 @@ __all__ = [
 
 # Entries of a dense work block: 32 MB.
 _BLOCK = 2**22
-# A column that is no longer than this share of itself without its mean is constant: the rest is
-# the rounding of its entries.
-CONSTANT = 1e-13
+# A column of which its mean leaves no more than this share is constant: the rest is the rounding
+# of its entries.
+CONSTANT = 8 * EPS
 
 
 def merge_repeats(X):
@@ -92,7 +93,8 @@ def without_means(X: np.ndarray) -> np.ndarray:
     """
     rest = X - X.mean(axis=0, dtype=np.float64)
     rest -= rest.mean(axis=0)  # sums of large numbers round
-    rest[:, np.linalg.norm(rest, axis=0) <= CONSTANT * np.linalg.norm(X, axis=0)] = 0.0
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    rest[:, np.abs(rest).max(axis=0, initial=0.0) <= CONSTANT * largest] = 0.0
     return rest
 
 
@@ -139,8 +141,8 @@ def apply(X, weights: np.ndarray) -> np.ndarray:
 def cross_and_back(X, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """X'q and XX'q."""
     if isinstance(X, ColumnParts):
-        products, images = zip(*X.collect(Visit(cross_and_back, q)), strict=True)
-        return X.spread(products), total(images)
+        pieces, images = zip(*X.collect(Visit(cross_and_back, q)), strict=True)
+        return X.spread(pieces), total(images)
     products = cross(X, q)
     return products, apply(X, products)
 

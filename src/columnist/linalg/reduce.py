@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from columnist.linalg.moments import moments_of
 from columnist.linalg.passes import columns_of, without_means
-from columnist.linalg.residual import DEPENDENT
+from columnist.linalg.residual import DEPENDENT, SHORT, of_like_length
 from columnist.linalg.rounding import EPS
 from columnist.linalg.sketch import randomized_range
 
@@ -44,8 +44,6 @@ __all__ = [
 _FAR = 10.0
 # Columns written out at a time.
 _SOME = 256
-# Columns shorter than this share of the longest one would vanish when they are squared.
-_SHORT = 1e-70
 # Entries within this and its inverse can be squared and summed safely.
 _TINY = 1e-70
 
@@ -127,17 +125,18 @@ def reduce_data(
     y_scale = x_scale if Y is None else power_of_two(Y)
     X = X * (1.0 / x_scale)
     Y = None if Y is None else Y * (1.0 / y_scale)
+    lost = 0.0
+    if rank is None and X.size:
+        X, Y = _of_like_length(X, Y)
     if Y is not None and center:
         Y = without_means(Y)
     mean = _column_means(X) if center else None
-    lost = 0.0
     if rank is not None:
         small, target, lost = _sketched(X, Y, mean, rank, rng)
     elif sp.issparse(X):
         small, target = _sparse_factor(X, Y, mean)
     else:
-        X = X if mean is None else without_means(X)
-        small, target = _dense_factor(*_of_like_length(X, Y))
+        small, target = _dense_factor(X if mean is None else without_means(X), Y)
     return _rotate(small, target, y_scale, exact=rank is None, lost=lost)
 
 
@@ -189,16 +188,18 @@ def _max_abs(X) -> float:
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
-def _of_like_length(X: np.ndarray, Y: np.ndarray | None):
+def _of_like_length(X, Y):
     """Columns that can be squared beside the longest: a selection does not care how long they are.
 
-    Where they are the target, too, that stays as it is.
+    Where they are the target, too, that stays as it is. A sparse X with such columns is written
+    out: it does not come from counts.
     """
-    largest = np.abs(X).max(axis=0, initial=0.0)
-    if largest.min(initial=np.inf, where=largest > 0.0) >= _SHORT * largest.max(initial=0.0):
+    largest = abs(X).max(axis=0)
+    largest = largest.toarray().ravel() if sp.issparse(largest) else largest
+    if largest.min(initial=np.inf, where=largest > 0.0) >= SHORT * largest.max(initial=0.0):
         return X, Y
-    units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
-    return X / units, (X if Y is None else Y)
+    X = X.toarray() if sp.issparse(X) else X
+    return of_like_length(X.T).T, (X if Y is None else Y)
 
 
 def _column_means(X) -> np.ndarray:

@@ -12,14 +12,18 @@ from columnist.linalg.passes import column_blocks
 
 __all__ = [
     "DEPENDENT",
+    "SHORT",
     "Basis",
     "blocked_energy",
     "chosen_basis",
     "graded_basis",
+    "of_like_length",
     "residual_singular_values",
     "singular_values_outside",
 ]
 
+# Columns shorter than this share of the longest one would vanish when they are squared.
+SHORT = 1e-70
 # A residual shorter than this share of its column counts as dependent where no proof is at stake.
 DEPENDENT = 1e-9
 
@@ -83,6 +87,16 @@ def _shares(heights: np.ndarray, lengths: np.ndarray, power: int) -> np.ndarray:
     return np.divide(heights, lengths, out=np.zeros_like(heights), where=lengths > 0.0) ** power
 
 
+def of_like_length(vectors: np.ndarray) -> np.ndarray:
+    """Rows divided by powers of two where some are too short to be squared beside the others."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    shortest = largest.min(initial=np.inf, where=largest > 0.0)
+    if not shortest < SHORT * largest.max(initial=0.0):
+        return vectors
+    units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    return vectors / units[:, None]
+
+
 def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
     """Orthonormal basis (r x j) of ``columns[chosen]``, dependent columns left out.
 
@@ -93,7 +107,7 @@ def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
     chosen : sequence of int
         Which of them.
     """
-    vectors = columns[np.asarray(chosen, dtype=np.intp)]
+    vectors = of_like_length(columns[np.asarray(chosen, dtype=np.intp)])
     if vectors.size == 0:
         return np.zeros((columns.shape[1], 0))
     lengths = np.linalg.norm(vectors, axis=1)
@@ -141,7 +155,7 @@ def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
     values = scipy.linalg.svdvals(residual, check_finite=False)
     # The projection leaves at most r - j directions; the rest is rounding.
     values = values[: max(residual.shape[0] - Q.shape[1], 0)]
-    floor = rounding.negligible(target.shape, np.linalg.norm(target))
+    floor = rounding.negligible(target.shape, float(np.linalg.norm(target)))
     return np.where(values > floor, values, 0.0)
 
 

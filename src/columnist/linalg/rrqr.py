@@ -31,7 +31,7 @@ from columnist.linalg.passes import (
     squares_along,
 )
 from columnist.linalg.residual import DEPENDENT
-from columnist.linalg.ties import first_largest
+from columnist.linalg.ties import TIE, first_largest
 
 __all__ = [
     "Deflated",
@@ -239,8 +239,9 @@ def _largest_ratio(X, squares: np.ndarray, chosen: list[int], f: float) -> tuple
         _sharpen(part, Q, rest, squares[columns], f**2 / rows.max())
         ratios = np.square(caught @ inverse.T) + np.outer(rest, rows)
         ratios[taken[columns]] = 0.0
-        at, place = np.unravel_index(np.argmax(ratios), ratios.shape)
-        if ratios[at, place] > best[0]:
+        near = ratios >= (1.0 - TIE) * ratios.max(initial=0.0)
+        at, place = np.unravel_index(np.argmax(near), ratios.shape)
+        if ratios[at, place] > (1.0 + TIE) * best[0]:
             best = float(ratios[at, place]), int(place), columns.start + int(at)
     return np.sqrt(best[0]), *best[1:]
 

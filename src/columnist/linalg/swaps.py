@@ -202,7 +202,8 @@ def add_columns(
     nothing = (max(columns.shape) * _EPS) ** 2 * weights.sum()
     state = _Additions(columns, weights, chosen, size)
     while len(chosen) < size and allowed.any():
-        item, gain = first_largest(state.gains(), allowed)
+        left = energy_left(weights, state.Q)
+        item, gain = first_largest(state.gains(), allowed, unit=left)
         if gain <= nothing:
             break
         allowed[item] = False
@@ -438,7 +439,8 @@ def _independent(columns: np.ndarray, order: Sequence[int]) -> tuple[list[int], 
     if chosen_basis(columns, order).shape[1] == len(order):
         return [int(i) for i in order], []
     basis = GrowingBasis(columns.shape[1], len(order))
-    new, old = [], []
+    new: list[int] = []
+    old: list[int] = []
     for i in order:
         (old if basis.append(columns[i]) is None else new).append(int(i))
     return new, old

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["TIE", "first_gain", "first_largest", "levels", "ranked", "rounding_energy"]
+__all__ = ["TIE", "evened", "first_gain", "first_largest", "levels", "ranked", "rounding_energy"]
 
 # Figures closer than this (relative) count as equal, so that ties go to the smaller index.
 TIE = 1e-12
 
 
-def first_largest(values: np.ndarray, allowed: np.ndarray) -> tuple[int, float]:
+def first_largest(
+    values: np.ndarray, allowed: np.ndarray, *, unit: float = 0.0
+) -> tuple[int, float]:
     """Index and value of the largest allowed entry, the first one among near ties.
+
+    Values tie that differ by a small share of the largest, or of ``unit`` if that is larger.
 
     Examples
     --------
@@ -22,12 +26,22 @@ def first_largest(values: np.ndarray, allowed: np.ndarray) -> tuple[int, float]:
     """
     masked = np.where(allowed, values, -np.inf)
     best = masked.max()
-    at = int(np.flatnonzero(masked >= best - TIE * abs(best))[0])
+    at = int(np.flatnonzero(masked >= best - TIE * max(abs(best), unit))[0])
     return at, float(values[at])
 
 
-def ranked(values: np.ndarray) -> np.ndarray:
+def ranked(values: np.ndarray, *, tie: float = TIE, unit: float = 0.0) -> np.ndarray:
     """Indices from the largest value to the smallest; near ties by index, NaN last.
+
+    Parameters
+    ----------
+    values : ndarray
+        Figures.
+    tie : float, default=1e-12
+        Share by which equal figures may differ.
+    unit : float, default=0.0
+        That share is one of the figure, or of this where it is larger: differences of larger
+        numbers, such as inner products of nearly orthogonal vectors, keep their rounding.
 
     Examples
     --------
@@ -35,12 +49,16 @@ def ranked(values: np.ndarray) -> np.ndarray:
     >>> from columnist.linalg.ties import ranked
     >>> ranked(np.array([np.nan, 1.0, 2.0, 1.0 + 1e-15]))
     array([2, 1, 3, 0])
+    >>> ranked(np.array([1e-15, 3e-15, 1.0]), unit=1.0)
+    array([2, 0, 1])
     """
-    return np.argsort(levels(values), kind="stable")
+    return np.argsort(levels(values, tie=tie, unit=unit), kind="stable")
 
 
-def levels(values: np.ndarray) -> np.ndarray:
+def levels(values: np.ndarray, *, tie: float = TIE, unit: float = 0.0) -> np.ndarray:
     """Level of every value, 0 for the largest; near ties share one, and NaN the last.
+
+    The parameters are those of :func:`ranked`.
 
     Examples
     --------
@@ -53,11 +71,29 @@ def levels(values: np.ndarray) -> np.ndarray:
     falling = values[order]
     above, under = falling[:-1], falling[1:]
     with np.errstate(invalid="ignore"):  # differences of NaN and of equal infinities
-        near = (above - under <= TIE * np.abs(above)) & np.isfinite(above)
+        near = (above - under <= tie * np.maximum(np.abs(above), unit)) & np.isfinite(above)
     equal = near | (above == under) | (np.isnan(above) & np.isnan(under))
     found = np.zeros(len(values), dtype=np.intp)
     found[order[1:]] = np.cumsum(~equal)
     return found
+
+
+def evened(values: np.ndarray, *, tie: float = TIE, unit: float = 0.0) -> np.ndarray:
+    """Values of which near ties are made equal, for what goes on computing with them.
+
+    The parameters are those of :func:`ranked`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg.ties import evened
+    >>> bool(np.ptp(evened(np.array([1.0, 1.0 + 1e-15]))) == 0.0)
+    True
+    """
+    _, first, level = np.unique(
+        levels(values, tie=tie, unit=unit), return_index=True, return_inverse=True
+    )
+    return values[first[level]]
 
 
 def first_gain(gains: np.ndarray, allowed: np.ndarray, nothing: float) -> tuple[int, float]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from columnist.linalg.passes import columns_of
 from columnist.linalg.prox import minimize_l21, row_norms
+from columnist.linalg.ties import ranked
 from columnist.lowrank.factors import Start
 from columnist.lowrank.table import Table, leading_svd
 
@@ -69,7 +70,7 @@ def single_column(table: Table, rank: int, alpha: float) -> Start:
     with :math:`\rho_j` the length of the rest of row j, is convex in it. Below the largest penalty
     its minimum is not at zero, however close; iterations from elsewhere may miss it.
     """
-    column = int(np.argmax(table.pull_limits("robust")))
+    column = int(ranked(table.pull_limits("robust"))[0])
     values = columns_of(table.values, [column])[:, 0]
     norms = table.residual_norms(np.zeros((len(values), 1)), np.zeros((table.shape[1], 1)))
     rest = np.sqrt(np.maximum(norms**2 - values**2, (_ROUNDING * norms) ** 2 + _TINY))
@@ -98,7 +99,7 @@ def _drawn(norms: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray
 
 
 def _longest(table: Table, size: int) -> np.ndarray:
-    return _columns(table, np.argsort(-table.column_norms(), kind="stable")[:size])
+    return _columns(table, ranked(table.column_norms())[:size])
 
 
 def _columns(table: Table, which: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
@@ -11,8 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist._target import resolve_target
 from columnist._validation import check_choice, check_real, read_data
-from columnist.privacy.coefficients import coefficients_of, is_model, is_unfitted
-from columnist.privacy.directions import against_confidential, without_confidential
+from columnist.privacy.coefficients import coefficients_of, is_model, is_unfitted, precision_of
+from columnist.privacy.directions import (
+    Directions,
+    against_confidential,
+    lengths,
+    without_confidential,
+)
+from columnist.privacy.guard import Guard
 from columnist.privacy.knapsack import removed_shares
 from columnist.privacy.report import PrivacyReport, make_report
 
@@ -20,9 +27,9 @@ __all__ = ["NullSpaceCleaner"]
 
 # Entries that are cleaned together: they stay in the cache from one product to the next.
 _BLOCK = 1 << 17
-# Part of the tolerance that is left to rounding, in units of the rounding of one number: so much
-# for everything, and so much times the root of the number of features for their sums.
-_MARGIN, _SUMS = 16.0, 2.0
+# Directions that move the outputs of a row of usual length by less than this share of the
+# tolerance, and are this much weaker than the strongest, are not worth moving the row for.
+_NEGLIGIBLE, _WEAK = 1e-3, 1e-4
 
 
 class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -34,7 +41,8 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     .. math:: \|A x - A \tilde x\|^2 \le \text{utility},
 
-    for every row, seen or not. The predictor goes on working without knowing of it. Whoever
+    for every row, seen or not, in single and in double precision, whatever the rank of A. The
+    predictor goes on working without knowing of it. Whoever
     sees :math:`\tilde x` has the outputs, and what can be guessed from them, but nothing else
     of x.
 
@@ -56,7 +64,7 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     utility : float, default=0.0
         The tolerance: by how much, in squared norm, the outputs Ax of a row may move. The
         outputs are those of the linear map: decision values, log-odds, inputs of the first
-        hidden layer.
+        hidden layer. With 0 they are kept up to rounding.
     confidential : array-like, fitted model or None, default=None
         What must not be guessed: coefficients (n_secrets, n_features), a fitted model of the same
         kinds as ``predictor``, or labels of the rows of ``fit``, from which linear regression
@@ -101,6 +109,13 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     not even the last digits of it hold anything else of x.
 
     A row whose outputs are within the tolerance of those at the mean becomes the mean.
+
+    Every cleaned row is checked against its tolerance, rounding included; part of the tolerance
+    is set aside for the rounding of whoever computes the outputs in the precision of the rows.
+    A row that has to move too far to be represented well enough is moved less. Where the
+    tolerance is smaller than the rounding of any cleaned row, the row stays as it is, with a
+    warning. Directions that the predictor reads more weakly than its coefficients are known
+    (single precision, say) count as not read, as far as the tolerance bears it.
 
     References
     ----------
@@ -156,9 +171,12 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         source = self.predictor if self.predictor_ is None else self.predictor_
         self._check_names(source)
         self.coef_ = coefficients_of(source, n_features)
-        self.confidential_coef_ = self._secret(X)
+        secret = self._secret_source(X)
+        self.confidential_coef_ = (
+            None if secret is None else coefficients_of(secret, n_features, name="confidential")
+        )
         self._store_mean(X)
-        self._store_directions()
+        self._store_directions(X, precision_of(source), precision_of(secret))
         return self
 
     def _fitted_predictor(self, given, X: np.ndarray, y):
@@ -190,17 +208,15 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "in another order: pass the columns as the predictor sees them."
             )
 
-    def _secret(self, X: np.ndarray) -> np.ndarray | None:
-        """Coefficients of what is confidential, given or learned."""
+    def _secret_source(self, X: np.ndarray):
+        """What tells the coefficients of what is confidential, given or learned."""
         if self.confidential is None:
             return None
         if is_model(self.confidential):
             self._check_names(self.confidential)
-            return coefficients_of(self.confidential, X.shape[1], name="confidential")
-        if _holds_labels(self.confidential, X.shape):
-            model = LinearRegression().fit(X, resolve_target(self.confidential, len(X)))
-            return coefficients_of(model)
-        return coefficients_of(self.confidential, X.shape[1], name="confidential")
+        elif _holds_labels(self.confidential, X.shape):
+            return LinearRegression().fit(X, resolve_target(self.confidential, len(X)))
+        return self.confidential
 
     def _store_mean(self, X: np.ndarray) -> None:
         if self.centering == "mean":
@@ -208,15 +224,31 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         else:
             self.mean_ = np.zeros(X.shape[1])
 
-    def _store_directions(self) -> None:
-        if self.confidential_coef_ is None:
-            self._directions = without_confidential(self.coef_)
-        else:
-            self._directions = against_confidential(self.coef_, self.confidential_coef_)
-        found = self._directions
+    def _store_directions(self, X: np.ndarray, precision: float, secret: float) -> None:
+        n_outputs, n_features = self.coef_.shape
+        # Rounding of single coefficients, and some errors of whoever computed them.
+        self._cut = 4.0 * (np.sqrt(n_outputs) + np.sqrt(n_features)) * precision
+        self._precision = max(precision, secret)
+        self._spread = float(np.sqrt(np.mean(np.square(lengths(X - self.mean_)))))
+        self._guard = Guard(self.coef_)
+        self._found: dict[tuple, Directions] = {}
+        found = self._directions(self._cut, np.float64)
         self.components_ = found.basis.T
         self.singular_values_ = found.strengths * found.scale
         self.n_removed_ = self.n_features_in_ - found.rank
+
+    def _directions(self, cut: float, dtype) -> Directions:
+        """Directions for rows of this type, found once."""
+        key = cut, np.dtype(dtype).name
+        if key not in self._found:
+            secret = self.confidential_coef_
+            precision = max(self._precision, float(np.finfo(dtype).eps))
+            self._found[key] = (
+                without_confidential(self.coef_, cut)
+                if secret is None
+                else against_confidential(self.coef_, secret, cut, precision)
+            )
+        return self._found[key]
 
     def transform(self, X):
         """Cleaned rows.
@@ -241,38 +273,109 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        dtype, found = X.dtype, self._directions
-        basis, rebuild = found.basis.astype(dtype), found.rebuild.T.astype(dtype)
-        offset, mean = (self.mean_ @ found.basis).astype(dtype), self.mean_.astype(dtype)
-        cleaned = np.empty(X.shape, dtype=dtype)
-        step = max(64, _BLOCK // X.shape[1])
+        cleaned = np.empty(X.shape, dtype=X.dtype)
+        step, n_left = max(64, _BLOCK // X.shape[1]), 0
         for start in range(0, len(X), step):
-            rows, out = X[start : start + step], cleaned[start : start + step]
-            a = rows @ basis - offset
-            if self.utility > 0.0 and found.n_spendable:
-                a = self._spend(rows, a.astype(np.float64, copy=False)).astype(dtype, copy=False)
-            np.matmul(a, rebuild, out=out)
-            out += mean
+            rows = X[start : start + step]
+            cleaned[start : start + step], left = self._clean(rows)
+            n_left += left
+        if n_left:
+            warnings.warn(
+                f"{n_left} of {len(X)} rows stay as they are: the tolerance of {self.utility:g} is "
+                f"less than the rounding of their outputs in {X.dtype}. Allow more, or pass rows "
+                "of a higher precision.",
+                UserWarning,
+                stacklevel=2,
+            )
         return cleaned
 
-    def _spend(self, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
+    def _clean(self, rows: np.ndarray) -> tuple[np.ndarray, int]:
+        """Cleaned rows of one block, and how many of them had to stay as they are.
+
+        Ways of cleaning are tried from the thorough to the cautious, each on the rows whose
+        outputs moved too far by those before.
+        """
+        found = self._directions(self._cut, rows.dtype)
+        if self.utility == 0.0:
+            return self._rebuilt(found, rows, None), 0
+        cleaned, open_ = np.empty_like(rows), np.arange(len(rows))
+        for directions, spend in self._ways(found, rows.dtype):
+            broken = self._try(directions, spend, rows[open_], out := np.empty_like(rows[open_]))
+            cleaned[open_], open_ = out, open_[broken]
+            if not len(open_):
+                return cleaned, 0
+        cleaned[open_] = rows[open_]
+        return cleaned, len(open_)
+
+    def _try(self, found: Directions, spend: bool, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Clean rows in one way; which of them broke the promise.
+
+        Room is left for rounding by the length that cleaned rows should have. Those that become
+        longer get a second try, by the length that they had.
+        """
+        sizes, open_ = self._expected_sizes(found, rows), np.arange(len(rows))
+        for _ in range(2):
+            part = rows[open_]
+            room = self._room(found, part, sizes) if spend else None
+            tried = out[open_] = self._rebuilt(found, part, room)
+            broken = ~self._guard.holds(part, tried, self.utility)
+            open_ = open_[broken]
+            if not len(open_) or not spend:
+                break
+            with np.errstate(invalid="ignore"):  # rows beyond their type have no length
+                sizes = sizes[broken] + 2.0 * lengths(tried[broken].astype(np.float64))
+            sizes = np.where(np.isfinite(sizes), sizes, np.inf)
+        return open_
+
+    def _ways(self, found: Directions, dtype) -> Iterator[tuple[Directions, bool]]:
+        """Directions, and whether to spend the tolerance on them, in the order of trying."""
+        if self.confidential_coef_ is not None and self._spread > 0.0:
+            # Weak directions are removed outright: else rows would be moved far along them to
+            # hide little.
+            free = _NEGLIGIBLE * np.sqrt(self.utility) / found.scale / self._spread
+            cut = float(min(free, _WEAK))
+            if np.any(found.strengths <= cut):
+                yield self._directions(cut, dtype), True
+        if found.n_spendable:
+            yield found, True
+        yield found, False
+        yield without_confidential(self.coef_), False
+
+    def _rebuilt(self, found: Directions, rows: np.ndarray, room: np.ndarray | None) -> np.ndarray:
+        """Rows from their coordinates alone, computed in double precision and rounded once."""
+        a = rows.astype(np.float64) @ found.basis - self.mean_ @ found.basis
+        if room is not None and found.n_spendable:
+            a = self._spend(found, a, room)
+        cleaned = a @ found.rebuild.T + self.mean_
+        with np.errstate(over="ignore"):  # a row beyond its type is tried in another way
+            return cleaned.astype(rows.dtype, copy=False)
+
+    def _spend(self, found: Directions, a: np.ndarray, room: np.ndarray) -> np.ndarray:
         """Coordinates of rows after the tolerance is spent on them."""
-        found = self._directions
         tau = found.coordinates(a)
         shares = removed_shares(
             tau[:, : found.n_spendable],
-            self._tolerances(rows),
+            room,
             found.starts,
             per_row_order=self.gain == "count" and found.mix is None,
         )
         return found.keep(a, tau, 1.0 - shares)
 
-    def _tolerances(self, rows: np.ndarray) -> np.ndarray:
-        """Roots of the budgets, in units of the coordinates: rounding has its share of them."""
-        found = self._directions
-        sizes = np.sqrt(np.einsum("ij,ij->i", rows, rows)) + np.linalg.norm(self.mean_)
-        units = (_MARGIN + _SUMS * np.sqrt(rows.shape[1])) * np.finfo(rows.dtype).eps
-        return np.maximum(np.sqrt(self.utility) / found.scale - units * found.stretch * sizes, 0.0)
+    def _expected_sizes(self, found: Directions, rows: np.ndarray) -> np.ndarray:
+        """Lengths of rows before and after cleaning, together."""
+        before = lengths(rows.astype(np.float64))
+        mean = float(lengths(self.mean_[None])[0])
+        return before + mean + found.stretch * (before + mean)
+
+    def _room(self, found: Directions, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Roots of the budgets, in units of the coordinates.
+
+        Rounding has its share of them, and so have directions that are left out.
+        """
+        reserve = self._guard.reserve(sizes, rows.dtype) / found.scale
+        if found.dropped > 0.0:
+            reserve += found.dropped * lengths(rows - self.mean_)
+        return np.maximum(np.sqrt(self.utility) / found.scale - reserve, 0.0)
 
     def report(self, X, y_confidential=None) -> PrivacyReport:
         """What cleaning these rows keeps and removes, in plain words.

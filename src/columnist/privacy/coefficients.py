@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from columnist.privacy.affine import pull_back
 
-__all__ = ["coefficients_of", "is_model", "is_unfitted"]
+__all__ = ["coefficients_of", "is_model", "is_unfitted", "precision_of"]
 
 # Models that only pass on to another one.
 _INNER = ("best_estimator_", "regressor_")
@@ -76,6 +76,31 @@ def coefficients_of(predictor, n_features: int | None = None, *, name: str = "pr
             "pass the rows as the predictor sees them."
         )
     return found
+
+
+def precision_of(predictor) -> float:
+    """Rounding of the coefficients of a predictor, relative to the largest.
+
+    A model that was fitted in single precision knows its coefficients no better, whatever they
+    are stored in later.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.privacy.coefficients import precision_of
+    >>> precision_of([[1.0, 2.0]]) < 1e-15, precision_of(np.ones((1, 2), np.float32)) < 1e-15
+    (True, False)
+    """
+    if not is_model(predictor):
+        dtype = np.dtype(getattr(predictor, "dtype", np.float64))
+        return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
+    model = _thawed(predictor)
+    if isinstance(model, Pipeline):
+        return precision_of(model[-1])
+    if isinstance(model, _MANY):
+        return max(precision_of(part) for part in model.estimators_)
+    inner = [getattr(model, name) for name in _INNER if hasattr(model, name)]
+    return precision_of(inner[0] if inner else _from_model(model, "predictor"))
 
 
 def _thawed(model):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-__all__ = ["Directions", "against_confidential", "without_confidential"]
+__all__ = ["Directions", "against_confidential", "lengths", "without_confidential"]
 
 _EPS = np.finfo(np.float64).eps
-# Parts of confidential outputs outside the predictor's reach that are shorter count as none: rows
-# would have to move so far that the outputs feel their rounding.
-_DEPENDENT = np.sqrt(_EPS)
 # Gains below this share of the largest are rounding.
 _NO_GAIN = 1e-12
+# Spending moves what is left of a row by at most so many times its length.
+_REACH = 10.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Directions:
     """M (rank, rank); None for a diagonal of ``strengths``."""
     stretch: float = 1.0
     """Largest singular value of B: how far rows may be moved."""
+    dropped: float = 0.0
+    """Strength of the strongest direction that the basis leaves out."""
 
     @property
     def rank(self) -> int:
@@ -55,24 +57,47 @@ class Directions:
     def keep(self, a: np.ndarray, tau: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Rows of a of which only the shares ``kept`` of the first columns of tau are left.
 
-        The arguments are overwritten.
+        Directions that hardly cost anything may be moved far at little gain: no row moves by
+        more than ten times its length, at the price of some tolerance that is not spent. The
+        arguments are overwritten.
         """
         touched = kept.shape[1]
         if self.mix is None:
             a[:, :touched] *= kept
             return a
-        tau[:, :touched] *= kept
         # M = diag(strengths) Z with orthogonal Z, so its inverse is Z' diag(1 / strengths).
-        return (tau @ self.mix.T) / self.strengths**2
+        removed = (tau[:, :touched] * (1.0 - kept)) @ self.mix[:, :touched].T / self.strengths**2
+        far, near = lengths(removed), _REACH * lengths(a)
+        removed *= np.where(far > near, near / np.where(far > near, far, 1.0), 1.0)[:, None]
+        everything = (touched == self.rank) & ~kept.any(axis=1)
+        return np.where(everything[:, None], 0.0, a - removed)
 
 
-def without_confidential(coef: np.ndarray) -> Directions:
+def lengths(rows: np.ndarray) -> np.ndarray:
+    """Euclidean lengths of rows, without squares that overflow or vanish.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.privacy.directions import lengths
+    >>> lengths(np.array([[3e200, 4e200], [0.0, 0.0]]))
+    array([5.e+200, 0.e+000])
+    """
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    return largest * np.sqrt(np.square(rows / unit[:, None]).sum(axis=1))
+
+
+def without_confidential(coef: np.ndarray, cut: float = 0.0) -> Directions:
     """Weak directions first: no secret is known, so what is removed should be long.
 
     Parameters
     ----------
     coef : ndarray of shape (n_outputs, n_features)
         Coefficients of the predictor.
+    cut : float, default=0.0
+        Directions that are read more weakly than this share of the strongest are left out; those
+        at the level of rounding always are.
 
     Returns
     -------
@@ -86,12 +111,14 @@ def without_confidential(coef: np.ndarray) -> Directions:
     >>> found.rank, (found.strengths * found.scale).round(6).tolist()
     (2, [1.0, 2.0])
     """
-    U, s, scale = _read(coef)
+    U, s, scale, weak = _read(coef, cut)
     U, s = U[:, ::-1], s[::-1]  # an ascending order is the order of removal
-    return Directions(U, U, s, scale, _starts(s, 1.0), len(s))
+    return Directions(U, U, s, scale, _starts(s, 1.0), len(s), dropped=weak.strength)
 
 
-def against_confidential(coef: np.ndarray, confidential: np.ndarray) -> Directions:
+def against_confidential(
+    coef: np.ndarray, confidential: np.ndarray, cut: float = 0.0, precision: float = _EPS
+) -> Directions:
     r"""Directions that tell most about confidential outputs, per change of the outputs, first.
 
     With :math:`A = PSU^T` the coefficients and C the confidential ones, a row is first moved
@@ -107,6 +134,12 @@ def against_confidential(coef: np.ndarray, confidential: np.ndarray) -> Directio
         Coefficients of the predictor.
     confidential : ndarray of shape (n_secrets, n_features)
         Coefficients of the confidential outputs.
+    cut : float, default=0.0
+        Directions that are read more weakly than this share of the strongest are left out; rows
+        are not moved along them either. Those at the level of rounding always are left out.
+    precision : float, default=2.2e-16
+        Rounding of the coefficients and of the rows to be cleaned, whichever is coarser: it
+        limits how far rows are moved.
 
     Returns
     -------
@@ -122,14 +155,16 @@ def against_confidential(coef: np.ndarray, confidential: np.ndarray) -> Directio
     >>> found.rebuild.round(6).tolist(), found.n_spendable
     ([[1.0], [-1.0], [0.0]], 0)
     """
-    U, s, scale = _read(coef)
+    U, s, scale, weak = _read(coef, cut)
+    whole = np.hstack([U, weak.basis])
     C = confidential / (np.abs(confidential).max() or 1.0)
     C = C / (np.linalg.norm(C, 2) or 1.0)
     inside = C @ U
-    outside = _project_out(C.T, U).T
+    outside = _project_out(C.T, whole).T
     L, d, Rt = scipy.linalg.svd(outside, full_matrices=False, check_finite=False)
-    movable = d > _DEPENDENT
-    L, d, R = L[:, movable], d[movable], _project_out(Rt[movable].T, U)
+    # Rows would have to move so far along shorter ones that the outputs feel their rounding.
+    movable = d > np.sqrt(precision)
+    L, d, R = L[:, movable], d[movable], _project_out(Rt[movable].T, whole)
     rebuild = U - R @ ((L.T @ inside) / d[:, None])
     left = (inside - L @ (L.T @ inside)) / s
     gains, Z = _right_vectors(left)
@@ -137,16 +172,25 @@ def against_confidential(coef: np.ndarray, confidential: np.ndarray) -> Directio
     mix = s[:, None] * Z
     starts = _starts(gains[:spendable], gains[0] if spendable else 1.0)
     stretch = float(np.linalg.norm(rebuild, 2)) if len(s) else 1.0
-    return Directions(U, rebuild, s, scale, starts, spendable, mix, stretch)
+    return Directions(U, rebuild, s, scale, starts, spendable, mix, stretch, weak.strength)
 
 
-def _read(coef: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Right singular vectors, singular values over the largest, and the largest."""
+class _Weak(NamedTuple):
+    """Directions that are read, but left out."""
+
+    basis: np.ndarray
+    strength: float  # the largest
+
+
+def _read(coef: np.ndarray, cut: float) -> tuple[np.ndarray, np.ndarray, float, _Weak]:
+    """Right singular vectors, singular values over the largest, the largest; what is left out."""
     unit = np.abs(coef).max(initial=0.0) or 1.0
     _, s, Vt = scipy.linalg.svd(coef / unit, full_matrices=False, check_finite=False)
     largest = s[0] if len(s) and s[0] > 0.0 else 1.0
-    rank = int(np.sum(s > max(coef.shape) * _EPS * largest))
-    return Vt[:rank].T, s[:rank] / largest, float(largest * unit)
+    read = int(np.sum(s > max(coef.shape) * _EPS * largest))
+    rank = int(np.sum(s[:read] > cut * largest))
+    weak = _Weak(Vt[rank:read].T, float(s[rank] / largest) if rank < len(s) else 0.0)
+    return Vt[:rank].T, s[:rank] / largest, float(largest * unit), weak
 
 
 def _project_out(columns: np.ndarray, U: np.ndarray) -> np.ndarray:

@@ -35,7 +35,7 @@ def utility_error(X, X_cleaned, predictor) -> np.ndarray:
     """
     X, X_cleaned = _pair("X", X, "X_cleaned", X_cleaned)
     coef = coefficients_of(predictor, X.shape[1])
-    change = (X - X_cleaned) @ coef.T
+    change = (X.astype(np.float64) - X_cleaned) @ coef.T
     return np.einsum("ij,ij->i", change, change)
 
 

@@ -125,7 +125,7 @@ def make_report(cleaner, X: np.ndarray, cleaned: np.ndarray, y_confidential) -> 
         utility=float(cleaner.utility),
         largest_utility_error=float(errors.max()),
         mean_utility_error=float(errors.mean()),
-        n_rows_at_mean=int(np.sum(~np.any(numbers != 0.0, axis=1))),
+        n_rows_at_mean=int(np.sum(np.all(cleaned == mean.astype(cleaned.dtype), axis=1))),
         variance_left=float(np.sum((left - left.mean(axis=0)) ** 2) / (spread or 1.0)),
         recoverable=_explained(X, numbers),
         secret_recoverable=None if secret is None else _explained(X @ secret.T, numbers),

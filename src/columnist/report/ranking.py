@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist.linalg.ties import ranked
 from columnist.report.blocks import Block, Figure, KeyFigure, Legend, Names, Note, Section, Table
 from columnist.report.charts import bars
 from columnist.report.common import call_of, column_names, redundancy_section
@@ -112,13 +113,13 @@ def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:
         text = f"{type(selector).__name__} does not score columns one by one."
         return Section(title, [Note(text)])
     scores = np.asarray(scores, dtype=np.float64)
-    worst_last = np.where(np.isnan(scores), np.inf, -scores)
-    ranking = np.asarray(getattr(selector, "ranking_", np.argsort(worst_last, kind="stable")))
+    ranking = np.asarray(getattr(selector, "ranking_", ranked(scores)))
     blocks: list[Block] = [_scores_figure(scores, ranking[:_MOST_BARS], kept, labels)]
     if len(ranking) > _MOST_BARS:
         blocks.append(Note(f"The picture shows the best {_MOST_BARS} of {len(ranking):,} columns."))
     raw = getattr(selector, "raw_scores_", None)
-    raw = np.asarray(raw, dtype=np.float64) if np.shape(raw) == scores.shape else None
+    fits = raw is not None and np.shape(raw) == scores.shape
+    raw = np.asarray(raw, dtype=np.float64) if fits else None
     blocks.append(_scores_table(scores, raw, ranking[:_MOST_ROWS], kept, labels))
     if len(ranking) > _MOST_ROWS:
         blocks.append(Note(f"{len(ranking) - _MOST_ROWS:,} lower-ranked columns are left out."))

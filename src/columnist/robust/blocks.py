@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,7 +94,8 @@ class Block:
             self.matrix = self.matrix + sign * (Y.T @ Y)
             slack += np.sum(Y * Y) * (len(Y) + 2)
         if slack:
-            slack = (slack + 2 * np.linalg.norm(self.matrix)) * _UNIT * math.sqrt(len(self.matrix))
+            size = float(np.linalg.norm(self.matrix))
+            slack = (slack + 2 * size) * _UNIT * math.sqrt(len(self.matrix))
             self.bounds = np.nextafter(self.bounds - slack, -np.inf)
         self.removed = np.concatenate([self.removed, self.rows[always]])
         changed = self.rows[back], self.rows[gone]
@@ -243,7 +244,9 @@ class Blocks:
             if expired():
                 break
         ranked = sorted(range(len(products)), key=lambda i: len(products[i][0]))
-        merged, used, total = [], set(), 0
+        merged: list[Block] = []
+        used: set[int] = set()
+        total = 0
         rows = sum(len(self.blocks[b].rows) for b in pairs[ranked[0]])
         if self.nbytes + len(products[ranked[0]][0]) * _bytes_per_set(rows) > max_memory:
             raise MemoryError("The lists of two blocks together are too long.")
@@ -312,7 +315,7 @@ class Blocks:
             np.concatenate([one.removed, two.removed]),
         )
 
-    def removed_rows(self, picks: list[int]) -> np.ndarray:
+    def removed_rows(self, picks: Sequence[int] | np.ndarray) -> np.ndarray:
         """Rows removed by one set of every block."""
         parts = [
             np.concatenate([block.removed, block.rows[block.members[pick]]])

@@ -83,7 +83,7 @@ def prove(
     n_removed: int,
     *,
     centering: str = "optimal",
-    incumbents: Iterable[Sequence[int]] | None = None,
+    incumbents: Iterable[Sequence[int] | np.ndarray] | None = None,
     must_keep: np.ndarray | None = None,
     weights: np.ndarray | None = None,
     errors: RowErrors | None = None,
@@ -269,7 +269,7 @@ class _Run:
         always_kept, always_removed = best.kept.copy(), ~best.kept
         if self.nodes:
             decided = np.array([node.decided() for node in self.nodes])
-            always_kept, always_removed = decided.all(axis=0)
+            always_kept, always_removed = np.all(decided, axis=0)
         proven = self.bound >= best.interval.high * (1.0 - TOLERANCE)
         status = "optimal" if proven else self.stop
         if not self.nodes and not proven:

@@ -165,11 +165,11 @@ class RemovedRows(Downdates):
         """Scatter of the rows that are not chosen."""
         return Scatter(self.rows, self._mask(chosen), candidates, self.centred, self.row_errors.off)
 
-    def value(self, subset: Sequence[int]) -> float:
+    def value(self, subset: Sequence[int] | np.ndarray) -> float:
         """Error without these rows, from the data, in better arithmetic where that is needed."""
         return self.row_errors.evaluate(~self._mask(subset)).value
 
-    def interval(self, subset: Sequence[int]) -> tuple[float, float]:
+    def interval(self, subset: Sequence[int] | np.ndarray) -> tuple[float, float]:
         """Two numbers between which that error lies."""
         low, _, high = self.row_errors.evaluate(~self._mask(subset))
         return low, high

@@ -21,7 +21,7 @@ from math import comb
 
 import numpy as np
 
-from columnist.linalg.rounding import agrees
+from columnist.linalg.rounding import AGREEMENT, agrees
 from columnist.linalg.threads import single_threaded_blas
 from columnist.search.frontier import Branch, Frontier
 from columnist.search.incumbent import exchange, greedy, incumbents
@@ -201,6 +201,7 @@ class _Run:
         self.frontier = Frontier(policy, limits.max_memory)
         self.started = time.perf_counter()
         self.expanded = self.generated = 0
+        self.late = False  # complete sets were left for want of time
         self.doubtful = False  # bounds took something for rounding that may be more
         self.effort = _EFFORT[1]  # the root deserves a long look
         self.least = getattr(problem, "least", -np.inf)
@@ -239,6 +240,7 @@ class _Run:
             self._offer_known(subset, chosen, candidates)
         if self.policy.starts_strong:
             self._strong_start(chosen, candidates)
+            self._fill_pool()
         elif self.policy.name == "optimistic":
             first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
             self.pool.offer(np.inf, first)
@@ -389,6 +391,7 @@ class _Run:
         improved = False
         for lower, subset in result.goals:
             if expired(self.limits.deadline) and self.pool.entries:
+                self.late |= lower < self.pool.threshold
                 self.pool.pass_over(lower)
             elif lower < self.pool.threshold:
                 improved |= self.pool.offer(lower, subset)
@@ -442,7 +445,7 @@ class _Run:
             self.stop = "memory_limit"
 
     def _finished(self) -> bool:
-        settled = not self.root_open and not self.in_flight
+        settled = not self.root_open and not self.in_flight and not self.late
         return settled and self.frontier.bound() >= self._threshold()
 
     def _gap(self) -> float:
@@ -457,7 +460,7 @@ class _Run:
             self.stop = "optimal"
         elif self._drowned():
             self.stop = "precision_limit"
-        elif self.limits.max_gap > 0.0 and self.policy.name != "weighted":
+        elif self.limits.max_gap > 0.0 and self._gap() <= self.limits.max_gap + AGREEMENT:
             self.stop = "gap_reached"
         else:
             self.stop = "bounded"
@@ -478,8 +481,23 @@ class _Run:
         """Whether all is searched, and only rounding leaves something open."""
         if not self._finished() or not self.problem.exact:
             return False
-        threshold = self._threshold()
-        return self.doubtful or not agrees(self.pool.floor, threshold)
+        # With fewer sets than are wanted, none may have been passed over.
+        limit = min(self._threshold(), np.finfo(np.float64).max)
+        return self.doubtful or not agrees(self.pool.floor, limit)
+
+    def _fill_pool(self) -> None:
+        """A search that stops early, or follows one path, has seen too few sets for a large pool:
+        those that differ from the ones it has in one item are the next best guess."""
+        chosen, candidates = self.problem.root()
+        fixed, pool = set(chosen.tolist()), self.pool
+        wanted = min(pool.capacity, comb(len(candidates), self.problem.size - len(fixed)))
+        seen = 0
+        while seen < len(pool.entries) < wanted:
+            seen = len(pool.entries)
+            for subset in _exchanged([subset for _, subset in pool.entries], fixed, candidates):
+                pool.offer(np.inf, subset)
+                if len(pool.entries) == wanted or expired(self.limits.deadline):
+                    return
 
     def _enumerate(self) -> None:
         """Evaluate every complete set with care, if there are few: what bounds cannot tell apart
@@ -515,6 +533,7 @@ class _Run:
             raise_pending()
             chosen, candidates = self.problem.root()
             self.pool.offer(np.inf, greedy(self.problem, chosen, candidates, deadline=-np.inf))
+        self._fill_pool()
         bound = self.bound()
         if self.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
             self.stop = "optimal"
@@ -528,6 +547,14 @@ class _Run:
         if not limited:
             a_priori = self.policy.a_priori(self.root_bound, self.root_error, self.problem.size)
         return SearchResult(
-            self.stop, self.pool.entries, bound, a_priori, self.expanded, self.generated,
+            str(self.stop), self.pool.entries, bound, a_priori, self.expanded, self.generated,
             self.frontier.peak, self.history,
         )  # fmt: skip
+
+
+def _exchanged(subsets, fixed: set[int], candidates: np.ndarray) -> Iterator[list[int]]:
+    """Subsets with one item, that is not fixed, replaced by another candidate."""
+    for subset in subsets:
+        for out in sorted(set(subset) - fixed):
+            rest = [i for i in subset if i != out]
+            yield from ([*rest, item] for item in candidates.tolist() if item not in subset)

@@ -39,7 +39,7 @@ from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem
 from columnist.selection.rebuild import Rebuild, rebuild
 from columnist.selection.solution import Solution
-from columnist.selection.task import Options, Outcome, total_error
+from columnist.selection.task import Options, Outcome, confirmed_error, total_error
 
 __all__ = ["ColumnSelector"]
 
@@ -360,18 +360,16 @@ class ColumnSelector(BaseSelector):
         if clash:
             raise ValueError(f"columns contradicts include or exclude at {clash}.")
         reduced = self._reduce(matrices, len(given))
-        if matrices.gram:
-            problem = column_problem(reduced, len(given), criterion=options.criterion,
-                                     n_components=options.n_components)  # fmt: skip
-            error = problem.value(given)
-        else:
-            error = matrices.error(given, options.criterion, options.n_components)
+        problem = column_problem(
+            reduced, len(given), criterion=options.criterion, n_components=options.n_components
+        )
+        error = confirmed_error(matrices, options, given, problem.value(given))
         outcome = choose(
             matrices, reduced, len(given), options, include, exclude, quiet=True, start=[given]
         )
-        given = tuple(sorted(given))
-        names = options.names and tuple(options.names[i] for i in given)
-        return Certificate("heuristic", error, 0.0, selection=given, names=names), outcome
+        selection = tuple(sorted(given))
+        names = options.names and tuple(options.names[i] for i in selection)
+        return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
 
     def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
@@ -472,7 +470,8 @@ class ColumnSelector(BaseSelector):
 def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
     """Options that stop a size once no selection of it can reach the limit.
 
-    A size also leaves half of the time to the larger ones.
+    A size also leaves half of the time to the larger ones; the last one is what is returned,
+    whatever it reaches.
     """
     user = options.callback
 
@@ -480,9 +479,10 @@ def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
         stop = user is not None and bool(user(progress))
         return stop or progress.bound > limit
 
+    if last:
+        return options
     now = time.perf_counter()
-    deadline = options.deadline if last else now + (options.deadline - now) / 2
-    return replace(options, callback=callback, deadline=deadline)
+    return replace(options, callback=callback, deadline=now + (options.deadline - now) / 2)
 
 
 def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:

@@ -64,13 +64,15 @@ def certify(
     given, outcome = selector._certify(X, y, columns)
     certificate = outcome.certificate
     error, best = outcome.solutions[0]
-    if error >= given.error * (1.0 - _BETTER):
+    certificate = replace(certificate, a_priori_bound=None)  # it speaks of what a search finds
+    if error >= given.error - _BETTER * abs(given.error):
         bound = given.error if certificate.status == "optimal" else certificate.lower_bound
         return replace(
             certificate, error=given.error, lower_bound=bound, selection=given.selection,
             names=given.names,
         )  # fmt: skip
-    status = "bounded" if certificate.status == "optimal" else certificate.status
+    settled = certificate.status in ("optimal", "gap_reached")
+    status = "bounded" if settled else certificate.status
     return replace(
         certificate, status=status, error=given.error, selection=given.selection,
         names=given.names, better=best,

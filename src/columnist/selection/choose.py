@@ -4,71 +4,65 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from itertools import combinations, islice
 
 import numpy as np
 
-from columnist.linalg.residual import chosen_basis
-from columnist.selection.columns import column_problem
-from columnist.selection.task import Outcome, solve
+from columnist.linalg.residual import graded_basis
+from columnist.selection.task import Outcome, confirmed_error, solve
 
 __all__ = ["choose"]
-
-# Sets tried to complete a pool of selections that explain everything.
-_MOST_FILLED = 5000
 
 
 def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, start=()) -> Outcome:
     """Solve for one size; where the columns run out of rank, fill up with the first ones.
 
-    ``quiet`` leaves out the warning about that; ``start`` holds known selections.
-    No input validation.
+    A pool is searched at its full size, so that the sets that explain less than everything stand
+    in it where they belong. ``quiet`` leaves out the warning about the rank; ``start`` holds known
+    selections. No input validation.
     """
     allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
     enough = _useful_size(reduced, size, include, allowed)
-    if enough == size:
-        return solve(
-            matrices, reduced, size, options, include=include, exclude=exclude, start=start
-        )
-    if not quiet:
+    if enough < size and not quiet:
         warnings.warn(
             f"{enough} columns explain everything that {size} could: the others are filled up "
             "with the first columns left.",
             UserWarning,
             stacklevel=3,
         )
-    single = replace(options, n_solutions=1)
-    outcome = solve(matrices, reduced, enough, single, include=include, exclude=exclude)
-    problem = column_problem(
-        reduced, enough, criterion=options.criterion, n_components=options.n_components
-    )
-    return _fill_up(outcome, size, include, allowed, options.n_solutions, problem.value)
+    if enough == size or options.n_solutions > 1:
+        return solve(
+            matrices, reduced, size, options, include=include, exclude=exclude, start=start
+        )
+    outcome = solve(matrices, reduced, enough, options, include=include, exclude=exclude)
+    return _fill_up(outcome, size, allowed, matrices, options)
 
 
 def _useful_size(reduced, size, include, allowed) -> int:
     usable = np.concatenate([np.asarray(include, dtype=np.intp), allowed])
-    if len(usable) == reduced.n_items:
-        rank = reduced.rank
-    else:
-        rank = chosen_basis(reduced.columns, usable).shape[1]
-    useless = len(include) - chosen_basis(reduced.columns, include).shape[1]
+    rank = reduced.rank if len(usable) == reduced.n_items else _rank(reduced, usable)
+    useless = len(include) - _rank(reduced, include)
     return max(min(size, rank + useless), len(include), 1)
 
 
-def _fill_up(outcome: Outcome, size, include, allowed, n_solutions: int, error_of) -> Outcome:
-    """The best set filled up to ``size``; for a pool, every way to be as good.
+def _rank(reduced, chosen) -> int:
+    lengths = np.linalg.norm(reduced.columns, axis=1)
+    return graded_basis(reduced.columns, chosen, lengths, reduced.power).Q.shape[1]
 
-    The filled set leaves nothing that any columns could explain, so all sets of its error
-    are equally good, and there is none better.
-    """
+
+def _fill_up(outcome: Outcome, size, allowed, matrices, options) -> Outcome:
+    """The best set filled up to ``size``: if it leaves nothing that any columns could explain, the
+    others add nothing; if the search had to stop before, they may."""
     error, subset = outcome.solutions[0]
     spare = [int(i) for i in allowed if i not in set(subset)]
     filled = tuple(sorted([*subset, *spare[: size - len(subset)]]))
-    solutions = [(error, filled)]
-    if n_solutions > 1:
-        rows = combinations([int(i) for i in allowed], size - len(include))
-        sets = (tuple(sorted([*include, *row])) for row in islice(rows, _MOST_FILLED))
-        others = sorted((error_of(s), s) for s in sets if s != filled)
-        solutions += others[: n_solutions - 1]
-    certificate = replace(outcome.certificate, selection=filled, names=None)
-    return replace(outcome, solutions=solutions, certificate=certificate)
+    certificate = outcome.certificate
+    if certificate.status != "optimal":
+        error = min(error, confirmed_error(matrices, options, filled, error))
+    certificate = replace(
+        certificate,
+        error=error,
+        lower_bound=min(certificate.lower_bound, error),
+        selection=filled,
+        names=options.names and tuple(options.names[i] for i in filled),
+    )
+    return replace(outcome, solutions=[(error, filled)], certificate=certificate)

@@ -14,6 +14,7 @@ from columnist._validation import check_choice, open_data
 from columnist.linalg.blocks import RowBlocks, has_target, open_blocks
 from columnist.linalg.column_parts import ColumnParts, Visit
 from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
+from columnist.linalg.ties import ranked
 from columnist.selection.base import FastSelector
 
 __all__ = ["CorrelationFilter", "MatchingFilter"]
@@ -27,12 +28,20 @@ class _Filter(FastSelector):
     """Scores columns against y and keeps the best."""
 
     @abstractmethod
-    def _scores(self, matrices: Matrices) -> np.ndarray:
-        """Score of every column: larger is better, NaN where undefined."""
+    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+        """Length of the target along every column, NaN where undefined; and its own length."""
+
+    @abstractmethod
+    def _scores(self, products: np.ndarray) -> np.ndarray:
+        """Score of every column: larger is better."""
 
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        self.scores_ = self._scores(matrices)
-        return np.argsort(-self.scores_, kind="stable")[:size]  # NaN goes last
+        products, length = self._products(matrices)
+        self.scores_ = self._scores(products)
+        # Products are rounded at the size of their terms, however small they are themselves; and
+        # copies of a column are not rounded alike.
+        self.ranking_ = ranked(products, unit=length)
+        return self.ranking_[:size]
 
     def _on_passes(self) -> bool:
         return True
@@ -64,6 +73,8 @@ class CorrelationFilter(_Filter):
     ----------
     scores_ : ndarray of shape (n_features,)
         Absolute correlation; NaN for a constant column, which ranks last.
+    ranking_ : ndarray of shape (n_features,)
+        All columns, best first; ties go to the smaller index.
     selected_ : ndarray of int
         Selected columns, best first.
     error_ : float
@@ -114,12 +125,16 @@ class CorrelationFilter(_Filter):
             )
         return Matrices(X, _one_target(y, X.shape[0]), center=True)
 
-    def _scores(self, matrices: Matrices) -> np.ndarray:
+    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+        assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0)
         if np.linalg.norm(Y) <= _CONSTANT * np.linalg.norm(matrices.Y):
             raise ValueError("y is constant: it has no correlation with any column.")
         unit = Y / np.linalg.norm(Y)
-        return np.minimum(np.sqrt(_matching(matrices.X, unit, center=True)), 1.0)
+        return np.sqrt(_matching(matrices.X, unit, center=True)), 1.0
+
+    def _scores(self, products: np.ndarray) -> np.ndarray:
+        return np.minimum(products, 1.0)
 
 
 class MatchingFilter(_Filter):
@@ -142,6 +157,8 @@ class MatchingFilter(_Filter):
     scores_ : ndarray of shape (n_features,)
         Error that each column alone removes; NaN for a zero (or, with
         ``centering="mean"``, constant) column, which ranks last.
+    ranking_ : ndarray of shape (n_features,)
+        All columns, best first; ties go to the smaller index.
     selected_ : ndarray of int
         Selected columns, best first.
     error_ : float
@@ -174,9 +191,14 @@ class MatchingFilter(_Filter):
     def _check_parameters(self) -> None:
         check_choice("centering", self.centering, ("none", "mean"))
 
-    def _scores(self, matrices: Matrices) -> np.ndarray:
+    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+        assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
-        return _matching(matrices.X, Y, center=matrices.center)
+        squares = _matching(matrices.X, Y, center=matrices.center)
+        return np.sqrt(squares), float(np.linalg.norm(Y))
+
+    def _scores(self, products: np.ndarray) -> np.ndarray:
+        return np.square(products)
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         super()._store(matrices, selected)

@@ -10,7 +10,9 @@ import numpy as np
 
 from columnist._matrices import Matrices
 from columnist.linalg.prox import row_norms
+from columnist.linalg.ties import ranked
 from columnist.selection.base import FastSelector
+from columnist.selection.duplicates import shared_by_copies
 
 __all__ = ["Coefficients", "RowSparseSelector"]
 
@@ -50,13 +52,15 @@ class RowSparseSelector(FastSelector):
 
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         W, pull = self._fit_coefficients(matrices)
+        # How copies of a column share its coefficients is left open by the problem.
+        W = shared_by_copies(matrices.X, W)
         x_scale, y_scale = self._scales
         norms = row_norms(W)
         self.coef_ = W / x_scale * y_scale
         self.scores_ = norms / x_scale * y_scale
-        best = np.argsort(-norms, kind="stable")[:size]
+        best = ranked(norms)[:size]
         kept = best[norms[best] > 0.0]
-        return kept if len(kept) else np.array([np.argmax(pull)])
+        return kept if len(kept) else ranked(pull)[:1]
 
     def _matrices(self, X, y) -> Matrices:
         matrices = super()._matrices(X, y)

@@ -20,7 +20,7 @@ from columnist.search.workers import current_workers
 from columnist.selection.columns import column_problem
 from columnist.selection.duplicates import distinct_columns
 
-__all__ = ["Options", "Outcome", "solve", "total_error"]
+__all__ = ["Options", "Outcome", "confirmed_error", "solve", "total_error"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ def solve(
     allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
     candidates = allowed
     if options.n_solutions == 1:
-        candidates = distinct_columns(reduced.columns, allowed, size - len(include))
+        candidates = distinct_columns(
+            reduced.columns, allowed, size - len(include), matrices.are_copies
+        )
     problem = column_problem(
         reduced, size, criterion=options.criterion, n_components=options.n_components,
         include=include, candidates=candidates,
@@ -87,7 +89,8 @@ def _interval(
 
 def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -> Outcome:
     solutions = sorted(
-        (_confirmed(matrices, options, subset, error), subset) for error, subset in result.solutions
+        (confirmed_error(matrices, options, subset, error), subset)
+        for error, subset in result.solutions
     )
     error, subset = solutions[0]
     certificate = certificate_of(
@@ -98,8 +101,8 @@ def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -
     return Outcome(solutions, certificate, total_error(matrices, reduced, options))
 
 
-def _confirmed(matrices: Matrices, options: Options, subset, found: float) -> float:
-    """Error of a choice from the data, whatever the search made of it."""
+def confirmed_error(matrices: Matrices, options: Options, subset, found: float) -> float:
+    """Error of a choice from the data, whatever the search has ``found`` it to be."""
     low, high = matrices.interval(subset, options.criterion, options.n_components)
     if low == high or matrices.gram:
         return low if low == high else min(max(found, low), high)

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 from columnist._validation import check_count, check_memory, check_real
 from columnist.linalg.passes import columns_of, cross
+from columnist.linalg.ties import evened, levels
 from columnist.spectral.scatter import column_scatter
 from columnist.spectral.sequential import SequentialSelector
 
@@ -130,7 +131,7 @@ class ZeroNormSVM(SequentialSelector):
             settled = stay.sum() <= size or (stay.all() and change.max() <= _SETTLED)
             active, data = active[stay], data[:, np.flatnonzero(stay)]
         rounds[active] = self.n_iter_ + 1
-        return np.lexsort((-shares, -rounds)), shares
+        return np.lexsort((levels(shares), -rounds)), shares
 
 
 def _scaled(X, columns: np.ndarray, scales: np.ndarray):
@@ -154,5 +155,7 @@ def _machine_weights(data, scales: np.ndarray, codes: np.ndarray, C: float) -> n
             machine = SVC(C=C, kernel="precomputed", max_iter=_STEPS).fit(kernel, codes == k)
         duals = np.zeros(len(codes))
         duals[machine.support_] = machine.dual_coef_[0]
-        squares += np.square(cross(scaled, duals))
-    return np.sqrt(squares)
+        squares += np.square(cross(data, duals))
+    # Every round squares the scales: copies would drift apart by rounding that doubles.
+    lengths = np.sqrt(squares)
+    return scales * evened(lengths, unit=lengths.max())
