@@ -197,21 +197,26 @@ def brute_least(least, k, skip=None):
 
 
 @settings(max_examples=50)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(0, 4))
-def test_least_elsewhere(seed, n_blocks, k):
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(0, 4), st.integers(0, 4))
+def test_least_elsewhere(seed, n_blocks, k, width):
     rng = np.random.default_rng(seed)
-    least = rng.standard_normal((n_blocks, k + 1))
+    least = rng.standard_normal((n_blocks, width + 1))
     least[rng.random(least.shape) < 0.25] = np.inf
-    others, totals = least_elsewhere(least)
+    others, totals = least_elsewhere(least, k)
+    assert others.shape == least.shape and totals.shape == (k + 1,)
+    padded = np.pad(least, ((0, 0), (0, k)), constant_values=np.inf)[:, : k + 1]
     for j in range(k + 1):
-        exact = brute_least(least[:, : j + 1], j)
+        exact = brute_least(padded[:, : j + 1], j)
         assert totals[j] == pytest.approx(exact, rel=1e-12, abs=1e-12)
         assert totals[j] <= exact
-        for b in range(n_blocks):
-            if n_blocks == 1:
-                exact = 0.0 if j == 0 else np.inf
-            else:
-                exact = brute_least(least[:, : j + 1], j, skip=b)
+    for b in range(n_blocks):
+        for j in range(width + 1):  # removals in block b
+            left = k - j
+            exact = np.inf
+            if left >= 0 and n_blocks > 1:
+                exact = brute_least(padded[:, : left + 1], left, skip=b)
+            elif left == 0:
+                exact = 0.0
             assert others[b, j] == pytest.approx(exact, rel=1e-12, abs=1e-12)
             assert others[b, j] <= exact
 

@@ -137,9 +137,9 @@ def test_time_is_shared_out(monkeypatch):
     shares = []
 
     class Recorder(path_module.RobustPCA):
-        def _search(self, X, k, time_limit, rng, start=None):
+        def _search(self, X, k, time_limit, rng, *more):
             shares.append(time_limit)
-            return super()._search(X, k, time_limit, rng, start)
+            return super()._search(X, k, time_limit, rng, *more)
 
     monkeypatch.setattr(path_module, "RobustPCA", Recorder)
     outlier_path(X, 1, 3, time_limit=100.0, random_state=0)

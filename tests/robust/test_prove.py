@@ -262,7 +262,7 @@ def test_keyboard_interrupt_before_there_is_a_set(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("columnist.robust.prove.concentrate", interrupt)
+    monkeypatch.setattr("columnist.robust.prove.concentrated_rows", interrupt)
     with pytest.raises(KeyboardInterrupt):
         prove(np.eye(5), 1, 1)
 

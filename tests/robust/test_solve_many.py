@@ -84,3 +84,20 @@ def test_a_certificate_for_all_rows(mean):
     assert certificate.status == "optimal"
     np.testing.assert_allclose(certificate.error, errors[best], rtol=1e-12)
     assert len(measured.orthogonal) == 30
+
+
+def test_an_interrupt_after_the_first_choice_keeps_it():
+    X = data(0)
+    X[[4, 20]] += [0.0, 0.0, 12.0]
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    options = SearchOptions(callback=interrupt)
+    rng = np.random.default_rng(0)
+    certificate, kept, measured = certified_many(many(X), 1, 2, options, None, rng)
+    error = trimmed_error(X, np.delete(np.arange(30), kept.removed), 1, True)
+    assert certificate.selection == tuple(kept.removed) and len(measured.orthogonal) == 30
+    assert certificate.status in ("interrupted", "optimal")
+    np.testing.assert_allclose(certificate.error, error, rtol=1e-9)
+    assert certificate.lower_bound <= error * (1 + 1e-9)

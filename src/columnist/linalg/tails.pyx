@@ -196,38 +196,45 @@ def rank_one_tails(const double[:, ::1] matrix, const double[:, ::1] rows,
     return out
 
 
-def least_elsewhere(const double[:, ::1] least):
-    """Least total of all blocks but one, for every block and number of removals.
+def least_elsewhere(const double[:, ::1] least, Py_ssize_t k):
+    """Least total of all blocks but one, for every block and number of removals in that one.
 
-    ``least[b, j]`` is the least cost of block b with j removals. Returns the table of the
-    others' totals and, as a vector, the totals of all blocks; sums are rounded down.
+    ``least[b, j]`` is the least cost of block b with j removals; there are k in all. Returns the
+    table of what the others cost with k - j removals and, as a vector, the totals of all
+    blocks for every number up to k; sums are rounded down.
     """
-    cdef Py_ssize_t B = least.shape[0], k = least.shape[1] - 1, b, i, j
+    cdef Py_ssize_t B = least.shape[0], w = least.shape[1] - 1, b, i, j
     cdef double total
     before = np.full((B + 1, k + 1), np.inf)
-    behind = np.full((B + 1, k + 1), np.inf)
-    others = np.full((B, k + 1), np.inf)
+    behind = np.full((2, k + 1), np.inf)
+    others = np.full((B, w + 1), np.inf)
     cdef double[:, ::1] F = before
     cdef double[:, ::1] G = behind
     cdef double[:, ::1] out = others
     with nogil:
         F[0, 0] = 0.0
-        G[B, 0] = 0.0
+        G[B % 2, 0] = 0.0
         for b in range(B):
-            _convolve(&F[b, 0], &least[b, 0], &F[b + 1, 0], k)
+            _convolve(&F[b, 0], &least[b, 0], &F[b + 1, 0], k, w)
         for b in range(B - 1, -1, -1):
-            _convolve(&G[b + 1, 0], &least[b, 0], &G[b, 0], k)
-            _convolve(&F[b, 0], &G[b + 1, 0], &out[b, 0], k)
+            for j in range(min(w, k) + 1):
+                for i in range(k - j + 1):
+                    total = F[b, i] + G[(b + 1) % 2, k - j - i]
+                    if total < out[b, j]:
+                        out[b, j] = total
+                out[b, j] = _lower(out[b, j])
+            _convolve(&G[(b + 1) % 2, 0], &least[b, 0], &G[b % 2, 0], k, w)
     return others, before[B]
 
 
-cdef void _convolve(const double* a, const double* b, double* out, Py_ssize_t k) noexcept nogil:
-    """out[j] = min over i of a[j - i] + b[i], rounded down."""
+cdef void _convolve(const double* a, const double* b, double* out, Py_ssize_t k,
+                    Py_ssize_t w) noexcept nogil:
+    """out[j] = min over i of a[j - i] + b[i], rounded down; j up to k, i up to w."""
     cdef Py_ssize_t i, j
     cdef double total
     for j in range(k + 1):
         out[j] = INFINITY
-    for i in range(k + 1):
+    for i in range(min(k, w) + 1):
         if b[i] == INFINITY:
             continue
         for j in range(i, k + 1):
@@ -251,10 +258,12 @@ cdef class BlockTables:
         Rows of the block (int32); the listed sets as bit masks over them, (s, words) uint64;
         the reference set as such a mask; how many rows each set removes (ascending); bounds
         known so far; and R_b.
+    workers : int, default=1
+        Threads that may call at the same time, each with its own number.
     """
 
     cdef int d, top, n_blocks
-    cdef int64_t evaluations
+    cdef int64_t[::1] evaluations     # by worker
     cdef const double[:, ::1] rows
     cdef double[::1] squares          # |y|^2
     cdef double[:, :, ::1] R
@@ -269,10 +278,10 @@ cdef class BlockTables:
     cdef int64_t[::1] cell_start
     cdef double[::1] T
     cdef uint8_t[::1] exact
-    cdef _Scratch scratch
+    cdef list scratches
     cdef readonly object matrices, bounds, starts
 
-    def __init__(self, const double[:, ::1] rows, int top, list blocks):
+    def __init__(self, const double[:, ::1] rows, int top, list blocks, int workers=1):
         cdef int b
         self.rows, self.top = rows, top
         self.d, self.n_blocks = rows.shape[1], len(blocks)
@@ -297,16 +306,17 @@ cdef class BlockTables:
         self.matrices = np.array(matrices)
         self.R = self.matrices
         self.norms = np.empty(self.n_blocks)
-        self.scratch = _Scratch(self.d)
+        self.scratches = [_Scratch(self.d) for _ in range(workers)]
+        self.evaluations = np.zeros(workers, dtype=np.int64)
         for b in range(self.n_blocks):
             self.norms[b] = _norm(&self.R[b, 0, 0], self.d * self.d)
 
     @property
     def n_evaluated(self):
         """Tail sums computed so far."""
-        return self.evaluations
+        return int(np.sum(self.evaluations))
 
-    cdef double _build(self, int b, int64_t s) noexcept nogil:
+    cdef double _build(self, int b, int64_t s, _Scratch scratch) noexcept nogil:
         """Put M_S into the scratch matrix; returns the allowance for its tail sum."""
         cdef int d = self.d, w, row, count = 0
         cdef int words = <int> (self.word_start[b + 1] - self.word_start[b])
@@ -315,7 +325,7 @@ cdef class BlockTables:
         cdef const int32_t* name
         cdef uint64_t put_back, changed
         cdef double scale = self.norms[b]
-        memcpy(self.scratch.matrix, &self.R[b, 0, 0], <size_t> d * d * sizeof(double))
+        memcpy(scratch.matrix, &self.R[b, 0, 0], <size_t> d * d * sizeof(double))
         if words > 0:
             mask = &self.masks[0] + self.mask_start[b]
             mask += (s - self.cells[self.cell_start[b]]) * words
@@ -327,7 +337,7 @@ cdef class BlockTables:
                 while changed:
                     if changed & 1:
                         row = name[0]
-                        _add_square(self.scratch.matrix, d, &self.rows[row, 0],
+                        _add_square(scratch.matrix, d, &self.rows[row, 0],
                                     1.0 if put_back & 1 else -1.0)
                         scale += self.squares[row]
                         count += 1
@@ -336,40 +346,53 @@ cdef class BlockTables:
                     name += 1
         return _allowance(d, count, scale)
 
-    cdef void _evaluate(self, int b, int64_t s) noexcept nogil:
+    cdef void _evaluate(self, int b, int64_t s, _Scratch scratch, int worker) noexcept nogil:
         cdef double allowance, value
         if self.exact[s]:
             return
-        allowance = self._build(b, s)
-        value = _lower(self.scratch.tail(self.top) - allowance)
+        allowance = self._build(b, s, scratch)
+        value = _lower(scratch.tail(self.top) - allowance)
         if value > self.T[s]:
             self.T[s] = value
         self.exact[s] = True
-        self.evaluations += 1
+        self.evaluations[worker] += 1
 
-    def evaluate(self, int block, int64_t start, int64_t stop):
+    def evaluate(self, int block, int64_t start, int64_t stop, int worker=0):
         """Bring the bounds of the sets ``start`` to ``stop`` of a block up to date."""
         cdef int64_t s
+        cdef _Scratch scratch = self.scratches[worker]
         with nogil:
             for s in range(start, stop):
-                self._evaluate(block, s)
+                self._evaluate(block, s, scratch, worker)
 
-    def shift(self, const double[:, :, ::1] matrices):
-        """Replace every R_b; bounds follow by g(M + D) >= g(M) + g(D), D = new R_b - R_b."""
-        cdef int b, d = self.d
+    def evaluate_picks(self, const int64_t[::1] picks, int first, int last, int worker=0):
+        """Bring the bounds of one set in each of the blocks ``first`` to ``last`` up to date."""
+        cdef int b
+        cdef _Scratch scratch = self.scratches[worker]
+        with nogil:
+            for b in range(first, last):
+                self._evaluate(b, picks[b], scratch, worker)
+
+    def shift(self, const double[:, :, ::1] matrices, int first=0, int last=-1, int worker=0):
+        """Replace every R_b; bounds follow by g(M + D) >= g(M) + g(D), D = new R_b - R_b.
+
+        With ``first`` and ``last``: of these blocks alone.
+        """
+        cdef int b, d = self.d, end = self.n_blocks if last < 0 else last
+        cdef _Scratch scratch = self.scratches[worker]
         cdef int64_t i, s
         cdef double drift
         cdef double* old
         cdef const double* new
         with nogil:
-            for b in range(self.n_blocks):
+            for b in range(first, end):
                 old, new = &self.R[b, 0, 0], &matrices[b, 0, 0]
                 for i in range(d * d):
-                    self.scratch.matrix[i] = new[i] - old[i]
-                drift = _norm(self.scratch.matrix, d * d)
+                    scratch.matrix[i] = new[i] - old[i]
+                drift = _norm(scratch.matrix, d * d)
                 if drift == 0.0:
                     continue
-                drift = self.scratch.tail(self.top) - _allowance(d, 0, drift)
+                drift = scratch.tail(self.top) - _allowance(d, 0, drift)
                 memcpy(old, new, <size_t> d * d * sizeof(double))
                 self.norms[b] = _norm(old, d * d)
                 for s in range(self.cells[self.cell_start[b]],
@@ -403,18 +426,20 @@ cdef class BlockTables:
                     self._least(b, j, &view[b, j], &at)
         return table
 
-    def minimise(self, int k, int64_t budget):
+    def minimise(self, int k, int64_t budget, evaluate=None):
         """Least total of one set per block with k removals in all.
 
         Only the sets the programme picks are evaluated, until every pick is up to date or
         ``budget`` evaluations are spent. Returns the total, a lower bound in any case; the
         picks, one per block (none if no choice removes k rows); and whether all are up to date.
+        With ``evaluate``, that is called with all picks of a round to bring them up to date.
         """
         cdef int B = self.n_blocks, b, j, size
+        cdef int width = min(max(self._sizes(b) for b in range(B)), k + 1)
         cdef bint stale = True
         cdef double total
-        table = np.full((B, k + 1), np.inf)
-        places = np.full((B, k + 1), -1, dtype=np.int64)
+        table = np.full((B, width), np.inf)
+        places = np.full((B, width), -1, dtype=np.int64)
         forward = np.full((B + 1, k + 1), np.inf)
         choices = np.zeros((B, k + 1), dtype=np.int32)
         picks = np.empty(B, dtype=np.int64)
@@ -423,6 +448,8 @@ cdef class BlockTables:
         cdef double[:, ::1] F = forward
         cdef int32_t[:, ::1] choice = choices
         cdef int64_t[::1] pick = picks
+        cdef _Scratch scratch = self.scratches[0]
+        cdef bint alone = evaluate is None
         with nogil:
             for b in range(B):
                 for j in range(min(self._sizes(b), k + 1)):
@@ -447,24 +474,38 @@ cdef class BlockTables:
                     pick[b] = at[b, size]
                     j -= size
                     if not self.exact[pick[b]]:
-                        self._evaluate(b, pick[b])
-                        self._least(b, size, &least[b, size], &at[b, size])
                         stale = True
                         budget -= 1
+                        if alone:
+                            self._evaluate(b, pick[b], scratch, 0)
+                            self._least(b, size, &least[b, size], &at[b, size])
+                if stale and not alone:
+                    with gil:
+                        evaluate(picks)
+                    j = k
+                    for b in range(B - 1, -1, -1):
+                        size = choice[b, j]
+                        self._least(b, size, &least[b, size], &at[b, size])
+                        j -= size
         if forward[B, k] == np.inf:
             return np.inf, picks[:0], True
         return forward[B, k], picks, not stale
 
-    def top_projectors(self, const int64_t[::1] picks, double[:, :, ::1] out):
-        """Projector onto the leading eigenvectors of M_S, for one set S of every block."""
-        cdef int b
+    def top_projectors(self, const int64_t[::1] picks, double[:, :, ::1] out, int first=0,
+                       int last=-1, int worker=0):
+        """Projector onto the leading eigenvectors of M_S, for one set S of every block.
+
+        With ``first`` and ``last``: of these blocks alone.
+        """
+        cdef int b, end = self.n_blocks if last < 0 else last
+        cdef _Scratch scratch = self.scratches[worker]
         if self.top == 0:
-            out[:] = 0.0
+            out[first:end] = 0.0
             return
         with nogil:
-            for b in range(self.n_blocks):
-                self._build(b, picks[b])
-                self.scratch.top_projector(self.top, &out[b, 0, 0])
+            for b in range(first, end):
+                self._build(b, picks[b], scratch)
+                scratch.top_projector(self.top, &out[b, 0, 0])
 
 
 def _offsets(parts):

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from columnist.linalg.tails import BlockTables
 from columnist.robust.blocks import Blocks
 from columnist.robust.deal import evaluation_seconds
+from columnist.robust.team import Team
 
 __all__ = ["Ascent", "refresh"]
 
@@ -47,6 +49,8 @@ class Ascent:
     ----------
     expired : callable
         Whether to stop.
+    team : Team, optional
+        Threads that share the blocks.
 
     Attributes
     ----------
@@ -58,6 +62,7 @@ class Ascent:
 
     expired: Callable[[], bool]
     step: float = 1.0
+    team: Team = field(default_factory=Team, repr=False)
     direction: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
     @property
@@ -71,8 +76,8 @@ class Ascent:
         Returns the bound (a total of tail sums, not yet charged with the imbalance) and
         the sets picked there, one per block; no picks if stopped before the first bound.
         """
-        tables = blocks.tables()
-        if np.isneginf(tables.bounds).any() and not refresh(tables, self.expired):
+        tables = blocks.tables(self.team.n_jobs)
+        if np.isneginf(tables.bounds).any() and not refresh(tables, self.expired, self.team):
             blocks.update(tables)
             return -np.inf, np.zeros(0, dtype=np.int64)
         best, picks = self._climb(tables, blocks.k, target, iterations)
@@ -104,33 +109,51 @@ class Ascent:
                 if self.exhausted:
                     break
                 waited = 0
-            tables.top_projectors(picks, projectors)
+            self._share(tables, partial(tables.top_projectors, picks, projectors), 3.0)
             mean = (weights * projectors).sum(axis=0) / weights.sum()
             direction = weights * (mean - projectors) + _MOMENTUM * direction
             length = np.sum(direction * direction / weights)
             if length == 0.0:
                 break
             now = now + self.step * (aim - value) / length * direction
-            tables.shift(now)
+            self._share(tables, partial(tables.shift, now))
         self.direction = direction
-        tables.shift(best_matrices)
+        self._share(tables, partial(tables.shift, best_matrices))
         return best, best_picks
+
+    def _share(self, tables: BlockTables, work: Callable, weight: float = 1.0) -> None:
+        """Let the team work on all blocks, as long each as some tail sums."""
+        count, d = tables.matrices.shape[:2]
+        self.team.share(count, weight * count * evaluation_seconds(d), work)
 
     def _minimise(self, tables: BlockTables, k: int):
         """The programme's least total, with a look at the clock now and then."""
         budget = int(_SLICE / evaluation_seconds(tables.matrices.shape[1])) + 1
+        evaluate = None
+        if self.team.n_jobs > 1:
+
+            def evaluate(picks: np.ndarray) -> None:
+                self._share(tables, partial(tables.evaluate_picks, picks))
+
         while True:
-            value, picks, exact = tables.minimise(k, budget)
+            value, picks, exact = tables.minimise(k, budget, evaluate)
             if exact or self.expired():
                 return value, picks, exact
 
 
-def refresh(tables: BlockTables, expired: Callable[[], bool]) -> bool:
+def refresh(tables: BlockTables, expired: Callable[[], bool], team: Team | None = None) -> bool:
     """Bring all bounds up to date; False if stopped before the end."""
-    chunk = int(_SLICE / evaluation_seconds(tables.matrices.shape[1])) + 1
+    team = team or Team()
+    seconds = evaluation_seconds(tables.matrices.shape[1])
+    chunk = team.n_jobs * (int(_SLICE / seconds) + 1)
     for b in range(len(tables.matrices)):
         for start in range(tables.starts[b], tables.starts[b + 1], chunk):
-            tables.evaluate(b, start, min(start + chunk, tables.starts[b + 1]))
+            count = int(min(chunk, tables.starts[b + 1] - start))
+
+            def work(first, last, worker, b=b, start=start):
+                tables.evaluate(b, start + first, start + last, worker)
+
+            team.share(count, count * seconds, work)
             if expired():
                 return False
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import ABC, abstractmethod
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -85,10 +85,15 @@ class BaseRobustPCA(
             self._store_many(X, self._find_many(X))
             return self
         n, p = X.shape
-        with single_threaded_blas() if n * p * min(n, p) < _SMALL else nullcontext():
+        small = n * p * min(n, p) < _SMALL
+        with self._guard(), single_threaded_blas() if small else nullcontext():
             outliers, subspace = self._find(X)
             self._store(X, np.sort(outliers), subspace)
         return self
+
+    def _guard(self) -> AbstractContextManager:
+        """What surrounds the work on rows in memory."""
+        return nullcontext()
 
     def _begin(self, X) -> np.ndarray | ManyRows:
         """Check everything; the rows, safe to square."""

@@ -21,16 +21,20 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from columnist.linalg.tails import BlockTables, least_elsewhere
 
-__all__ = ["Block", "Blocks", "every_set"]
+__all__ = ["MATRICES", "Block", "Blocks", "every_set"]
 
 _UNIT = 2.0**-53
+# Matrices per block that an ascent holds at a time: old, new and best ones, directions, projectors.
+MATRICES = 8
+# Pairs of sets looked at in one go.
+_PAIRS = 16_384
 
 
 @dataclass
@@ -156,9 +160,16 @@ class Blocks:
         """Ways to take one set of every block, whatever they remove in all."""
         return math.prod(float(len(block)) for block in self.blocks)
 
-    def tables(self) -> BlockTables:
-        """Tables of the lists as they are."""
-        return BlockTables(self.data, self.top, [block.packed() for block in self.blocks])
+    def tables(self, workers: int = 1) -> BlockTables:
+        """Tables of the lists as they are, for some threads."""
+        return BlockTables(self.data, self.top, [block.packed() for block in self.blocks], workers)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the lists, their tables and what an ascent needs."""
+        d, count = self.data.shape[1], len(self.blocks)
+        lists = sum(2 * block.members.nbytes + 48 * len(block) for block in self.blocks)
+        return lists + 8 * count * (MATRICES * d * d + 2 * (self.k + 1))
 
     def update(self, tables: BlockTables) -> None:
         """Take bounds and matrices from tables."""
@@ -181,8 +192,9 @@ class Blocks:
         return math.sqrt(self.data.shape[1]) * missing * (1.0 + 1e-12)
 
     def least(self) -> np.ndarray:
-        """Table (blocks, k + 1) of the least bound for every number of removals."""
-        table = np.full((len(self.blocks), self.k + 1), np.inf)
+        """Table of the least bound of every block for every number of removals that it lists."""
+        most = max((int(block.sizes[-1]) for block in self.blocks if len(block)), default=0)
+        table = np.full((len(self.blocks), most + 1), np.inf)
         for row, block in zip(table, self.blocks, strict=True):
             np.minimum.at(row, block.sizes, block.bounds)
         return table
@@ -193,10 +205,10 @@ class Blocks:
         The total is infinite when nothing is left.
         """
         while all(len(block) for block in self.blocks):
-            others, totals = least_elsewhere(self.least())
+            others, totals = least_elsewhere(self.least(), self.k)
             before = self.n_sets
             for block, elsewhere in zip(self.blocks, others, strict=True):
-                block.keep(_below(block.bounds, elsewhere[self.k - block.sizes], target))
+                block.keep(_below(block.bounds, elsewhere[block.sizes], target))
             if self.n_sets == before:
                 break
         else:
@@ -211,20 +223,33 @@ class Blocks:
         shortest = sorted(len(block) for block in self.blocks)[:2]
         return float(shortest[0]) * shortest[-1]
 
-    def merge(self, target: float, most: int) -> None:
+    def merge(
+        self,
+        target: float,
+        most: int,
+        expired: Callable[[], bool] = lambda: False,
+        max_memory: float = np.inf,
+    ) -> None:
         """Merge pairs of blocks, the shortest list with the longest and so on inwards.
 
         Pairs with the fewest surviving sets come first, as long as these are at most ``most``
-        in all; at least one pair is merged.
+        in all; at least one pair is merged. No others are looked at once time is up.
         """
         table = self.least()
         order = [int(b) for b in np.argsort([len(block) for block in self.blocks], kind="stable")]
         pairs = [(order[i], order[-1 - i]) for i in range(len(order) // 2)]
-        products = [self._survivors(table, pair, target) for pair in pairs]
-        ranked = sorted(range(len(pairs)), key=lambda i: len(products[i][0]))
-        merged: list = []
+        products = []
+        for pair in pairs:
+            products.append(self._survivors(table, pair, target))
+            if expired():
+                break
+        ranked = sorted(range(len(products)), key=lambda i: len(products[i][0]))
+        merged: list[Block] = []
         used: set[int] = set()
         total = 0
+        rows = sum(len(self.blocks[b].rows) for b in pairs[ranked[0]])
+        if self.nbytes + len(products[ranked[0]][0]) * _bytes_per_set(rows) > max_memory:
+            raise MemoryError("The lists of two blocks together are too long.")
         for i in ranked:
             total += len(products[i][0])
             if merged and total > most:
@@ -233,12 +258,23 @@ class Blocks:
             used.update(pairs[i])
         self.blocks = merged + [block for b, block in enumerate(self.blocks) if b not in used]
 
-    def pair(self, target: float) -> None:
-        """Merge every block with the next one."""
-        table = self.least()
-        pairs = [(b, b + 1) for b in range(0, len(self.blocks) - 1, 2)]
-        merged = [self._product(pair, *self._survivors(table, pair, target)) for pair in pairs]
-        self.blocks = merged + self.blocks[2 * len(pairs) :]
+    def pair(
+        self,
+        target: float,
+        expired: Callable[[], bool] = lambda: False,
+        max_memory: float = np.inf,
+    ) -> None:
+        """Merge every block with the next one, or as many as time allows."""
+        table, merged, needed = self.least(), [], float(self.nbytes)
+        for b in range(0, len(self.blocks) - 1, 2):
+            pair = b, b + 1
+            merged.append(self._product(pair, *self._survivors(table, pair, target)))
+            needed += len(merged[-1]) * _bytes_per_set(len(merged[-1].rows))
+            if needed > max_memory:
+                raise MemoryError("The lists of pairs of blocks are too long.")
+            if expired():
+                break
+        self.blocks = merged + self.blocks[2 * len(merged) :]
 
     def _survivors(
         self, table: np.ndarray, pair: tuple[int, int], target: float
@@ -246,13 +282,19 @@ class Blocks:
         """Pairs of sets of two blocks whose total can be below ``target``."""
         one, two = (self.blocks[b] for b in pair)
         rest = np.delete(table, pair, axis=0)
-        elsewhere = least_elsewhere(rest)[1] if len(rest) else _nothing(self.k)
+        elsewhere = least_elsewhere(rest, self.k)[1] if len(rest) else _nothing(self.k)
         elsewhere = np.append(elsewhere, np.inf)
-        sizes = one.sizes[:, None] + two.sizes[None, :]
-        left = elsewhere[np.where(sizes <= self.k, self.k - sizes, -1)]
-        bounds = np.nextafter(one.bounds[:, None] + two.bounds[None, :], -np.inf)
-        first, second = np.nonzero(_below(bounds, left, target))
-        return first, second
+        found = []
+        step = max(1, _PAIRS // max(len(two), 1))
+        for start in range(0, len(one), step):  # all pairs at once would take much memory
+            part = slice(start, start + step)
+            sizes = one.sizes[part, None] + two.sizes[None, :]
+            left = elsewhere[np.where(sizes <= self.k, self.k - sizes, -1)]
+            bounds = np.nextafter(one.bounds[part, None] + two.bounds[None, :], -np.inf)
+            i, j = np.nonzero(_below(bounds, left, target))
+            found.append(np.array([i + start, j], dtype=np.int32))
+        pairs = np.concatenate(found, axis=1) if found else np.zeros((2, 0), dtype=np.int32)
+        return pairs[0], pairs[1]
 
     def _product(self, pair: tuple[int, int], i: np.ndarray, j: np.ndarray) -> Block:
         """Two blocks as one that lists set i of the first with set j of the second."""
@@ -287,6 +329,11 @@ def _below(bounds: np.ndarray, elsewhere: np.ndarray, target: float) -> np.ndarr
     below = elsewhere < np.inf
     below[below] = np.nextafter(bounds[below] + elsewhere[below], -np.inf) < target
     return below
+
+
+def _bytes_per_set(n_rows: int) -> int:
+    """What a listed set takes while its block is put together and its bounds are computed."""
+    return 3 * n_rows + 64
 
 
 def _nothing(k: int) -> np.ndarray:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,15 +13,21 @@ from columnist._search import SearchOptions
 from columnist._validation import check_choice, check_search, random_generator
 from columnist.criteria import Criterion, get_criterion, is_frobenius
 from columnist.robust.base import BaseRobustPCA, Found, resolve_components, resolve_outliers
+from columnist.robust.errors import RowErrors
 from columnist.robust.many_rows import ManyRows, given_mean
+from columnist.robust.nested import NestedRows
 from columnist.robust.solve import certified_outliers
 from columnist.robust.solve_many import certified_many
 from columnist.robust.subspace import Subspace, fit_subspace
 from columnist.search.certificate import Certificate, warn_unless_optimal
+from columnist.search.interrupts import deferred, pending, raise_pending
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES
 
 __all__ = ["RobustPCA"]
+
+# Seconds that a search takes at least, for every product of rows, columns and the fewer of both.
+_SEARCH = 2e-9
 
 
 class RobustPCA(BaseRobustPCA):
@@ -59,15 +67,15 @@ class RobustPCA(BaseRobustPCA):
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances.
     time_limit : float or None, default=30.0
-        Seconds.
+        Seconds from the call on. The first choice and the fit to it are always completed.
     max_nodes : int, optional
         Nodes to expand, or stages of the proof by blocks, at most.
     max_memory : float, optional
-        Bytes for open nodes; half of the free memory by default.
+        Bytes for open nodes and lists of sets; half of the free memory by default.
     max_gap : float, default=0.0
         Relative gap that is good enough.
     n_jobs : int, optional
-        Worker threads of the search by nodes; None means 1, -1 all processors.
+        Worker threads; None means 1, -1 all processors. They change nothing but the time.
     random_state : int, RandomState or None, default=None
         Randomness of the first choice.
     callback : callable, optional
@@ -167,9 +175,29 @@ class RobustPCA(BaseRobustPCA):
         check_search(self)
         get_criterion(self.criterion)
 
+    def _begin(self, X) -> np.ndarray | ManyRows:
+        self._started = time.perf_counter()
+        found = super()._begin(X)
+        # A pass over data elsewhere does not count for the time limit.
+        far = isinstance(found, ManyRows)
+        self._preparation = time.perf_counter() - self._started if far else 0.0
+        return found
+
+    def _guard(self) -> AbstractContextManager:
+        return deferred()
+
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         k = resolve_outliers(self.n_outliers, len(X))
-        return self._search(X, k, self.time_limit, random_generator(self.random_state))
+        limit, rng = self._time_left(), random_generator(self.random_state)
+        outliers = self._search(X, k, limit, rng)
+        return outliers, self._fitted(X, outliers)
+
+    def _time_left(self) -> float | None:
+        """Seconds until the time limit."""
+        if self.time_limit is None:
+            return None
+        spent = time.perf_counter() - self._started - self._preparation
+        return max(self.time_limit - spent, 0.0)
 
     def _works_in_passes(self) -> bool:
         options = SearchOptions.of(self, self.time_limit)
@@ -186,19 +214,30 @@ class RobustPCA(BaseRobustPCA):
         return Found(kept, measured)
 
     def _search(
-        self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None
-    ) -> tuple[np.ndarray, Subspace]:
+        self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None, errors=None
+    ) -> np.ndarray:
         r = resolve_components(self.n_components, len(X) - k, X.shape[1], least=0)
-        shift = X.mean(axis=0) if self.centering == "mean" else None
-        centred = self.centering == "optimal"
+        if start is None:
+            raise_pending()
         self.certificate_ = certified_outliers(
-            X if shift is None else X - shift, r, k, SearchOptions.of(self, time_limit),
-            centred=centred, unit=self._unit, rng=rng, start=start,
+            X, r, k, SearchOptions.of(self, time_limit),
+            centering=self.centering, unit=self._unit, rng=rng, start=start, errors=errors,
         )  # fmt: skip
-        outliers = np.array(self.certificate_.selection, dtype=np.intp)
-        origin = np.zeros(X.shape[1]) if shift is None else shift
-        kept = np.delete(X, outliers, axis=0)
-        return outliers, fit_subspace(kept, r, None if centred else origin)
+        return np.array(self.certificate_.selection, dtype=np.intp)
+
+    def _searched(self, *args) -> np.ndarray | None:
+        """A step of a path; None if it was interrupted before it found anything."""
+        try:
+            return self._search(*args)
+        except KeyboardInterrupt:
+            return None
+
+    def _fitted(self, X: np.ndarray, outliers: np.ndarray) -> Subspace:
+        """The subspace of the rows that are left."""
+        mean = None
+        if self.centering != "optimal":
+            mean = X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
+        return fit_subspace(np.delete(X, outliers, axis=0), self.n_components, mean)
 
     def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
         super()._store(X, outliers, subspace)
@@ -209,6 +248,10 @@ class RobustPCA(BaseRobustPCA):
         self._conclude()
 
     def _conclude(self) -> None:
+        elapsed = time.perf_counter() - self._started
+        self.certificate_ = replace(
+            self.certificate_, elapsed=elapsed, preparation=self._preparation
+        )
         self.error_ = self.certificate_.error
         if self.search == "optimal":
             warn_unless_optimal(self.certificate_, stacklevel=5)
@@ -219,16 +262,40 @@ class RobustPCA(BaseRobustPCA):
         Each search starts from the rows of the one before; what easy ones leave of the time
         goes to the others.
         """
-        started, rng = time.perf_counter(), random_generator(self.random_state)
+        rng = random_generator(self.random_state)
         X = self._begin(X)
         certificates: list[Certificate] = []
         outliers = np.zeros(0, dtype=np.intp)
-        for position, number in enumerate(numbers):
-            share = None
-            if self.time_limit is not None:
-                left = max(started + self.time_limit - time.perf_counter(), 0.0)
-                share = left / (len(numbers) - position)
-            outliers, subspace = self._search(X, number, share, rng, outliers)
-            certificates.append(self.certificate_)
-        self._store(X, outliers, subspace)
+        n, p = X.shape
+        resolve_components(self.n_components, n - max(numbers), p, least=0)
+        search_seconds = _SEARCH * n * p * min(n, p)
+        with self._guard():
+            raise_pending()
+            criterion = get_criterion(self.criterion)
+            errors = RowErrors(X, self.n_components, criterion, self.centering, self._unit)
+            nested: NestedRows | None = None
+            for position, number in enumerate(numbers):
+                share = self._time_left()
+                if share is not None:
+                    share /= len(numbers) - position
+                found = None
+                if not pending() and (share is None or share >= search_seconds):
+                    found = self._searched(X, number, share, rng, outliers, errors)
+                if found is None:
+                    nested = nested or NestedRows(errors, outliers)
+                    outliers, error = nested.to(number)
+                    self.certificate_ = _unproven(outliers, error, criterion)
+                else:
+                    outliers, nested = found, None
+                certificates.append(self.certificate_)
+            self._store(X, outliers, self._fitted(X, outliers))
         return certificates
+
+
+def _unproven(outliers: np.ndarray, error: float, criterion: Criterion) -> Certificate:
+    """The certificate of a choice for which there was no time."""
+    return Certificate(
+        status="interrupted" if pending() else "time_limit", error=error,
+        lower_bound=min(float(criterion.value(np.zeros(1))), error),
+        criterion=str(criterion), selection=tuple(int(i) for i in outliers),
+    )  # fmt: skip

@@ -13,17 +13,25 @@ No input validation.
 
 from __future__ import annotations
 
+import itertools
 import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.linalg
 
 from columnist.robust.subspace import about_mean, singular_values
+from columnist.search import interrupts
 
-__all__ = ["Trimming", "concentrate", "finalists", "sampled_rows", "trimmed_error"]
+__all__ = [
+    "Trimming",
+    "concentrate",
+    "concentrated_rows",
+    "finalists",
+    "sampled_rows",
+    "trimmed_error",
+]
 
 # An error has to fall by this share to count as lower.
 _GAIN = 1e-12
@@ -88,6 +96,8 @@ class Trimming:
         Rows whose place is given.
     weights : ndarray of shape (n,), optional
         What rows are multiplied by; those that may be removed by 1.
+    expired : callable, optional
+        Whether to stop at what is found.
     """
 
     X: np.ndarray
@@ -97,6 +107,7 @@ class Trimming:
     must_keep: np.ndarray | None = None
     must_remove: np.ndarray | None = None
     weights: np.ndarray | None = None
+    expired: Callable[[], bool] = field(default=lambda: False, repr=False)
 
     def __post_init__(self) -> None:
         n, p = self.X.shape
@@ -152,6 +163,8 @@ class Trimming:
             if not reached < error * (1.0 - _GAIN):
                 break
             error, kept = reached, trial
+            if self.expired():
+                break
         return error, kept
 
     def exchanged(
@@ -159,7 +172,7 @@ class Trimming:
     ) -> tuple[float, np.ndarray]:
         """Exchange rows, and concentrate again, until no promising pair helps or time is up."""
         r, h = self.n_components, self._mass(kept)
-        improved = True
+        improved = not expired()
         while improved:
             improved = False
             mean, values, vectors = self.fit(kept)
@@ -244,24 +257,44 @@ def concentrate(
     array([20])
     """
 
-    def expired() -> bool:
-        return time.perf_counter() > deadline
+    kept = concentrated_rows(
+        X, n_components, n_removed, centred=centred, rng=rng, n_starts=n_starts, deadline=deadline
+    )
+    return trimmed_error(X, kept, n_components, centred), kept
 
-    trimming = Trimming(X, n_components, n_removed, centred)
+
+def concentrated_rows(
+    X: np.ndarray,
+    n_components: int,
+    n_removed: int,
+    *,
+    centred: bool,
+    rng: np.random.Generator,
+    n_starts: int = 50,
+    deadline: float = np.inf,
+    start: np.ndarray | None = None,
+) -> np.ndarray:
+    """What :func:`concentrate` keeps, as a mask; a given start (mask) comes before all others."""
+
+    def expired() -> bool:
+        return interrupts.expired(deadline)
+
+    trimming = Trimming(X, n_components, n_removed, centred, expired=expired)
     n = len(X)
+    everyone = np.ones(n, dtype=bool)
+    best, kept = trimming.descend(everyone if start is None else start)
+    starts = [] if start is None else [everyone]
     if n > 2 * _SAMPLE:
-        starts = _sampled_starts(trimming, rng, n_starts, expired)
+        others = _sampled_starts(trimming, rng, n_starts, expired)
     else:
-        starts = _starts(n, n_components, n - n_removed, n_starts, rng)
-    best, kept = trimming.descend(np.ones(n, dtype=bool))
-    for start in starts:
+        others = _starts(n, n_components, n - n_removed, n_starts, rng)
+    for other in itertools.chain(starts, others):
         if expired():
             break
-        error, found = trimming.descend(start)
+        error, found = trimming.descend(other)
         if error < best * (1.0 - _GAIN):
             best, kept = error, found
-    best, kept = trimming.exchanged(best, kept, expired)
-    return trimmed_error(X, kept, n_components, centred), kept
+    return trimming.exchanged(best, kept, expired)[1]
 
 
 def _starts(n: int, r: int, h: int, n_starts: int, rng: np.random.Generator):

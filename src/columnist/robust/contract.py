@@ -34,7 +34,7 @@ import scipy.linalg
 
 from columnist.robust.subspace import about_mean, at_most_square
 
-__all__ = ["Contraction", "contract"]
+__all__ = ["Contraction", "Drowned", "contract"]
 
 _UNIT = 2.0**-53
 # Leading directions keep at most l_r, within these multiples of l_{r+1}.
@@ -45,6 +45,10 @@ _BIAS, _LEAST_BIAS = 0.5, 2.5
 _STICKING_OUT = 50.0
 # A row longer than this many times the longest kept one is scaled down to that.
 _LONGEST = 2.0**8
+
+
+class Drowned(ArithmeticError):
+    """The error of the kept rows cannot be told from rounding in double precision."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,8 @@ def contract(
     norms = np.linalg.norm(Z, axis=1)
     scale = _row_scale(norms, kept)
     V, spectrum = _basis(Z * scale[:, None], kept)
+    if len(spectrum) <= r or not spectrum[r] > 0.0:
+        raise Drowned("Too few directions of the kept rows can be told from rounding.")
     coords = (Z * scale[:, None]) @ V
     squares = np.einsum("ij,ij->i", coords[:, r:], coords[:, r:])
     price = _price(squares, kept if fixed is None else kept & ~fixed, active & ~kept)
@@ -141,6 +147,8 @@ def contract(
         share = max(_LEAST_BIAS, _BIAS * mass * price / spectrum[r])
         bias = math.sqrt(share * spectrum[r] / mass) * (1.0 if weights is None else weights)
         rows = np.column_stack([rows, np.where(active, bias * scale, 0.0)])
+    # What was long beside the kept rows only where they have shrunk is long now.
+    rows *= _row_scale(np.linalg.norm(rows, axis=1), kept)[:, None]
     # |V'V - I| and the product Z V round by at most p u each per entry; the difference X - m, and
     # an earlier shift of X, by u.
     p = X.shape[1]

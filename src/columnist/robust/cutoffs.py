@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +72,7 @@ def classical_cutoffs(X: np.ndarray, subspace: Subspace) -> Cutoffs:
 def classical_from(orthogonal: np.ndarray, n_components: int, longest: float) -> Cutoffs:
     """The same from the orthogonal distances of all rows and the length of the longest row."""
     return Cutoffs(
-        float(np.sqrt(chi2.ppf(COVERAGE, max(n_components, 1)))),
+        float(np.sqrt(_chi2_quantile(COVERAGE, max(n_components, 1)))),
         max(orthogonal_cutoff(orthogonal), _smallest(longest)),
     )
 
@@ -164,17 +164,17 @@ def orthogonal_cutoff(distances: np.ndarray, share: float = COVERAGE) -> float:
     """Quantile of good rows' orthogonal distances, by median and median absolute deviation."""
     powers = distances ** (2.0 / 3.0)
     middle = np.median(powers)
-    mad = np.median(np.abs(powers - middle)) / norm.ppf(0.75)
-    return float((middle + norm.ppf(share) * mad) ** 1.5)
+    mad = np.median(np.abs(powers - middle)) / _normal_quantile(0.75)
+    return float((middle + _normal_quantile(share) * mad) ** 1.5)
 
 
 def _score_cutoff(distances: np.ndarray, share: float = COVERAGE, *, r: int) -> float:
     """Quantile of score distances: chi-squared, scaled to the median seen."""
-    nominal = float(np.sqrt(chi2.ppf(share, max(r, 1))))
+    nominal = float(np.sqrt(_chi2_quantile(share, max(r, 1))))
     middle = float(np.median(distances))
     if middle == 0.0 or not np.isfinite(middle):
         return nominal
-    return nominal * middle / float(np.sqrt(chi2.ppf(0.5, r)))
+    return nominal * middle / float(np.sqrt(_chi2_quantile(0.5, r)))
 
 
 def _settled(kept: np.ndarray, removed: np.ndarray, rule: Callable[..., float]) -> float:
@@ -204,6 +204,17 @@ def _held_out(X: np.ndarray, fold_of: np.ndarray, subspace: Subspace) -> Distanc
         score[fold] = rest.score_distances(X[fold])
         orthogonal[fold] = rest.orthogonal_distances(X[fold])
     return Distances(score, orthogonal)
+
+
+@lru_cache(maxsize=256)
+def _chi2_quantile(share: float, degrees: int) -> float:
+    """SciPy takes a millisecond for what a few fits ask again and again."""
+    return float(chi2.ppf(share, degrees))
+
+
+@lru_cache(maxsize=64)
+def _normal_quantile(share: float) -> float:
+    return float(norm.ppf(share))
 
 
 def longest_row(X: np.ndarray) -> float:

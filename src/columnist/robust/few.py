@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from columnist.criteria import Frobenius
 from columnist.linalg.few_rows import MOST_ROWS, best_removal
-from columnist.robust.concentrate import trimmed_error
+from columnist.robust.errors import RowErrors
 from columnist.robust.prove import TOLERANCE, Proof
 from columnist.search.log import Progress
 
@@ -27,6 +28,7 @@ def prove_few(
     n_removed: int,
     *,
     centred: bool,
+    errors: RowErrors | None = None,
     callback: Callable[[Progress], object] | None = None,
 ) -> Proof | None:
     """The best rows to remove and their proof; None if that would take too long.
@@ -39,6 +41,8 @@ def prove_few(
         Dimension of the subspace; rows to remove.
     centred : bool
         Whether the subspace passes through the mean of the kept rows, or the origin.
+    errors : RowErrors, optional
+        Errors of sets, of these rows unless given.
     callback : callable, optional
         Receives the :class:`columnist.search.log.Progress` at the end.
 
@@ -58,18 +62,23 @@ def prove_few(
     n, p = X.shape
     if n > MOST_ROWS:
         return None
-    rows = X - X.mean(axis=0) if centred else X
+    if errors is None:
+        errors = RowErrors(X, n_components, Frobenius(), "optimal" if centred else "none")
+    rows = errors.rows
     nodes = int(_SECONDS / (2e-6 + 6e-10 * n**3))
     gram = np.ascontiguousarray(rows @ rows.T)
+    # An entry of the rows is rounded by a unit or two, one of their products p times.
     bound, removed, visited, finished = best_removal(
-        gram, n_components, n_removed, centred, np.inf, nodes, p + 2
+        gram, n_components, n_removed, centred, np.inf, nodes, p + 6
     )
     if not finished or removed is None:
         return None
     kept = np.setdiff1d(np.arange(n), removed)
-    error = trimmed_error(X, kept, n_components, centred)
-    bound = max(bound, 0.0)
-    if bound < error * (1.0 - TOLERANCE):  # too much was lost to rounding
+    found = errors.evaluate(kept)
+    if found.value > 0.0 and errors.affordable(kept, _SECONDS):
+        found = errors.exact(kept)  # once more, independently and in better arithmetic
+    error, bound = found.value, max(bound, 0.0)
+    if bound < found.high * (1.0 - TOLERANCE):  # too much was lost to rounding
         return None
     progress = Progress(1, 0, min(bound, error), error, time.perf_counter() - started, True)
     if callback is not None:

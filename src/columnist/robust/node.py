@@ -29,10 +29,14 @@ from typing import Any
 
 import numpy as np
 
+from columnist.criteria import Frobenius
 from columnist.robust.ascent import Ascent, refresh
-from columnist.robust.concentrate import Trimming, trimmed_error
-from columnist.robust.contract import Contraction, contract
+from columnist.robust.blocks import MATRICES
+from columnist.robust.concentrate import Trimming
+from columnist.robust.contract import Contraction, Drowned, contract
 from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
+from columnist.robust.errors import Interval, RowErrors, WeightedErrors
+from columnist.robust.team import Team
 
 __all__ = ["Incumbent", "Node"]
 
@@ -54,6 +58,10 @@ _MANY_PRICES = 2.0
 _LOSS, _LOSS_SHOWS = 2e-4, 4.0
 # Merged lists hold, in all, up to this many seconds of tail sums.
 _STAGE_SECONDS = 0.5
+# So many are, if no bound can tell them apart.
+_MANY = 20_000
+# Seconds that one look at the final set in better arithmetic may take.
+_CONFIRM = 0.1
 # Bytes that the matrices of all blocks may take, once.
 _MOST_BYTES = 2**27
 
@@ -77,6 +85,17 @@ class Incumbent:
         Rows that stand for many others and must stay.
     weights : ndarray of shape (n,), optional
         What rows are multiplied by: see :func:`columnist.robust.subspace.about_mean`.
+    errors : RowErrors or WeightedErrors, optional
+        Errors of sets, of these rows unless given.
+    team : Team, optional
+        Threads to work with.
+    max_memory : float, default=inf
+        Bytes that the lists of all nodes may take.
+
+    Attributes
+    ----------
+    floor : float
+        Least error that any set looked at can have.
     """
 
     def __init__(
@@ -89,29 +108,62 @@ class Incumbent:
         expired: Callable[[], bool],
         fixed: np.ndarray | None = None,
         weights: np.ndarray | None = None,
+        errors: RowErrors | WeightedErrors | None = None,
+        team: Team | None = None,
+        max_memory: float = np.inf,
     ):
-        self.weights = weights
+        self.weights, self.team, self.max_memory = weights, team or Team(), max_memory
         self.fixed = np.zeros(len(X), dtype=bool) if fixed is None else fixed
-        self.X, self.n_components, self.n_removed = X, n_components, n_removed
+        if errors is None and weights is None:
+            errors = RowErrors(X, n_components, Frobenius(), "optimal" if centred else "none")
+        elif errors is None:
+            errors = WeightedErrors(X, n_components, centred, weights)
+        self.errors, self.X = errors, errors.rows
+        self.n_components, self.n_removed = n_components, n_removed
         self.centred, self.tolerance, self.expired = centred, tolerance, expired
-        self.error, self.kept = np.inf, np.zeros(len(X), dtype=bool)
+        self.floor = np.inf
+        # One assignment replaces the set together with its error.
+        self.best = Interval(np.inf, np.inf, np.inf), np.zeros(len(X), dtype=bool)
+
+    @property
+    def error(self) -> float:
+        """Error of the set."""
+        return self.best[0].value
+
+    @property
+    def interval(self) -> Interval:
+        """Error of the set, and between what it surely is."""
+        return self.best[0]
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Rows that the set keeps."""
+        return self.best[1]
 
     @property
     def threshold(self) -> float:
         """Error below which a set is better."""
-        return self.error * (1.0 - self.tolerance)
+        return self.interval.low * (1.0 - self.tolerance)
 
     def offer(self, kept: np.ndarray) -> None:
         """Take a set if it is better."""
-        error = trimmed_error(self.X, kept, self.n_components, self.centred, self.weights)
-        if error < self.error:
-            self.error, self.kept = error, kept.copy()
+        found = self.errors.interval(kept)
+        if found.low < self.interval.low and not found.precise:
+            found = self.errors.evaluate(kept)
+        self.floor = min(self.floor, found.low)
+        if found.value < self.error:
+            self.best = found, kept.copy()
 
     def offer_removed(self, removed: np.ndarray) -> None:
         """Take a set, given by the rows it removes, if it is better."""
         kept = np.ones(len(self.X), dtype=bool)
         kept[removed] = False
         self.offer(kept)
+
+    def confirm(self) -> None:
+        """Compute the error of the set once more, independently and in better arithmetic."""
+        if self.kept.any() and self.error > 0.0 and self.errors.affordable(self.kept, _CONFIRM):
+            self.best = self.errors.exact(self.kept), self.kept
 
 
 class Node:
@@ -169,6 +221,12 @@ class Node:
         return 0 if self.blocks is None else self.blocks.n_sets
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of its lists; those of its parent while they may still be of use."""
+        blocks = self.blocks or (self.parent and self.parent.blocks)
+        return 0 if blocks is None else blocks.nbytes
+
+    @property
     def evaluations(self) -> int:
         """Tail sums computed."""
         return 0 if self.blocks is None else self.blocks.evaluations
@@ -208,21 +266,30 @@ class Node:
         free = ~(self.must_keep | self.must_remove)
         k = best.n_removed - int(np.count_nonzero(self.must_remove))
         if _few_sets(int(np.count_nonzero(free)), k):
-            sets = itertools.combinations(np.flatnonzero(free), k)
-            self._try_all(np.array(chosen, dtype=np.intp) for chosen in sets)
+            self._try_all(_sets(free, k))
             return
         kept = self._own_incumbent()
         best.offer(kept)
         if best.error == 0.0:
             self.closed = True
             return
+        if best.expired():
+            return
         args = best.n_components, best.centred, self.loss, best.fixed, best.weights
-        contraction = contract(best.X, kept, ~self.must_remove, *args)
+        try:
+            contraction = contract(best.X, kept, ~self.must_remove, *args)
+        except Drowned:
+            if not _few_sets(int(np.count_nonzero(free)), k, _MANY):
+                raise
+            self._try_all(_sets(free, k))
+            return
         d = contraction.rows.shape[1]
         size = block_size(int(np.count_nonzero(free)), d)
         first = first_size(size)
-        _check_memory(np.count_nonzero(free) / first * d * d)
+        _check_memory(np.count_nonzero(free) / first, first, d, k, best.max_memory)
         needed = needs(contraction, kept, free, best.expired)
+        if best.expired():  # dealing may take as long again
+            return
         total = needed.total(size)
         if self._goes_on(total):
             self._inherit()
@@ -230,7 +297,7 @@ class Node:
             self.contraction, self.needs, self.first_total = contraction, needed, total
             self.blocks = deal(contraction, kept, k, needed, first)
             self.first_sets, self.paired = self.blocks.n_sets, first == size
-            self.ascent = Ascent(best.expired)
+            self.ascent = Ascent(best.expired, team=best.team)
             self._raise()
         self.parent = None
 
@@ -248,7 +315,7 @@ class Node:
         self.first_total, self.first_sets = parent.first_total, parent.first_sets
         self.paired = parent.paired
         self.blocks = parent.blocks.forced(self.row, self.must_remove[self.row])
-        self.ascent = Ascent(self.best.expired, _NEXT_STEP)
+        self.ascent = Ascent(self.best.expired, _NEXT_STEP, self.best.team)
         if self.blocks.prune(self._target()) == np.inf:
             self.closed = True
             return
@@ -276,21 +343,21 @@ class Node:
         total = blocks.prune(self._target())
         gap = self._target() - max(reached, total)
         if total < np.inf and gap < _MANY_PRICES * self.contraction.price and not best.expired():
-            tables = blocks.tables()
-            refresh(tables, best.expired)
+            tables = blocks.tables(best.team.n_jobs)
+            refresh(tables, best.expired, best.team)
             blocks.update(tables)
             total = blocks.prune(self._target())
         self._conclude(max(reached, total - blocks.imbalance()))
 
     def _pair(self) -> None:
-        self.blocks.pair(self._target())
+        self.blocks.pair(self._target(), self.best.expired, self.best.max_memory)
         self.first_sets, self.paired = self.blocks.n_sets, True
-        self.ascent = Ascent(self.best.expired, _NEXT_STEP)
+        self.ascent = Ascent(self.best.expired, _NEXT_STEP, self.best.team)
 
     def _merge(self) -> None:
         most = int(_STAGE_SECONDS / evaluation_seconds(self.contraction.rows.shape[1]))
-        self.blocks.merge(self._target(), most)
-        self.ascent = Ascent(self.best.expired)
+        self.blocks.merge(self._target(), most, self.best.expired, self.best.max_memory)
+        self.ascent = Ascent(self.best.expired, team=self.best.team)
 
     def _target(self) -> float:
         """Total of tail sums at which a set is no better than the incumbent."""
@@ -368,12 +435,21 @@ class Node:
         ]
 
 
-def _few_sets(n: int, k: int) -> bool:
+def _few_sets(n: int, k: int, most: int | None = None) -> bool:
     """Whether k of n rows can be chosen in a few ways only."""
-    return k in (0, n) or (n <= 2 * _FEW and math.comb(n, k) <= _FEW)
+    most = _FEW if most is None else most
+    return k in (0, n) or (n <= 2 * most and math.comb(n, k) <= most)
 
 
-def _check_memory(entries: float) -> None:
-    """Refuse blocks whose matrices would not fit."""
-    if 8.0 * entries > _MOST_BYTES:
+def _sets(free: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    """All sets of k free rows."""
+    for chosen in itertools.combinations(np.flatnonzero(free), k):
+        yield np.array(chosen, dtype=np.intp)
+
+
+def _check_memory(count: float, size: int, d: int, k: int, limit: float) -> None:
+    """Refuse blocks of some rows each whose lists and matrices would not fit."""
+    matrices = 8.0 * count * d * d
+    needed = MATRICES * matrices + count * (2.0**size * (2 * size + 48) + 16.0 * (k + 1))
+    if matrices > _MOST_BYTES or needed > limit:
         raise MemoryError("Too many rows for a proof by blocks.")

@@ -16,15 +16,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from columnist.criteria import Frobenius
+from columnist.linalg.rounding import AGREEMENT, TRUSTED
 from columnist.linalg.threads import single_threaded_blas
-from columnist.robust.concentrate import concentrate
+from columnist.robust.concentrate import concentrated_rows
+from columnist.robust.contract import Drowned
+from columnist.robust.errors import RowErrors, WeightedErrors
 from columnist.robust.node import Incumbent, Node
+from columnist.robust.team import Team
+from columnist.search import interrupts
 from columnist.search.log import Progress
 
 __all__ = ["TOLERANCE", "Proof", "prove"]
 
 # A set is called no better if its error is proven to reach the incumbent's up to this share.
-TOLERANCE = 1e-9
+TOLERANCE = AGREEMENT
+# Bounds are compared with less, so that both ends of a precise interval are within that share.
+_MARGIN = 2.0 * TRUSTED
 
 
 @dataclass(frozen=True)
@@ -42,8 +50,8 @@ class Proof:
     proven : bool
         Whether every other set is proven to be no better, up to a relative ``TOLERANCE``.
     status : str
-        ``"optimal"``, ``"gap_reached"``, ``"time_limit"``, ``"node_limit"``, ``"memory_limit"`` or
-        ``"interrupted"``.
+        ``"optimal"``, ``"gap_reached"``, ``"time_limit"``, ``"node_limit"``, ``"memory_limit"``,
+        ``"precision_limit"`` or ``"interrupted"``.
     always_kept, always_removed : ndarray of int
         Rows that every better set, if there is one, keeps or removes.
     steps, evaluations : int
@@ -78,10 +86,13 @@ def prove(
     incumbents: Iterable[Sequence[int] | np.ndarray] | None = None,
     must_keep: np.ndarray | None = None,
     weights: np.ndarray | None = None,
+    errors: RowErrors | None = None,
     rng: np.random.Generator | None = None,
     deadline: float = np.inf,
     max_steps: float = np.inf,
     max_gap: float = 0.0,
+    max_memory: float = np.inf,
+    n_jobs: int = 1,
     callback: Callable[[Progress], object] | None = None,
 ) -> Proof:
     """Find the rows whose removal leaves the smallest PCA error, and prove it.
@@ -104,6 +115,8 @@ def prove(
     weights : ndarray of shape (n,), optional
         What rows are multiplied by, 1 unless they must stay: see
         :func:`columnist.robust.subspace.about_mean`.
+    errors : RowErrors, optional
+        Errors of sets, if known; for rows without weights that may all be removed.
     rng : numpy.random.Generator, optional
         For the search of an incumbent. The proof itself draws nothing.
     deadline : float, default=inf
@@ -112,6 +125,10 @@ def prove(
         Stages of work after which to stop.
     max_gap : float, default=0.0
         Relative gap that is good enough.
+    max_memory : float, default=inf
+        Bytes for the lists of all nodes.
+    n_jobs : int, default=1
+        Threads. Their number changes nothing but the time.
     callback : callable, optional
         Receives every :class:`columnist.search.log.Progress`; a true answer stops the search.
 
@@ -130,19 +147,21 @@ def prove(
     (array([3, 8]), True)
     """
     X = np.asarray(X, dtype=np.float64)
-    if centering == "mean":
-        X = X - X.mean(axis=0)
-    elif (
-        centering == "optimal" and weights is None
-    ):  # no matter where, but digits are lost far from the origin
-        X = X - np.median(X, axis=0)
-    unit = _unit(X)
+    if errors is None and weights is None and must_keep is None:
+        errors = RowErrors(X, n_components, Frobenius(), centering)
+    unit = _unit(X if errors is None else errors.rows)
+    own: RowErrors | WeightedErrors
+    if errors is None:
+        own = WeightedErrors(X / unit, n_components, centering == "optimal", weights)
+    else:
+        own = errors.divided(unit, 1.0)
     run = _Run(deadline, max_steps, callback, unit)
-    best = Incumbent(
-        X / unit, n_components, n_removed, centering == "optimal",
-        max(TOLERANCE, max_gap), run.expired, must_keep, weights,
-    )  # fmt: skip
-    with single_threaded_blas():
+    with single_threaded_blas(), Team(n_jobs) as team:
+        best = Incumbent(
+            X, n_components, n_removed, centering == "optimal",
+            max(TOLERANCE, max_gap) - _MARGIN, run.expired, must_keep, weights, own,
+            team, max_memory,
+        )  # fmt: skip
         return run.go(best, incumbents, rng or np.random.default_rng(0))
 
 
@@ -165,8 +184,8 @@ class _Run:
         self.history: list[dict[str, float]] = []
 
     def expired(self) -> bool:
-        """Whether time is up."""
-        return time.perf_counter() > self.deadline
+        """Whether time is up, or the user wants an end."""
+        return interrupts.expired(self.deadline)
 
     def go(self, best: Incumbent, incumbents: Iterable | None, rng) -> Proof:
         self.best = best
@@ -182,6 +201,9 @@ class _Run:
             self.stop = "interrupted"
         except MemoryError:
             self.stop = "memory_limit"
+        except Drowned:
+            self.stop = "precision_limit"
+        best.confirm()
         return self._result()
 
     def _first(self, incumbents: Iterable | None, rng) -> None:
@@ -190,10 +212,11 @@ class _Run:
         for removed in incumbents or ():
             best.offer_removed(np.asarray(removed, dtype=np.intp))
         if incumbents is None:
-            best.error, best.kept = concentrate(
+            kept = concentrated_rows(
                 best.X, best.n_components, best.n_removed,
                 centred=best.centred, rng=rng, deadline=self.deadline,
             )  # fmt: skip
+            best.offer(kept)
         if best.error == 0.0:
             self.nodes = []
         self._report(new=True)
@@ -206,16 +229,15 @@ class _Run:
         children = node.step()
         self.steps += 1
         self.evaluations += node.evaluations - before
-        if children or node.closed:
-            self.nodes.remove(node)
-            self.nodes += children
+        if children or node.closed:  # in one assignment: no moment without a part of the problem
+            self.nodes = [other for other in self.nodes if other is not node] + children
         self._raise_bound()
         self._report(new=self.best.error < error)
 
     def _raise_bound(self) -> None:
         """Proven lower bound; never falls."""
         bounds = [node.bound for node in self.nodes]
-        self.bound = max(self.bound, min([self.best.threshold, *bounds]))
+        self.bound = max(self.bound, min([self.best.threshold, self.best.floor, *bounds]))
         self.nodes = [node for node in self.nodes if node.bound < self.best.threshold]
 
     def _goes_on(self) -> bool:
@@ -224,7 +246,9 @@ class _Run:
             if self.steps >= self.max_steps:
                 self.stop = "node_limit"
             elif self.expired():
-                self.stop = "time_limit"
+                self.stop = "interrupted" if interrupts.pending() else "time_limit"
+            elif sum(node.nbytes for node in self.nodes) > self.best.max_memory:
+                self.stop = "memory_limit"
         return bool(self.nodes) and not self.stop
 
     def _report(self, *, new: bool = False) -> None:
@@ -246,10 +270,11 @@ class _Run:
         if self.nodes:
             decided = np.array([node.decided() for node in self.nodes])
             always_kept, always_removed = np.all(decided, axis=0)
-        proven = self.bound >= best.error * (1.0 - TOLERANCE)
-        status = self.stop
-        if not self.nodes:
-            status = "optimal" if proven else "gap_reached"
+        proven = self.bound >= best.interval.high * (1.0 - TOLERANCE)
+        status = "optimal" if proven else self.stop
+        if not self.nodes and not proven:
+            within = self.bound >= best.error * (1.0 - best.tolerance - _MARGIN)
+            status = "gap_reached" if within else "precision_limit"
         return Proof(
             best.error * self.squared_unit,
             min(self.bound, best.error) * self.squared_unit,

@@ -18,21 +18,21 @@ No input validation.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy.linalg
 
 from columnist.criteria import Criterion
-from columnist.robust.concentrate import Trimming, concentrate
-from columnist.robust.subspace import singular_values
+from columnist.linalg.rounding import AGREEMENT, EPS, allowance
+from columnist.robust.concentrate import concentrated_rows
+from columnist.robust.errors import RowErrors
+from columnist.search import interrupts
 from columnist.search.downdates import Downdates, Moment
 from columnist.search.incumbent import exchange, greedy
 
 __all__ = ["RemovedRows", "Scatter"]
 
-_EPS = np.finfo(np.float64).eps
 # Operations of a greedy choice and one pass of exchanges beyond which concentration must do.
 _MOST_WORK = 2e9
 
@@ -50,20 +50,32 @@ class Scatter(Moment):
         Rows that may be removed next.
     centred : bool
         Whether the scatter is about the mean of the rows, or the origin.
+    off : float, default=0.0
+        What the rows are off by, in the Frobenius norm.
     """
 
     def __init__(
-        self, rows: np.ndarray, removed: np.ndarray, candidates: np.ndarray, centred: bool
+        self,
+        rows: np.ndarray,
+        removed: np.ndarray,
+        candidates: np.ndarray,
+        centred: bool,
+        off: float = 0.0,
     ):
         self.rows, self.removed, self.candidates = rows, removed, candidates
         self.centred = centred
         left = rows[~removed]
         mean = left.mean(axis=0) if centred else np.zeros(rows.shape[1])
+        off += EPS * float(np.linalg.norm(left))
         left = left - mean
         lam, basis = scipy.linalg.eigh(left.T @ left, check_finite=False)
         self.n_left = len(left)
         self.lam = np.maximum(lam[::-1], 0.0)
-        self.allowance = 2.0 * (self.n_left + 8 * len(lam)) * _EPS * float(self.lam.sum())
+        # Eigenvalues round by their number, and the sums that make up the scatter by theirs.
+        order = 2 * len(lam) + self.n_left // 4 + 1
+        self.allowance = allowance(order, float(self.lam.sum()))
+        # The rows are rounded themselves, which moves singular values by ``off``.
+        self.allowance += off * (2.0 * np.sqrt(self.lam.max(initial=0.0)) + off)
         self.offsets = (rows[candidates] - mean) @ basis[:, ::-1]
         self.Z = np.sqrt(self._factor(1)) * self.offsets
 
@@ -115,6 +127,8 @@ class RemovedRows(Downdates):
         For the starts of the first choice.
     start : sequence of int, optional
         A set, of any size, near a good one.
+    errors : RowErrors, optional
+        Errors of sets, of these rows unless given.
     """
 
     def __init__(
@@ -127,9 +141,13 @@ class RemovedRows(Downdates):
         scale: float = 1.0,
         rng: np.random.Generator | None = None,
         start: Sequence[int] | None = None,
+        errors: RowErrors | None = None,
     ):
         super().__init__(len(X), n_removed, criterion, n_components, scale)
-        self.rows, self.centred = _reduced(X, centred), centred
+        if errors is None:
+            errors = RowErrors(X, n_components, criterion, "optimal" if centred else "none", scale)
+        self.row_errors = errors
+        self.rows, self.centred = errors.short, centred
         self.rng, self.start = rng or np.random.default_rng(0), start
 
     def root(self) -> tuple[np.ndarray, np.ndarray]:
@@ -145,34 +163,45 @@ class RemovedRows(Downdates):
 
     def moment(self, chosen, candidates) -> Scatter:
         """Scatter of the rows that are not chosen."""
-        return Scatter(self.rows, self._mask(chosen), candidates, self.centred)
+        return Scatter(self.rows, self._mask(chosen), candidates, self.centred, self.row_errors.off)
 
     def value(self, subset: Sequence[int] | np.ndarray) -> float:
-        """Error without these rows, by singular values; those of rounding size are zero."""
-        sigma = singular_values(self.rows[~self._mask(subset)], self.centred)
-        return self.error(sigma[self.n_components :])
+        """Error without these rows, from the data, in better arithmetic where that is needed."""
+        return self.row_errors.evaluate(~self._mask(subset)).value
+
+    def interval(self, subset: Sequence[int] | np.ndarray) -> tuple[float, float]:
+        """Two numbers between which that error lies."""
+        low, _, high = self.row_errors.evaluate(~self._mask(subset))
+        return low, high
+
+    @property
+    def distinct(self) -> bool:
+        """Whether rounding does not show in the bounds of the root."""
+        moment = self.moment(*(self.root()[0],) * 2)
+        tail = moment.lam[self.n_components :]
+        low, high = self.errors(tail + moment.allowance * np.array([[-1.0], [1.0]]))
+        return bool(high - low <= AGREEMENT * abs(high))
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Concentration, then greedy choice and exchanges where these are affordable."""
-        found = self._concentrated(deadline)
+        found = [self._concentrated(deadline)]
         yield found[0]
         n, d = self.rows.shape
         affordable = self.size * n * d * (d + 10.0) <= _MOST_WORK
-        if not affordable or time.perf_counter() > deadline:
+        if not affordable or interrupts.expired(deadline):
             return
-        found.append(greedy(self, chosen, candidates))
+        found.append(greedy(self, chosen, candidates, deadline=deadline))
         yield found[-1]
         yield exchange(self, min(found, key=self.value), chosen, candidates, deadline=deadline)
 
-    def _concentrated(self, deadline: float) -> list[list[int]]:
-        """The best set of many starts, or of a given one."""
-        r, k, centred = self.n_components, self.size, self.centred
-        _, kept = concentrate(self.rows, r, k, centred=centred, rng=self.rng, deadline=deadline)
-        found = [kept]
-        if self.start is not None:
-            found.append(Trimming(self.rows, r, k, centred).descend(~self._mask(self.start))[1])
-        sets = [np.flatnonzero(~kept).tolist() for kept in found]
-        return sorted(sets, key=self.value)
+    def _concentrated(self, deadline: float) -> list[int]:
+        """The best set of many starts, a given one first."""
+        start = None if self.start is None else ~self._mask(self.start)
+        kept = concentrated_rows(
+            self.rows, self.n_components, self.size,
+            centred=self.centred, rng=self.rng, deadline=deadline, start=start,
+        )  # fmt: skip
+        return np.flatnonzero(~kept).tolist()
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""
@@ -183,12 +212,3 @@ class RemovedRows(Downdates):
         mask = np.zeros(self.n_items, dtype=bool)
         mask[np.asarray(removed, dtype=np.intp)] = True
         return mask
-
-
-def _reduced(X: np.ndarray, centred: bool) -> np.ndarray:
-    """The rows in at most n dimensions, about their mean if errors are about a mean."""
-    X = X - X.mean(axis=0) if centred else X
-    if X.shape[1] <= len(X):
-        return np.ascontiguousarray(X)
-    U, sigma, _ = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-    return U * sigma

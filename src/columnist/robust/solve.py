@@ -16,6 +16,7 @@ import numpy as np
 
 from columnist._search import SearchOptions, certificate_of
 from columnist.criteria import is_frobenius
+from columnist.robust.errors import RowErrors
 from columnist.robust.few import prove_few
 from columnist.robust.prove import prove
 from columnist.robust.rows import RemovedRows
@@ -33,10 +34,11 @@ def certified_outliers(
     n_outliers: int,
     options: SearchOptions,
     *,
-    centred: bool,
+    centering: str,
     unit: float = 1.0,
     rng: np.random.Generator | None = None,
     start: Sequence[int] | None = None,
+    errors: RowErrors | None = None,
 ) -> Certificate:
     """The rows to remove, as the selection of a certificate. No input validation.
 
@@ -48,14 +50,17 @@ def certified_outliers(
         Dimension of the subspace; rows to remove.
     options : SearchOptions
         How to search.
-    centred : bool
-        Whether the subspace passes through the mean of the kept rows, or the origin.
+    centering : {"optimal", "mean", "none"}
+        Where the subspace passes: through the mean of the kept rows, that of all rows, or the
+        origin.
     unit : float, default=1.0
         Factor that X was divided by; errors are those of the data before.
     rng : numpy.random.Generator, optional
         For the starts of the first choice.
     start : sequence of int, optional
         Rows near a good choice; not necessarily as many.
+    errors : RowErrors, optional
+        Errors of sets, if known.
 
     Returns
     -------
@@ -67,11 +72,15 @@ def certified_outliers(
     >>> from columnist._search import SearchOptions
     >>> from columnist.robust.solve import certified_outliers
     >>> X = np.vstack([np.outer(np.arange(9.0), [3.0, 4.0]), [[60.0, 0.0]]])
-    >>> certified_outliers(X, 1, 1, SearchOptions(), centred=True).selection
+    >>> certified_outliers(X, 1, 1, SearchOptions(), centering="optimal").selection
     (9,)
     """
     log = SolverLog(options.verbose)
-    problem = RemovedRows(X, n_components, n_outliers, options.criterion, centred, unit, rng, start)
+    if errors is None:
+        errors = RowErrors(X, n_components, options.criterion, centering, unit)
+    problem = RemovedRows(
+        X, n_components, n_outliers, options.criterion, errors.centred, unit, rng, start, errors
+    )
     by_blocks = is_frobenius(options.criterion) and options.policy().by_bound
     solver = _by_blocks if by_blocks else _by_engine
     certificate = solver(X, problem, options, log)
@@ -92,13 +101,14 @@ def _by_blocks(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
 
     proof = None
     if options.max_nodes > 0 and options.deadline > started:
-        proof = prove_few(X, *size, centred=problem.centred, callback=report)
+        own = problem.row_errors.divided(1.0, 1.0)
+        proof = prove_few(X, *size, centred=problem.centred, errors=own, callback=report)
     if proof is None:
         proof = prove(
-            X, *size, centering="optimal" if problem.centred else "none",
+            X, *size, centering=problem.row_errors.centering, errors=problem.row_errors,
             incumbents=problem.incumbents(*problem.root(), options.deadline),
             deadline=options.deadline, max_steps=options.max_nodes, max_gap=options.max_gap,
-            callback=report,
+            max_memory=options.limits().max_memory, n_jobs=options.n_jobs, callback=report,
         )  # fmt: skip
     history = [
         {**entry, "bound": square * entry["bound"], "incumbent": square * entry["incumbent"]}
@@ -122,6 +132,8 @@ def _by_engine(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
     )  # fmt: skip
     subset = result.solutions[0][1]
     if options.exhaustive and result.status == "optimal":
-        subset = prefer_smaller(problem, subset, *problem.root())
+        subset = prefer_smaller(problem, subset, *problem.root(), deadline=options.deadline)
     elapsed = time.perf_counter() - started
-    return certificate_of(result, options, problem.value(subset), sorted(subset), elapsed)
+    certificate = certificate_of(result, options, problem.value(subset), sorted(subset), elapsed)
+    # The guarantee speaks of bounds without rounding.
+    return certificate if problem.distinct else replace(certificate, a_priori_bound=None)

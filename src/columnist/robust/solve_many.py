@@ -22,6 +22,7 @@ from columnist.robust.passes import BASE, CHOSEN, GONE, block_moments
 from columnist.robust.prove import TOLERANCE, Proof, prove
 from columnist.robust.screen import Rows, Screened, screen
 from columnist.robust.subspace import fit_subspace, subspace_of_moments
+from columnist.search import interrupts
 from columnist.search.certificate import Certificate
 from columnist.search.log import Progress, SolverLog
 
@@ -67,7 +68,13 @@ def certified_many(
         All rows, measured from it.
     """
     run = _Run(data, options, mean)
-    run.go(_first_choice(data, n_components, n_outliers, options, mean, rng))
+    first = _first_choice(data, n_components, n_outliers, options, mean, rng)
+    try:
+        run.go(first)
+    except KeyboardInterrupt:
+        if not run.history:  # nothing is measured yet
+            raise
+        run.stop = "interrupted"
     certificate = run.certificate()
     run.log.message(repr(certificate))
     return certificate, run.kept, run.measured
@@ -77,7 +84,7 @@ def _first_choice(data: ManyRows, r: int, k: int, options, mean, rng) -> KeptRow
     """Concentration from all rows and from the best subsets of a sample."""
 
     def expired() -> bool:
-        return time.perf_counter() > options.deadline
+        return interrupts.expired(options.deadline)
 
     n = data.shape[0]
     rows = data.rows(sampled_rows(n, rng))
@@ -115,12 +122,14 @@ class _Run:
 
     def _screened(self, kept: KeptRows) -> Screened:
         """Take a choice, and bound all others by what is measured of the rows."""
-        self.kept, self.measured = kept, self.data.measure(kept)
+        measured = self.data.measure(kept)
         removed = np.zeros(self.data.shape[0], dtype=bool)
         removed[kept.removed] = True
         # Nothing but rounding is no error, as in memory.
         exact = kept.error == 0.0
-        self.error = 0.0 if exact else float(np.sum(self.measured.orthogonal[~removed] ** 2))
+        error = 0.0 if exact else float(np.sum(measured.orthogonal[~removed] ** 2))
+        # Together: an interrupt in between would leave the error of another choice.
+        self.kept, self.measured, self.error = kept, measured, error
         rows = _screen_rows(self.data.moments, kept, self.measured, removed)
         lowest = max(min(self.error, kept.error) - kept.rounding, 0.0)
         found = screen(rows, lowest, _SLACK * self._tolerance * self.error)
@@ -142,7 +151,8 @@ class _Run:
             centering="none" if undecided.weights is None else "optimal",
             incumbents=[undecided.incumbent], must_keep=undecided.fixed, weights=undecided.weights,
             deadline=options.deadline, max_steps=options.max_nodes - self.steps,
-            max_gap=options.max_gap, callback=report,
+            max_gap=options.max_gap, max_memory=options.limits().max_memory,
+            n_jobs=options.n_jobs, callback=report,
         )  # fmt: skip
         self.steps += proof.steps
         self.evaluations += proof.evaluations

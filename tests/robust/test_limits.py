@@ -1,0 +1,159 @@
+"""Limits and interrupts of RobustPCA, as a user meets them."""
+
+from __future__ import annotations
+
+import signal
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from columnist.robust import RobustPCA, outlier_path
+from columnist.search import interrupts
+from tests.robust.samples import contaminated
+
+# What a fit may take beyond its limit, and a machine that is busy with other things.
+GRACE = 2.0
+
+
+def interrupt_at(monkeypatch, when):
+    """A signal at the ``when``-th look at the clock; returns how many looks there were."""
+    looks = [0]
+    original = interrupts.expired
+
+    def expired(deadline):
+        looks[0] += 1
+        if looks[0] == when:
+            signal.raise_signal(signal.SIGINT)
+        return original(deadline)
+
+    monkeypatch.setattr(interrupts, "expired", expired)
+    return looks
+
+
+def hard_rows():
+    return np.random.default_rng(0).standard_normal((70, 5))
+
+
+def test_an_interrupt_at_any_look_at_the_clock(monkeypatch):
+    X = hard_rows()
+    options = {"n_outliers": 6, "random_state": 0, "max_nodes": 4}
+    with monkeypatch.context() as patched:
+        looks = interrupt_at(patched, -1)
+        whole = RobustPCA(2, **options).fit(X)
+    assert looks[0] > 20
+    for when in np.unique(np.linspace(1, looks[0], 12, dtype=int)):
+        with monkeypatch.context() as patched:
+            interrupt_at(patched, int(when))
+            found = RobustPCA(2, **options).fit(X)
+        certificate = found.certificate_
+        assert certificate.status in ("interrupted", whole.certificate_.status)
+        assert certificate.lower_bound <= whole.error_ * (1 + 1e-9)
+        assert len(found.outliers_) == 6 and found.components_.shape == (2, 5)
+        assert found.predict(X).shape == (70,)
+
+
+@pytest.mark.parametrize("stage", ["_cutoffs", "_store", "_fitted", "_conclude"])
+def test_an_interrupt_after_the_search_leaves_a_complete_fit(monkeypatch, stage):
+    original = getattr(RobustPCA, stage)
+
+    def interrupted(self, *args):
+        signal.raise_signal(signal.SIGINT)
+        return original(self, *args)
+
+    monkeypatch.setattr(RobustPCA, stage, interrupted)
+    X, _ = contaminated(30, 4, 1, 2, np.random.default_rng(0))
+    found = RobustPCA(1, n_outliers=2, random_state=0).fit(X)
+    assert found.certificate_.status == "optimal"
+    assert found.predict(X).shape == (30,)
+
+
+def test_an_interrupt_before_there_is_anything_raises(monkeypatch):
+    original = RobustPCA._time_left
+
+    def interrupted(self):
+        signal.raise_signal(signal.SIGINT)
+        return original(self)
+
+    monkeypatch.setattr(RobustPCA, "_time_left", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        RobustPCA(1, n_outliers=2).fit(hard_rows())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupted_path_is_complete(monkeypatch):
+    looks = interrupt_at(monkeypatch, 10)
+    path = outlier_path(hard_rows(), 2, 6, random_state=0)
+    assert looks[0] >= 10
+    assert list(path.n_outliers) == list(range(7))
+    assert path[-1].certificate.status in ("interrupted", "optimal")
+
+
+def test_every_stage_looks_at_the_clock():
+    """Far more rows and outliers than there is time for."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((8000, 12))
+    X[:800] += 5.0 * rng.standard_normal((800, 12))
+    started = time.process_time()
+    found = RobustPCA(3, n_outliers=800, time_limit=0.5, random_state=0).fit(X)
+    assert time.process_time() - started < 0.5 + GRACE
+    assert found.certificate_.status == "time_limit"
+    assert found.certificate_.lower_bound <= found.error_
+
+
+def test_a_path_has_one_time_limit():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 250)) * np.linspace(5.0, 0.2, 250)
+    X[:30] += 3.0 * rng.standard_normal((30, 250))
+    started = time.process_time()
+    path = outlier_path(X, 3, 60, time_limit=0.5, random_state=0)
+    assert time.process_time() - started < 0.5 + GRACE
+    assert len(path) == 31 and path.n_outliers[-1] == 60
+    assert (np.diff(path.errors) < 0.0).all()
+    kept = np.setdiff1d(np.arange(600), path[15].outliers)
+    Z = X[kept] - X[kept].mean(axis=0)
+    error = np.sum(np.linalg.svd(Z, compute_uv=False)[3:] ** 2)
+    assert path.errors[15] == pytest.approx(error, rel=1e-9)
+
+
+def test_elapsed_is_the_whole_fit():
+    X = hard_rows()
+    started = time.perf_counter()
+    found = RobustPCA(2, n_outliers=2, random_state=0).fit(X)
+    whole = time.perf_counter() - started
+    certificate = found.certificate_
+    assert certificate.history[-1]["elapsed"] < certificate.elapsed <= whole
+    assert certificate.preparation == 0.0
+
+
+def traced_fit(X, **options):
+    """A fit, and the most memory it took at a time."""
+    tracemalloc.start()
+    try:
+        found = RobustPCA(2, n_outliers=20, random_state=0, time_limit=None, **options).fit(X)
+        return found.certificate_, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_memory_limit_is_one_of_real_memory():
+    X = np.random.default_rng(0).standard_normal((300, 8))
+    traced_fit(X, max_nodes=0)  # what is imported and cached on the way
+    _, before = traced_fit(X, max_nodes=0)
+    _, freely = traced_fit(X, max_nodes=12)
+    for limit in (1e6, 6e5, 1e5):
+        certificate, peak = traced_fit(X, max_nodes=12, max_memory=limit)
+        assert certificate.status == "memory_limit"
+        assert peak <= before + limit < before + freely
+
+
+def test_enough_memory_changes_nothing():
+    X = load_iris().data
+    some = [
+        RobustPCA(1, n_outliers=11, random_state=0, max_memory=limit).fit(X).certificate_
+        for limit in (None, 1e8)
+    ]
+    assert some[0].status == some[1].status == "optimal"
+    assert some[0].nodes_generated == some[1].nodes_generated
