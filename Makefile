@@ -1,90 +1,152 @@
 # Two commands on a fresh machine: `make demo` and `make test`.
 # Every target sets up what it needs in .venv, and repeats cost little.
 
-PYTHON ?= python3
 VENV ?= .venv
 PEERS ?= $(VENV)-peers
+OLDEST ?= $(VENV)-oldest
+MINUTES ?= 5
+DIST ?= dist
 
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := $(VENV)/Scripts
+else
+PYTHON ?= python3
 BIN := $(VENV)/bin
+endif
+
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Requirements stand in pyproject.toml only.
+LIST := $(BIN)/python tools/requirements.py
+# Builds find meson, ninja and cython of the environment first. All paths stay relative, or are
+# quoted by the shell: the folder of a checkout may have spaces in its name.
+ON_PATH := PATH="$$(cd "$(BIN)" && pwd):$$PATH"
+# One process per core; each leaves the others theirs.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# The share of Hypothesis's examples that a test tries: few where everybody waits, else all.
+FEW := COLUMNIST_EXAMPLES=$${COLUMNIST_EXAMPLES:-0.2}
+ALL := COLUMNIST_EXAMPLES=$${COLUMNIST_EXAMPLES:-1.0}
 # Any file or folder that appears, changes or disappears under src rebuilds the package.
 SOURCES := pyproject.toml meson.build README.md $(shell find src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test soak lint format docs linkcheck bench bench-peers dist clean
+# Targets share one environment and one build folder; compiler and tests use all cores by themselves.
+.NOTPARALLEL:
+.PHONY: help demo test test-rest test-all oldest soak lint format types docs linkcheck \
+	bench bench-peers dist wheel wheels system clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo    certified selection on a bundled data set"
-	@echo "make test    tests, docstrings and README"
-	@echo "make soak    random hostile problems against enumeration (MINUTES=5)"
-	@echo "make lint    style checks (make format repairs what it can)"
-	@echo "make docs    HTML documentation in docs/_build/html, its links checked"
-	@echo "make bench   benchmarks (make bench-peers compares with other programs)"
-	@echo "make dist    source archive and wheel in dist"
-	@echo "make clean   remove everything that was generated"
+	@echo "make demo       certified selection on a bundled data set"
+	@echo "make test       tests, docstrings and README (PYTEST_ARGS=... to choose)"
+	@echo "make test-rest  only what make test leaves out; make test-all is everything, thoroughly"
+	@echo "make oldest     the tests with the oldest versions that pyproject.toml allows"
+	@echo "make soak       random hostile problems against enumeration (MINUTES=5)"
+	@echo "make lint       style checks (make format repairs what it can)"
+	@echo "make types      type checks"
+	@echo "make docs       HTML documentation in docs/_build/html, its links checked"
+	@echo "make bench      benchmarks (make bench-peers compares with other programs)"
+	@echo "make dist       source archive and wheel in dist"
+	@echo "make wheel      a wheel that travels, tried in an environment without a compiler"
+	@echo "make system     browser and R for the tests that use them (Debian, as root)"
+	@echo "make clean      remove everything that was generated"
 
-demo: $(VENV)/.columnist-cli
+demo: $(VENV)/.extra-cli $(VENV)/.package
 	$(BIN)/columnist demo
 
-# One process per core; each leaves the others theirs.
-test: $(VENV)/.columnist-test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+test: $(VENV)/.extra-test $(VENV)/.package
+	$(FEW) $(PYTEST) -m "not slow" $(PYTEST_ARGS)
 
-# Random hostile problems, checked by enumeration in extended precision; MINUTES says how long.
-MINUTES ?= 5
-soak: $(VENV)/.columnist-test
+test-rest: $(VENV)/.extra-test $(VENV)/.package
+	$(ALL) $(PYTEST) -m slow $(PYTEST_ARGS)
+
+test-all: $(VENV)/.extra-test $(VENV)/.package
+	$(ALL) $(PYTEST) $(PYTEST_ARGS)
+
+# The bounds of pyproject.toml become the versions of a second environment.
+oldest: $(OLDEST)/constraints.txt
+	PIP_CONSTRAINT=$< $(MAKE) VENV=$(OLDEST) test
+
+$(OLDEST)/constraints.txt: pyproject.toml tools/requirements.py
+	@mkdir -p $(OLDEST)
+	$(PYTHON) tools/requirements.py --oldest > $@
+
+soak: $(VENV)/.extra-test $(VENV)/.package
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.soak --minutes $(MINUTES) $(SOAK_ARGS)
 
-lint: $(VENV)/.lint
+lint: $(VENV)/.tools-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
-format: $(VENV)/.lint
+format: $(VENV)/.tools-lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.columnist-docs
+# The sources, with the packages they use in sight.
+types: $(VENV)/.tools-types $(VENV)/.extra-test
+	$(BIN)/python -m mypy
+
+docs: $(VENV)/.extra-docs $(VENV)/.package
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 
 # Whether the links to elsewhere answer; needs a network.
-linkcheck: $(VENV)/.columnist-docs
+linkcheck: $(VENV)/.extra-docs $(VENV)/.package
 	$(BIN)/python -m sphinx -b linkcheck docs docs/_build/linkcheck
 
-bench: $(VENV)/.columnist-test
+bench: $(VENV)/.extra-test $(VENV)/.package
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 # Every program in an environment of its own; what cannot be had is a line in the table.
-bench-peers: $(VENV)/.columnist-test
+bench-peers: $(VENV)/.extra-test $(VENV)/.package
 	$(BIN)/python benchmarks/against/environments.py $(PEERS)
 	$(BIN)/python benchmarks/against/run.py --environments $(PEERS) $(PEERS_ARGS)
 
 # The wheel is built from the source archive, which shows that the archive is complete.
 dist: $(VENV)/.build
-	rm -rf dist
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m build --no-isolation --skip-dependency-check --outdir dist .
+	rm -rf $(DIST)
+	$(ON_PATH) $(BIN)/python -m build --no-isolation --skip-dependency-check --outdir $(DIST) .
+
+# For this Python and for every Linux with a C library as new as this one's.
+wheel: $(VENV)/.tools-wheel dist
+	$(ON_PATH) $(BIN)/python tools/wheel.py $(DIST)
+
+# Wheels of this system for every supported Python, each tested; on Linux this needs Docker.
+wheels: $(VENV)/.tools-wheels
+	$(BIN)/python -m cibuildwheel --output-dir $(DIST)
+
+# Tests that use a browser or R say so where these are missing; so does this, and goes on.
+system:
+	sh tools/system.sh
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
-	rm -rf .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(OLDEST) build $(DIST) docs/_build docs/auto_examples docs/generated
+	rm -rf docs/sg_execution_times.rst .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.lint: $(VENV)/.created
-	$(PIP) install "ruff>=0.6" "codespell>=2.3"
-	@touch $@
-
-# What pyproject.toml asks of a build, kept in the environment so that rebuilds are incremental.
+# What a build needs is kept in the environment, so that rebuilds are incremental.
 $(VENV)/.build: $(VENV)/.created pyproject.toml
-	$(PIP) install "meson-python>=0.18" "meson>=1.4" ninja "Cython>=3.1" "numpy>=2.0" "scipy>=1.13" "build>=1.2"
+	$(LIST) build > $@.txt
+	$(PIP) install -r $@.txt
 	@touch $@
 
-# One stamp per set of extras: .columnist-test is the package with its [test] extra.
-$(VENV)/.columnist-%: $(VENV)/.build $(SOURCES)
-	PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --no-build-isolation \
-		--config-settings=build-dir=$(abspath $(VENV))/meson ".[$*]"
+# .tools-lint is a group of [dependency-groups], .extra-test what the extra [test] asks for.
+$(VENV)/.tools-%: $(VENV)/.created pyproject.toml
+	$(LIST) $* > $@.txt
+	$(PIP) install -r $@.txt
+	@touch $@
+
+$(VENV)/.extra-%: $(VENV)/.created pyproject.toml
+	$(LIST) $* > $@.txt
+	$(PIP) install -r $@.txt
+	@touch $@
+
+# One install for all extras.
+$(VENV)/.package: $(VENV)/.build $(SOURCES)
+	$(ON_PATH) $(PIP) install --no-build-isolation --config-settings=build-dir=$(VENV)/meson .
 	@touch $@
