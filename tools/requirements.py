@@ -54,7 +54,8 @@ def oldest(project: dict) -> list[str]:
         name, bound = _bound(line)
         if bounds.setdefault(name, bound) != bound:
             raise ValueError(f"{name}: bounds {bounds[name]} and {bound} differ")
-    return [f"{name}=={bound}" for name, bound in sorted(bounds.items())]
+    lines = [f"{name}=={bound}" for name, bound in bounds.items()]
+    return sorted(lines + project["dependency-groups"]["oldest"])
 
 
 def _one(project: dict, name: str) -> list[str]:

@@ -151,7 +151,9 @@ class _Indicator:
         self.classes = classes
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
-        codes = np.searchsorted(self.classes, _labels(np.ravel(y)))
+        labels = _labels(np.ravel(y))
+        assert labels is not None  # there are classes
+        codes = np.searchsorted(self.classes, labels)
         return (codes[:, None] == np.arange(len(self.classes))).astype(np.float64)
 
 

@@ -117,14 +117,14 @@ def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") 
     if value is None:
         return max(1, n_features // 2)
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
-        if not 1 <= value <= n_features:
+        if not 1 <= int(value) <= n_features:
             raise ValueError(
                 f"{name} must be between 1 and the number of features ({n_features}); got {value}."
             )
         return int(value)
-    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
-        if 0.0 < value < 1.0:
-            return max(1, int(value * n_features))
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if is_number and 0.0 < value < 1.0:
+        return max(1, int(value * n_features))
     raise ValueError(
         f"{name} must be an integer >= 1, a fraction strictly between 0 and 1, or None; "
         f"got {value!r}."
@@ -155,7 +155,7 @@ def _column_index(name: str, column, n_features: int, names: np.ndarray | None) 
             raise ValueError(f"{name} names the column {column!r}, which X does not have.")
         return int(found[0])
     if isinstance(column, numbers.Integral) and not isinstance(column, (bool, np.bool_)):
-        if not -n_features <= column < n_features:
+        if not -n_features <= int(column) < n_features:
             raise ValueError(
                 f"{name} holds the index {int(column)}, but X has {n_features} columns."
             )

@@ -124,7 +124,7 @@ def _from_file(path: str) -> list[str]:
             f"{path} holds no selection: a model, the output of --json, a JSON list of names, or "
             "one name a line is expected."
         )
-    return found
+    return list(found)
 
 
 def _names_of(content: Any) -> Sequence[str] | None:

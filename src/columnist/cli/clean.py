@@ -109,7 +109,7 @@ def _cleaner(data: Data, predictor: str | None, secrets: dict[str, np.ndarray], 
 
 def _predictor(data: Data):
     """Logistic regression for classes, linear regression for values."""
-    if not data.classes:
+    if not data.classes or data.y is None:
         return None
     if len(set(data.y.tolist())) < 2:
         raise BadInput(f"the target {data.table.target_names[0]!r} has one class: there is nothing "

@@ -23,7 +23,7 @@ def command(function: Callable[..., Any]) -> Callable[..., None]:
     """
     hints = get_type_hints(function, include_extras=True)
     hints.pop("return", None)
-    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name in groups:
@@ -41,7 +41,7 @@ def command(function: Callable[..., Any]) -> Callable[..., None]:
             raise typer.Exit(code)
 
     del run.__wrapped__
-    run.__signature__ = inspect.Signature(parameters)
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # see inspect
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from typing import Annotated, Any, Literal
 
 import typer
@@ -235,15 +236,16 @@ class Contest:
         from columnist.metrics import reconstruction_error, redundancy_rate
 
         data = self.data
-        options = {
+        assert self.bound is not None  # proven before anything is judged
+        options: dict[str, Any] = {
             "y": data.y if self.explains == "y" else None,
             "criterion": self.criterion,
             "centering": "mean" if self.preparing.center and self.explains == "y" else "none",
         }
         row.selected = data.names_of(columns)
-        row.error = reconstruction_error(data.X, columns, **options)
+        row.error = error = reconstruction_error(data.X, columns, **options)
         row.relative_error = reconstruction_error(data.X, columns, relative=True, **options)
-        row.gap = max(0.0, 1.0 - self.bound / row.error) if row.error > 0.0 else 0.0
+        row.gap = max(0.0, 1.0 - self.bound / error) if error > 0.0 else 0.0
         if len(columns) < len(self._certified.selected_):
             row.gap, row.note = None, f"selected {count(len(columns), 'column')} only"
         row.redundancy = redundancy_rate(data.X, columns)
@@ -271,7 +273,7 @@ class Contest:
 def _smallest_class(data: Data) -> int:
     import numpy as np
 
-    if not data.classes:
+    if not data.classes or data.y is None:
         return data.X.shape[0]
     return int(np.unique(data.y, return_counts=True)[1].min())
 
@@ -303,8 +305,8 @@ def _show(screen: Screen, contest: Contest, rows: list[Row]) -> None:
     heads = ["selector", "unexplained>", "gap>", "redundancy>", "time>"]
     if contest.score:
         heads.append(f"{contest.scoring}>")
-    done = [row for row in rows if row.error is not None]
-    order = sorted(done, key=lambda row: row.error)
+    done = [(row.error, row) for row in rows if row.error is not None]
+    order = [row for _, row in sorted(done, key=itemgetter(0))]
     table = []
     for row in order:
         line = [row.name, percent(row.relative_error), percent(row.gap),

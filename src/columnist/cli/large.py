@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import dask.array as da
 import numpy as np
@@ -46,7 +46,7 @@ from columnist.io import DataFileError, Table
 from columnist.io.assemble import counted
 from columnist.io.stream import Part, write_stream
 from columnist.io.table import one_line, plural
-from columnist.linalg.blocks import open_blocks
+from columnist.linalg.blocks import RowBlocks, open_blocks
 from columnist.linalg.moments import Moments
 
 __all__ = ["LargeData", "load_large", "open_large"]
@@ -167,7 +167,7 @@ class LargeData(Data):
         found = {}
         for name, column in self.collection.ids.items():
             kept = as_array(column, self.lengths)[rows]
-            values = open_blocks(kept).gather() if len(rows) else np.zeros(0)
+            values = blocks_of(kept).gather() if len(rows) else np.zeros(0)
             found[name] = self.facts[name].typed(values)
         return found
 
@@ -288,10 +288,10 @@ def load_large(
     sums, constant = settled(sums, rows, len(names))
     mean, scale = preparation(sums, constant, names, preparing, screen)
     prepared = prepared_moments(sums, len(names), mean, scale)
-    X = raw_array(collection, columns, lengths, fill)
+    X: Any = raw_array(collection, columns, lengths, fill)
     X = X.map_blocks(Preparation(None, mean, scale), dtype=np.float64, meta=np.empty((0, 0)))
     data = LargeData(
-        table, Summed(X, prepared, y), y, classes, mean, scale, reading.missing,
+        table, Summed(X, prepared, y), cast(Any, y), classes, mean, scale, reading.missing,
         collection, lengths, sums, columns, facts, labels, fill, watcher,
     )  # fmt: skip
     if hint and not preparing.scale:
@@ -311,7 +311,7 @@ def look_aside(
     if not sides:
         return {}, collection.lengths
     names = (*collection.target_names, *collection.ids)
-    first, *others = [open_blocks(side) for side in sides]
+    first, *others = [blocks_of(side) for side in sides]
     visit = FactFinder(collection.format == "csv")
     facts, lengths = first.fold(visit, merged_facts, *others)
     found = dict(zip(names, facts, strict=True))
@@ -351,10 +351,17 @@ def read_target(
     return kept_blocks(y, only.label_dtype()), labels, True
 
 
-def kept_blocks(y: da.Array, dtype: np.dtype) -> da.Array:
+def kept_blocks(y: Any, dtype: np.dtype) -> da.Array:
     """A target that workers keep, for it is small and needed again."""
     meta = np.empty((0,) * y.ndim, dtype=dtype)
     return y.map_blocks(Labels(dtype), dtype=dtype, meta=meta).persist()
+
+
+def blocks_of(collection) -> RowBlocks:
+    """What is known to lie in blocks of rows, opened."""
+    blocks = open_blocks(collection)
+    assert blocks is not None
+    return blocks
 
 
 # -- the features -----------------------------------------------------------------
@@ -378,11 +385,11 @@ def raw_array(
     if list(columns) != list(range(X.shape[1])):
         is_array = isinstance(X, da.Array)
         X = X[:, list(columns)] if is_array else X[[collection.names[i] for i in columns]]
-    X = as_array(X, lengths)
-    if fill is not None:
-        visit = Preparation(fill, None, None)
-        X = X.map_blocks(visit, dtype=np.float64, meta=np.empty((0, 0)))
-    return X
+    raw: Any = as_array(X, lengths)
+    if fill is None:
+        return raw
+    visit = Preparation(fill, None, None)
+    return raw.map_blocks(visit, dtype=np.float64, meta=np.empty((0, 0)))
 
 
 def fill_gaps(
@@ -392,7 +399,7 @@ def fill_gaps(
     names, everything = collection.names, tuple(range(len(collection.names)))
     if missing != "mean":
         return names, everything, None, {}, {}
-    gaps = open_blocks(collection.X).fold(GapCount(), merged_gaps)
+    gaps = blocks_of(collection.X).fold(GapCount(), merged_gaps)
     if gaps.infinite.any():
         raise DataFileError(f"infinite values in {counted(names, gaps.infinite)}; correct them.")
     if not gaps.missing.any():
@@ -435,7 +442,7 @@ def what_is_wrong(error: ValueError, collection: Collection, names: Sequence[str
     """Why the rows could not be summed up: one more pass counts what is missing."""
     if "NaN" not in str(error) and "infinity" not in str(error):
         return str(error)
-    gaps = open_blocks(collection.X).fold(GapCount(), merged_gaps)
+    gaps = blocks_of(collection.X).fold(GapCount(), merged_gaps)
     if gaps.infinite.any():
         return f"infinite values in {counted(names, gaps.infinite)}; correct the file."
     total = plural(int(gaps.missing.sum()), "missing value")
@@ -453,7 +460,7 @@ def settled(sums: Moments, rows: DaskRows, n: int) -> tuple[Moments, np.ndarray]
     constant = deviation == 0.0
     doubtful = np.flatnonzero(deviation <= _NEARLY_CONSTANT * np.abs(features.mean))
     if len(doubtful):
-        low, high = open_blocks(rows.take(doubtful)).fold(extremes, merged_extremes)
+        low, high = blocks_of(rows.take(doubtful)).fold(extremes, merged_extremes)
         largest = np.maximum(np.abs(low), np.abs(high))
         constant[doubtful] = high / 2 - low / 2 <= 4 * np.finfo(float).eps * largest
     varies = np.ones(len(sums.mean))
@@ -475,7 +482,7 @@ def preparation(
     if not preparing.scale:
         return mean, None
     if constant.any():
-        which = listed([names[i] for i in np.flatnonzero(constant)])
+        which = listed([names[i] for i in np.flatnonzero(constant).tolist()])
         screen.note(f"constant columns are not scaled: {which}")
     deviation = np.sqrt(np.diag(features.covariance()))
     return mean, np.where(constant, 1.0, deviation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -113,7 +114,7 @@ def _estimator(method: str, k: int | float, r: int | None, searching: Searching,
 
     size = 2 if r is None else r
     if method == "certified":
-        given = {
+        given: dict[str, Any] = {
             "criterion": searching.criterion,
             "search": searching.search,
             "epsilon": searching.epsilon,
@@ -207,7 +208,7 @@ def _model(found: Found, method: str) -> FittedModel:
     return FittedModel.of("outliers", found.data, arrays, facts)
 
 
-class _Labels:
+class _Labels(Sequence[str]):
     """A label for every row: its ids where they are known, or its number."""
 
     def __init__(self, found: Found):
@@ -222,7 +223,7 @@ class _Labels:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def __getitem__(self, row: int) -> str:
+    def __getitem__(self, row):
         known = self._known.get(int(row))
         return f"row {self._numbers[row]}" if known is None else known
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -72,11 +74,16 @@ class ColumnFacts:
         """Type of the classes: whole numbers, or text."""
         if self.whole:
             return np.dtype(np.int64)
-        return np.dtype(f"U{max(map(len, self.values))}") if self.is_text else np.dtype("U32")
+        return np.dtype(f"U{max(map(len, self._known))}") if self.is_text else np.dtype("U32")
 
     def labels(self) -> list[str]:
         """Names of the classes, in order."""
-        return [str(label) for label in np.unique(self.values.astype(self.label_dtype()))]
+        return [str(label) for label in np.unique(self._known.astype(self.label_dtype()))]
+
+    @property
+    def _known(self) -> np.ndarray:
+        assert self.values is not None  # there are classes
+        return self.values
 
     def typed(self, values: np.ndarray) -> np.ndarray:
         """Values as they are written: text, whole numbers or others."""
@@ -155,9 +162,8 @@ def _together(facts: Sequence[ColumnFacts]) -> ColumnFacts:
             s if f.is_text or s is None else np.array([str(int(v)) for v in s], dtype=object)
             for f, s in zip(facts, sets, strict=True)
         ]
-    values = None
-    if all(s is not None for s in sets):
-        values = _few(np.unique(np.concatenate(sets)))
+    known = [s for s in sets if s is not None]
+    values = _few(np.unique(np.concatenate(known))) if len(known) == len(sets) else None
     return ColumnFacts(
         sum(f.count for f in facts),
         sum(f.missing for f in facts),
@@ -227,10 +233,10 @@ class GapCount:
 def merged_gaps(parts: Sequence[Gaps]) -> Gaps:
     """Gaps of all rows together."""
     count = sum(part.count for part in parts)
-    missing = sum(part.missing for part in parts)
+    missing = reduce(add, (part.missing for part in parts))
     there = np.maximum(count - missing, 1)
-    mean = sum(part.mean * ((part.count - part.missing) / there) for part in parts)
-    return Gaps(count, missing, sum(part.infinite for part in parts), mean)
+    mean = reduce(add, (part.mean * ((part.count - part.missing) / there) for part in parts))
+    return Gaps(count, missing, reduce(add, (part.infinite for part in parts)), mean)
 
 
 class Scan:

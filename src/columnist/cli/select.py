@@ -204,7 +204,7 @@ def make_path(
     """Every size up to one; None if interrupted before there is anything."""
     from columnist import selection_path
 
-    if watch.interrupted:
+    if watch.interrupted or choosing.path is None:
         return None
     watch.phase(f"every size up to {choosing.path}")
     options: dict[str, Any] = {
@@ -309,7 +309,7 @@ class Chosen:
         intercept = getattr(self.rebuilt, "intercept_", getattr(self.rebuilt, "intercept", None))
         components = getattr(self.rebuilt, "components_", np.zeros((0, 0)))
         arrays: dict[str, Any] = {"selected": np.array(self.ascending)}
-        if self.explains == "X" and coef.size <= 1_000_000:
+        if self.explains == "X" and coef is not None and coef.size <= 1_000_000:
             arrays |= {"coef": coef[order], "intercept": intercept}
             if len(components):
                 arrays["components"] = components
@@ -360,7 +360,7 @@ def path_json(path, data: Data) -> list[dict[str, Any]]:
             "relative_error": relative,
             **{
                 key: value
-                for key, value in certificate_json(step.certificate, history=False).items()
+                for key, value in (certificate_json(step.certificate, history=False) or {}).items()
                 if key in ("status", "error", "lower_bound", "gap")
             },
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -44,7 +44,7 @@ class Entry:
 
     def summary(self) -> str:
         """What it does, in one line."""
-        return inspect.getdoc(self.load()).splitlines()[0]
+        return (inspect.getdoc(self.load()) or self.name).splitlines()[0]
 
 
 _ENTRIES = (
@@ -137,7 +137,7 @@ def _option(parameter: str) -> str:
     return names.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
-def _check_parameters(entry: Entry, known: Sequence[str], parameters: Mapping[str, Any]) -> None:
+def _check_parameters(entry: Entry, known: Collection[str], parameters: Mapping[str, Any]) -> None:
     for name in parameters:
         if name not in known:
             hidden = ("callback", "verbose", "n_features_to_select")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import csv
 import gzip
 import hashlib
@@ -31,7 +32,7 @@ class DataFile:
     sha256: str
     addresses: tuple[str, ...]
 
-    def stored(self, content: bytes) -> bytes:
+    def stored(self, content: builtins.bytes) -> builtins.bytes:
         """The content as it lies in the data home."""
         return gzip.compress(content, mtime=0) if self.path.endswith(".gz") else content
 

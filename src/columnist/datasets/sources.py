@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import scipy.io
@@ -20,7 +21,7 @@ from columnist.io import arff
 
 __all__ = ["SOURCES", "TARGETS", "Matrix", "Source", "read_arff", "read_table"]
 
-Matrix = np.ndarray | sp.csr_array
+Matrix: TypeAlias = np.ndarray | sp.csr_array
 # The files do not say how wide the data are.
 N_URL_FEATURES = 3231961
 

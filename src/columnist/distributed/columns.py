@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dask
+import dask.base
 import numpy as np
 import scipy.sparse as sp
 from dask.delayed import Delayed, delayed
@@ -23,8 +23,10 @@ from columnist.distributed.run import (
     merge_tree,
     visit_task,
 )
-from columnist.linalg.blocks import RowBlocks
 from columnist.linalg.column_parts import ColumnParts
+
+if TYPE_CHECKING:
+    from columnist.distributed.rows import DaskRows
 
 __all__ = ["DaskColumns", "cut_columns"]
 
@@ -37,7 +39,7 @@ _PER_THREAD = 2
 _KEPT = 0.5
 
 
-def cut_columns(rows: RowBlocks) -> DaskColumns:
+def cut_columns(rows: DaskRows) -> DaskColumns:
     """Blocks of rows cut into blocks of columns of about equal numbers of entries.
 
     One pass counts the entries, a second one deals them out. Parts that fit into memory, that
@@ -58,7 +60,7 @@ def cut_columns(rows: RowBlocks) -> DaskColumns:
     blocks = rows._blocks()
     parts = _dealt(blocks, survey.columns, edges)
     if columns.nbytes <= _KEPT * memory:
-        parts = dask.persist(*parts)
+        parts = dask.base.persist(*parts)
         charge(Cost(passes=1, visits=len(blocks), reduced=columns.nbytes))
     return columns.with_parts(parts, edges)
 
@@ -202,8 +204,8 @@ class _Counts:
     """Entries of rows and columns; columns are None where nothing is left out."""
 
     row_counts: np.ndarray
-    columns: np.ndarray | None
-    counts: np.ndarray | None
+    columns: Any
+    counts: Any
     largest: float
 
 

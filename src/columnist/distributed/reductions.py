@@ -6,6 +6,8 @@ columns. Blocks are visited where they are, and small results merged in a tree.
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -219,9 +221,7 @@ def randomized_svd(
     basis = np.linalg.qr(random_generator(random_state).standard_normal((n, width)))[0]
     for _ in range(n_passes):
         image = X.fold(_Kernel(basis), _merged_kernels)
-        product = image.products - (
-            np.outer(image.sums, image.turned) / image.count if center else 0
-        )
+        product = image.products - (np.outer(image.sums, image.turned) / image.n if center else 0)
         basis = np.linalg.qr(product)[0]
     turned = X.fold(_Turned(basis), merged_moments)
     rows = turned.factor()
@@ -309,11 +309,15 @@ class _Solved:
         return rows.T
 
 
-class _TurnedMoments(_Solved):
+class _TurnedMoments:
     """Moments of rows times the inverse of a triangular factor."""
 
+    def __init__(self, *factors: np.ndarray):
+        self.factors = factors
+        self._turn = _Solved(*factors)
+
     def __call__(self, block) -> Moments:
-        return moments_of(super().__call__(block))
+        return moments_of(self._turn(block))
 
     def operations(self, block) -> float:
         """Multiplications of the solution and of the inner products."""
@@ -336,7 +340,7 @@ class _Turned:
 
 
 class _Image(NamedTuple):
-    count: int
+    n: int
     sums: np.ndarray
     turned: np.ndarray
     products: np.ndarray
@@ -360,7 +364,7 @@ class _Kernel:
 
 
 def _merged_kernels(parts: list[_Image]) -> _Image:
-    return _Image(*(sum(values) for values in zip(*parts, strict=True)))
+    return _Image._make(reduce(add, values) for values in zip(*parts, strict=True))
 
 
 class _Left:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, cast
 
 import dask.array as da
 import dask.dataframe as dd
@@ -39,7 +39,7 @@ class DaskRows(RowBlocks):
     """A Dask array or dataframe, cut into blocks of whole rows."""
 
     def __init__(self, data: da.Array | dd.DataFrame | dd.Series):
-        self.data = data
+        self.data: Any = data
         self.is_frame = not isinstance(data, da.Array)
         self.ndim = data.ndim
         self.n_features = 1 if data.ndim == 1 else int(data.shape[1])
@@ -103,7 +103,7 @@ class DaskRows(RowBlocks):
     def _parts(self, other) -> list:
         """The blocks of something with as many rows."""
         if isinstance(other, RowBlocks):
-            return other.cut_like(self)._blocks()
+            return cast(DaskRows, other.cut_like(self))._blocks()
         edges = np.append(self.starts, sum(self.lengths))
         charge(Cost(broadcast=bytes_of(other)))
         return [delayed(other[a:b]) for a, b in pairwise(edges)]
@@ -144,7 +144,7 @@ class DaskRows(RowBlocks):
     def by_columns(self) -> DaskColumns:
         return cut_columns(self)
 
-    def cut_like(self, other: RowBlocks) -> DaskRows:
+    def cut_like(self, other: Any) -> DaskRows:
         if self.is_frame and other.is_frame and self.data.npartitions == other.data.npartitions:
             return self  # visits compare the lengths
         if self.shape[0] != other.shape[0]:

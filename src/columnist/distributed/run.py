@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import dask
+import dask.base
 import numpy as np
 import scipy.sparse as sp
 from dask.base import get_scheduler
@@ -203,7 +203,7 @@ def _merged(merge: Callable, counted: list) -> tuple[Any, Cost]:
 
 def _run_here(tasks: Sequence[Delayed], watcher: _Watch | None) -> Sequence:
     if watcher is None:
-        return dask.compute(*tasks)
+        return dask.base.compute(*tasks)
 
     def finished(key, *_):
         if _is_visit(key):
@@ -211,7 +211,7 @@ def _run_here(tasks: Sequence[Delayed], watcher: _Watch | None) -> Sequence:
             watcher.tell()
 
     with Callback(posttask=finished):
-        return dask.compute(*tasks)
+        return dask.base.compute(*tasks)
 
 
 def _is_visit(key) -> bool:

@@ -94,10 +94,11 @@ def parquet_files(name: str) -> list[str]:
 class ParquetFiles(Source):
     """Parquet files with the same columns."""
 
+    schema: Any = None
+
     def __init__(self, files: Sequence[str], size: int):
         import pyarrow.parquet as pq
 
-        self.schema = None
         stored: list[tuple[str, int, int]] = []
         for file in files:
             try:
@@ -300,7 +301,7 @@ def npy_array(name: str, size: int) -> ArrayFile:
 def zarr_array(name: str, variable: str | None, size: int) -> ArrayFile:
     import zarr
 
-    stored = zarr.open(str(Path(name).absolute()), mode="r")
+    stored: Any = zarr.open(str(Path(name).absolute()), mode="r")
     if not hasattr(stored, "shape"):
         stored = _member(stored, variable)
     elif variable is not None:
@@ -340,7 +341,7 @@ def _checked_matrix(stored) -> tuple[int, int]:
         raise DataFileError("the array has no columns.")
     if not stored.shape[0]:
         raise DataFileError("there is not a single row of data.")
-    return tuple(int(side) for side in stored.shape)
+    return int(stored.shape[0]), int(stored.shape[1])
 
 
 def _height(chunk: int, width: int, size: int) -> int:

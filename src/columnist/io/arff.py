@@ -133,7 +133,7 @@ def attribute_of(line: str, number: int) -> Attribute:
     """The column that a line ``@attribute name type`` declares."""
     match = ATTRIBUTE.fullmatch(line)
     kind = match[2].strip() if match else ""
-    if not kind:
+    if match is None or not kind:
         raise DataFileError(f"line {number}: {quoted(line)} is no '@attribute name type'.")
     name = unquoted(match[1])
     if kind.startswith("{"):
@@ -237,9 +237,11 @@ def sparse_columns(
             if place in text:
                 text[place][row] = None if value == "?" else value
                 continue
-            coded = attribute.text and value != "?"
+            coded = attribute.text and value != "?" and code is not None
             places.append(place)
-            values.append(code(attribute, value) if coded else as_float(value, attribute, number))
+            values.append(
+                code(attribute, value) if coded and code else as_float(value, attribute, number)
+            )
         starts.append(len(places))
     shape = (len(rows), len(attributes))
     matrix = sp.csr_array((np.array(values, dtype=np.float64), places, starts), shape=shape)

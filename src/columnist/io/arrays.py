@@ -56,10 +56,11 @@ def load_safely(file: Any, **options: Any) -> Any:
 def structured(array: np.ndarray) -> MatrixColumns:
     """One column per field."""
     array = array.ravel()
-    names, renamed = unique_names(array.dtype.names)
+    fields = array.dtype.names or ()
+    names, renamed = unique_names(fields)
     matrix = np.full((len(array), len(names)), np.nan)
     text: dict[int, np.ndarray] = {}
-    for place, field in enumerate(array.dtype.names):
+    for place, field in enumerate(fields):
         column = array[field]
         if column.ndim != 1:
             raise DataFileError(f"field {quoted(field)} has several values a row.")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.io.columns import Columns, text_array
+from columnist.io.columns import Columns, Described, text_array
 from columnist.io.table import DataFileError, Table, listed, plural, quoted
 
 __all__ = ["Request", "assemble"]
@@ -80,7 +81,7 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
     )
 
 
-def check_roles(request: Request, places: dict[str, int], columns: Columns) -> None:
+def check_roles(request: Request, places: dict[str, int], columns: Described) -> None:
     """Every name must be a column, and no column may play two parts."""
     taken: dict[str, str] = {}
     for role, names in request.roles().items():
@@ -94,7 +95,7 @@ def check_roles(request: Request, places: dict[str, int], columns: Columns) -> N
             taken[name] = role
 
 
-def unknown_column(role: str, name: str, places: dict[str, int], columns: Columns) -> str:
+def unknown_column(role: str, name: str, places: dict[str, int], columns: Described) -> str:
     """The message for a name that is not there."""
     known = [*places, *columns.extras]
     close = difflib.get_close_matches(name, known[:100_000], n=3)
@@ -110,7 +111,7 @@ def unknown_column(role: str, name: str, places: dict[str, int], columns: Column
 
 
 def numeric_features(
-    columns: Columns, request: Request, places: dict[str, int]
+    columns: Described, request: Request, places: dict[str, int]
 ) -> tuple[list[str], dict[str, str]]:
     """Names of the features, and the columns that are none."""
     ignored = dict.fromkeys(request.drop, "on request")
@@ -129,7 +130,7 @@ def numeric_features(
 
 
 def not_numbers(
-    columns: Columns, other: dict[str, str], places: dict[str, int], request: Request
+    columns: Described, other: dict[str, str], places: dict[str, int], request: Request
 ) -> str:
     """The message for columns that are not numbers."""
     described = []
@@ -248,15 +249,15 @@ def filled(
 ) -> tuple[np.ndarray | sp.csr_array, dict[str, tuple[int, float]]]:
     """X with the mean or median of a column in place of its missing values."""
     X = X.copy()
-    columns = X.tocsc() if sp.issparse(X) else None
+    columns: Any = X.tocsc() if sp.issparse(X) else None
     imputed = {}
-    for place in np.flatnonzero(counts):
+    for place in np.flatnonzero(counts).tolist():
         column = X[:, place] if columns is None else columns[:, [place]].toarray()[:, 0]
         value = center(column[~np.isnan(column)], statistic)
         imputed[names[place]] = (int(counts[place]), value)
         if columns is None:
             column[np.isnan(column)] = value
-    if columns is not None:
+    if sp.issparse(X):
         values = dict(zip(names, range(len(names)), strict=True))
         by_place = np.zeros(len(names))
         for name, (_, value) in imputed.items():
@@ -273,13 +274,13 @@ def filled_with(
     counts = per_column(X, np.isnan)
     if not counts.any():
         return X, {}
-    X, values = X.copy(), np.asarray(values, dtype=np.float64)
+    X, fill = X.copy(), np.asarray(values, dtype=np.float64)
     if sp.issparse(X):
         gone = np.isnan(X.data)
-        X.data[gone] = values[X.indices[gone]]
+        X.data[gone] = fill[X.indices[gone]]
     else:
-        X = np.where(np.isnan(X), values, X)
-    return X, {names[i]: (int(counts[i]), float(values[i])) for i in np.flatnonzero(counts)}
+        X = np.where(np.isnan(X), fill, X)
+    return X, {names[i]: (int(counts[i]), float(fill[i])) for i in np.flatnonzero(counts).tolist()}
 
 
 def center(values: np.ndarray, statistic: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,18 +15,23 @@ __all__ = ["Columns", "MatrixColumns", "numbered_names", "text_array", "unique_n
 MOST_TEXT_BYTES = 1 << 28
 
 
-class Columns(Protocol):
-    """What a reader hands over: named columns of numbers or of something else."""
+class Described(Protocol):
+    """Named columns of numbers or of something else."""
 
     names: tuple[str, ...]
-    renamed: dict[str, str]
-    extras: dict[str, np.ndarray]
+    extras: dict[str, Any]
 
     def kind(self, place: int) -> str:
         """``"number"``, ``"empty"`` (no value at all), or what else the column holds."""
 
     def detail(self, place: int) -> str:
         """What keeps a column from being numbers, for a message; may be empty."""
+
+
+class Columns(Described, Protocol):
+    """What a reader hands over."""
+
+    renamed: dict[str, str]
 
     def numbers(self, places: Sequence[int]) -> np.ndarray | sp.csr_array:
         """Columns of numbers as one matrix, float64 in C order; nan is missing."""

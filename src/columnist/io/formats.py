@@ -62,6 +62,7 @@ def signature(head: bytes) -> str | None:
 def sniffed_format(asked: str | None, name: str, head: bytes) -> str:
     """The format to read; an error where name or request and content do not fit together."""
     found = signature(head)
+    expected: str | None
     if asked is not None:
         expected, because = asked, f"format={asked!r} was asked for"
     else:

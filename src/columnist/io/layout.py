@@ -124,11 +124,14 @@ def split_records(body: str, delimiter: str, line: int, whole: bool) -> list[Rec
     apart = r" \t" if delimiter == " " else re.escape(delimiter)
     field = re.compile(rf'[ \t]*"(?:[^"]|"")*"[^{apart}\n]*|[^{apart}\n]*')
     gap = re.compile(r"[ \t]+" if delimiter == " " else re.escape(delimiter))
-    records, fields, place = [], [], 0
+    records: list[Record] = []
+    fields: list[str] = []
+    place = 0
     if delimiter == " ":
         body = re.sub(r"[ \t]+$|^[ \t]+", "", body, flags=re.MULTILINE)
     while place < len(body) and len(records) < MOST_RECORDS:
         match = field.match(body, place)
+        assert match is not None  # a field may be empty
         fields.append(match.group().strip())
         line += match.group().count("\n")
         place = match.end()

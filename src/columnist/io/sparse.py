@@ -45,8 +45,10 @@ def read_mtx(data: Input) -> MatrixColumns:
     else:
         matrix = dense_triangle(body[1:], rows, columns, symmetry)
     stored = stored_names(content, b"%")
-    fits = stored is not None and len(stored) == columns
-    names, renamed = unique_names(stored) if fits else (numbered_names(columns), {})
+    if stored is not None and len(stored) == columns:
+        names, renamed = unique_names(stored)
+    else:
+        names, renamed = numbered_names(columns), {}
     return MatrixColumns(matrix, names, renamed=renamed)
 
 

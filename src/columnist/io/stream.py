@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def _text_file(name: str) -> Iterator[BinaryIO]:
             yield file
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
-            yield inner
+            yield cast(BinaryIO, inner)
 
 
 class _Words:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -158,7 +158,7 @@ def write_file(write: Writer, content: Content, path: Path, compressed: bool) ->
     with open(path, "wb") as file:
         if compressed:
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
-                write(content, inner)
+                write(content, cast(BinaryIO, inner))
         else:
             write(content, file)
 

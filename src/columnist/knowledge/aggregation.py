@@ -143,7 +143,8 @@ def aggregate_levels(
     n_lists, n_features = levels.shape
     names = [f"number {i}" for i in range(n_lists)] if names is None else list(names)
     mean_ranks = rankdata(levels, "average", axis=1)
-    history, gap = [], 0.0
+    history: list[float] = []
+    gap = 0.0
     if method == "borda":
         share = _shares(weights, n_lists)
         points = (n_features - mean_ranks) / n_features

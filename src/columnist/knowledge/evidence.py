@@ -56,7 +56,7 @@ def nearest_accuracy(
     array([1., 0.])
     """
     X, y = check_X_y(X, y, dtype=np.float64, ensure_min_samples=2)
-    ranking = np.asarray(ranking, dtype=np.intp)
+    order = np.asarray(ranking, dtype=np.intp)
     if test is not None and groups is not None:
         raise ValueError("groups belong to the samples of X; give groups or test, not both.")
     rows, truth = (X, y) if test is None else check_X_y(*test, dtype=np.float64)
@@ -65,9 +65,9 @@ def nearest_accuracy(
     found = []
     for size in sizes:
         check_count("sizes", size, low=1)
-        if size > len(ranking):
-            raise ValueError(f"sizes holds {size}, but the ranking has {len(ranking)} features.")
-        top = ranking[:size]
+        if size > len(order):
+            raise ValueError(f"sizes holds {size}, but the ranking has {len(order)} features.")
+        top = order[:size]
         distances = pairwise_distances(rows[:, top], X[:, top])
         if test is None:
             distances[groups[:, None] == groups] = np.inf

@@ -153,7 +153,7 @@ class Study:
             joined = set(ends)
             inside = [f for f in self.features or [] if f in joined]
             match(ends, inside or self.features, what="feature", source=name, strict=False)
-            index = {f: i for i, f in enumerate(self.features)}
+            index = {f: i for i, f in enumerate(self.features or [])}
         kept = [k for k in range(len(first)) if first[k] in index and second[k] in index]
         rows, columns = ([index[side[k]] for k in kept] for side in (first, second))
         shape = (self.X.shape[1], self.X.shape[1])
@@ -180,14 +180,15 @@ def _taken(values, at: np.ndarray):
 
 def _same_order(table: Table, source: str) -> list[int]:
     """Column of every row's name."""
-    odd = sorted(map(str, set(table.rows) ^ set(table.columns)))
+    rows, columns = table.rows or [], table.columns or []
+    odd = sorted(map(str, set(rows) ^ set(columns)))
     if odd:
         raise ValueError(
             f"Rows and columns of source {source!r} have different names, among them "
             f"{', '.join(odd[:5])}."
         )
-    order = {column: i for i, column in enumerate(table.columns)}
-    return [order[row] for row in table.rows]
+    order = {column: i for i, column in enumerate(columns)}
+    return [order[row] for row in rows]
 
 
 def _are_numbers(names: Iterable) -> bool:

@@ -40,8 +40,11 @@ class RowBlocks(ABC):
     is_sparse: bool
     # Anything with the columns' number and names, for scikit-learn's checks.
     header: Any
-    # Whether the target came with the rows.
-    has_target: bool = False
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the target came with the rows."""
+        return False
 
     @property
     @abstractmethod
@@ -137,6 +140,7 @@ class BlockMoments:
     def _joint(self, X, *y):
         if not y:
             return X
+        assert self._read is not None  # whoever has a target says how it is read
         Y = self._read(*y)
         if len(Y) != X.shape[0]:
             raise ValueError(

@@ -8,6 +8,7 @@ sparse X only :math:`S_r^{-1} U_r^T` is kept: n x r numbers are never held at on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -47,7 +48,7 @@ class RightVectors:
     """
 
     values: np.ndarray
-    data: np.ndarray | sp.spmatrix | ColumnParts
+    data: Any
     left: np.ndarray | None = None
 
     def keep(self, which) -> RightVectors:
@@ -105,6 +106,7 @@ def right_vectors(X, rank: int | None, rng: np.random.Generator | None) -> Right
         return _of_parts(X, rank, rng)
     side = X if m <= n else X.T
     if rank is not None and min(m, n) > _EXACT_SIDE:
+        assert rng is not None  # as the docstring asks
         values, basis = _iterated(side, rank, rng)
     elif sp.issparse(X):
         values, basis = _from_gram(side)

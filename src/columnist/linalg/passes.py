@@ -141,8 +141,8 @@ def apply(X, weights: np.ndarray) -> np.ndarray:
 def cross_and_back(X, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """X'q and XX'q."""
     if isinstance(X, ColumnParts):
-        products, images = zip(*X.collect(Visit(cross_and_back, q)), strict=True)
-        return X.spread(products), total(images)
+        pieces, images = zip(*X.collect(Visit(cross_and_back, q)), strict=True)
+        return X.spread(pieces), total(images)
     products = cross(X, q)
     return products, apply(X, products)
 

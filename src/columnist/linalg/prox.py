@@ -323,4 +323,5 @@ class _Descent:
         if self.gap is not None:
             bound = max(self.gap(new.W, new.value, new.gradient), 0.0)
             return bound / max(self._objective(new), _TINY)
+        assert moved is not None  # without a gap, steps are measured
         return float(np.linalg.norm(moved) / max(np.linalg.norm(new.W), _TINY))

@@ -105,8 +105,8 @@ class _Kept:
     def __init__(self, X: np.ndarray, mean: np.ndarray | None):
         self.free = mean is None
         self.rounding = max(X.shape) * _EPS
-        self.offset = 0.0 if self.free else float(np.linalg.norm(mean))
-        self.X = X if self.free else X - mean
+        self.offset = 0.0 if mean is None else float(np.linalg.norm(mean))
+        self.X = X if mean is None else X - mean
         if X.shape[1] > X.shape[0]:  # singular values ignore a rotation of the columns
             self.X = scipy.linalg.qr(self.X.T, mode="economic", check_finite=False)[1].T
         self.rows = np.arange(len(X))

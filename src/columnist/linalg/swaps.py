@@ -439,7 +439,8 @@ def _independent(columns: np.ndarray, order: Sequence[int]) -> tuple[list[int], 
     if chosen_basis(columns, order).shape[1] == len(order):
         return [int(i) for i in order], []
     basis = GrowingBasis(columns.shape[1], len(order))
-    new, old = [], []
+    new: list[int] = []
+    old: list[int] = []
     for i in order:
         (old if basis.append(columns[i]) is None else new).append(int(i))
     return new, old

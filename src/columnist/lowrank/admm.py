@@ -78,6 +78,7 @@ def admm(
         run.advance(tol, max_iter if len(starts) == 1 else min(_TRIAL, max_iter))
         if best is None or run.best[0] < best.best[0]:
             best = run
+    assert best is not None  # there is a start
     best.advance(tol, max_iter)
     objective, X, Y, pulls = best.best
     history, residuals = np.array(best.history), np.array(best.residuals)
@@ -165,7 +166,7 @@ class _Run:
             E = share[:, None] * P
             rest -= E
             old_E -= E
-            squares += np.vdot(rest, rest), np.vdot(old_E, old_E), self._multipliers(rows)
+            squares += [np.vdot(rest, rest), np.vdot(old_E, old_E), self._multipliers(rows)]
             self.WY[rows] = self._target(rows, values) @ self.Y
         self.primal, self.dual, self.multipliers = np.sqrt(squares)
 

@@ -24,6 +24,7 @@ class Filled:
     """
 
     def __init__(self, table: Table):
+        assert table.missing is not None  # else there is nothing to fill
         self.holes = table.missing
         self.table = replace(table, values=table.values.copy(), missing=None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -107,10 +108,11 @@ class Solver:
             run = alternate(self.table, start.X, penalties, tol=self.tol, max_iter=self.max_iter)
             if best is None or run.objective < best.objective:
                 best = run
+        assert best is not None  # there is a start
         return best
 
     def _admm(self, starts: Sequence[Start], penalties: np.ndarray) -> Factors:
-        options = {"tol": self.tol, "max_iter": self.max_iter}
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         found = admm(self.table, starts, penalties, self.loss, **options)
         if self.loss == "robust" and not found.n_active and np.isfinite(penalties).all():
             start = single_column(self.table, found.X.shape[1], float(penalties[0]))

@@ -236,6 +236,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
         if self.alpha is not None:
             alpha = float(self.alpha) / alpha_unit
             return solver.solve(alpha), alpha, size
+        assert size is not None  # one of the two is given
         choice = fit_exactly(solver, size)
         return choice.factors, choice.alpha, size
 

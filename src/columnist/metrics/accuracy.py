@@ -121,7 +121,7 @@ def aggregated_accuracy(
     ranking = None
     if not hasattr(selector, "fit"):
         ranking = np.array(resolve_columns("selector", selector, X.shape[1], names), dtype=int)
-    sizes = _resolve_sizes(sizes, X.shape[1] if ranking is None else len(ranking))
+    steps = _resolve_sizes(sizes, X.shape[1] if ranking is None else len(ranking))
     if classifier is None:
         scaler = StandardScaler(with_mean=not sp.issparse(X))
         classifier = make_pipeline(scaler, SVC(kernel="linear"))
@@ -129,11 +129,11 @@ def aggregated_accuracy(
     for train, test in _splits(cv, X, y, random_state):
         learn, judge = X[train], X[test]
         row = []
-        for chosen in _selections(selector, ranking, learn, y[train], sizes):
+        for chosen in _selections(selector, ranking, learn, y[train], steps):
             model = clone(classifier).fit(learn[:, chosen], y[train])
             row.append(np.mean(model.predict(judge[:, chosen]) == y[test]))
         accuracies.append(row)
-    return AccuracyBySize(sizes, np.array(accuracies))
+    return AccuracyBySize(steps, np.array(accuracies))
 
 
 def paired_t_test(a, b) -> float:
@@ -203,9 +203,10 @@ def _selections(selector, ranking, X, y, sizes) -> Iterator[np.ndarray]:
     largest = _fitted(selector, sizes.max(), X, y)
     order = getattr(largest, "ranking_", None)
     # Elsewhere the name may mean something else, such as the place of every feature.
-    ordered = order is not None and np.array_equal(np.sort(order), np.arange(X.shape[1]))
+    if order is not None and not np.array_equal(np.sort(order), np.arange(X.shape[1])):
+        order = None
     for size in sizes:
-        if ordered:
+        if order is not None:
             yield order[:size]
         elif size == sizes.max():
             yield largest.get_support(indices=True)

@@ -150,22 +150,24 @@ class ComparisonDisplay:
         -------
         ComparisonDisplay
         """
-        if isinstance(bound, str) and bound not in selectors:
-            raise ValueError(f"bound names {bound!r}, which is not among the selectors.")
-        measure = {"y": y, "criterion": criterion, "centering": centering}
+        named = bound if isinstance(bound, str) else None
+        if named is not None and named not in selectors:
+            raise ValueError(f"bound names {named!r}, which is not among the selectors.")
+        limit: Any = bound
+        measure: dict[str, Any] = {"y": y, "criterion": criterion, "centering": centering}
         errors, seconds = [], []
         for name, selector in selectors.items():
             fitted, elapsed = _timed_fit(selector, X, y)
-            columns = np.flatnonzero(fitted.get_support())
+            columns = np.flatnonzero(fitted.get_support()).tolist()
             errors.append(reconstruction_error(X, columns, **measure))
             seconds.append(elapsed)
-            if bound == name:
-                bound = _certificate_of(name, fitted)
+            if named == name:
+                limit = _certificate_of(name, fitted)
         display = cls(
             list(selectors),
             errors,
             seconds,
-            bound=bound.lower_bound if isinstance(bound, Certificate) else bound,
+            bound=limit.lower_bound if isinstance(limit, Certificate) else limit,
             total=reconstruction_error(X, [], **measure),
             criterion=get_criterion(criterion).name,
             target="X" if y is None else "y",
@@ -200,9 +202,9 @@ class ComparisonDisplay:
         """
         ax = axes_for(ax)
         relative = relative and bool(self.total)
-        unit = 100.0 / self.total if relative else 1.0
+        unit = 100.0 / self.total if relative and self.total else 1.0
         errors, bound = unit * self.errors, None if self.bound is None else unit * self.bound
-        reached = self.errors <= (0.0 if bound is None else self.bound * (1 + _REACHED))
+        reached = self.errors <= (0.0 if self.bound is None else self.bound * (1 + _REACHED))
         style = {
             "s": 40,
             "edgecolors": FOUND,

@@ -182,7 +182,7 @@ class ErrorPathDisplay:
         """
         ax = axes_for(ax)
         relative = relative and bool(self.total)
-        unit = 100.0 / self.total if relative else 1.0
+        unit = 100.0 / self.total if relative and self.total else 1.0
         errors, bounds, proven = unit * self.errors, unit * self.lower_bounds, self.proven
         style = {"color": FOUND, "linewidth": 1.5, "zorder": 2} | dict(line_kw or {})
         (self.line_,) = ax.plot(self.sizes, errors, **style)

@@ -64,7 +64,9 @@ class FeatureScoresDisplay:
         self.selected = np.asarray(selected, dtype=np.intp)
         self.names = [f"x{j}" for j in range(len(self.scores))] if names is None else list(names)
         if len(self.names) != len(self.scores):
-            raise ValueError(f"{len(self.scores)} scores need as many names; got {len(names)}.")
+            raise ValueError(
+                f"{len(self.scores)} scores need as many names; got {len(self.names)}."
+            )
         self.ranking = ranked(self.scores) if ranking is None else np.asarray(ranking)
         self.title = title
 
@@ -90,7 +92,7 @@ class FeatureScoresDisplay:
         display = cls(
             estimator.scores_,
             selected=estimator.selected_,
-            names=feature_names(estimator),
+            names=feature_names(estimator).tolist(),
             ranking=getattr(estimator, "ranking_", None),
             title=name,
         )

@@ -132,7 +132,8 @@ class OutlierImagesDisplay:
         from matplotlib.patches import Rectangle
 
         self.image_ = ax.imshow(grid, **{"cmap": "gray"} | dict(image_kw or {}))
-        style = {"fill": False, "edgecolor": _FRAME, "linewidth": 2.0} | dict(frame_kw or {})
+        style: dict[str, Any] = {"fill": False, "edgecolor": _FRAME, "linewidth": 2.0}
+        style |= dict(frame_kw or {})
         self.frames_ = []
         for place in self.outliers:
             row, column = divmod(int(place), n_columns)

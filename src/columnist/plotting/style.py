@@ -37,7 +37,7 @@ _DISTANCES, _NEAR = (7, 13, 22, 32, 44, 58, 74, 92), 13
 # Labels that share less than this many square pixels with something else do not cover it.
 _TOUCHING = 1e-6
 _LINE = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 4}
-_DIRECTIONS = [(1, 0), (-1, 0), (0, 1), (0, -1)]
+_DIRECTIONS: list[tuple[float, float]] = [(1, 0), (-1, 0), (0, 1), (0, -1)]
 _DIRECTIONS += [(x, y) for x in (1.0, -1.0, 0.5, -0.5) for y in (1.0, -1.0, 0.5, -0.5)]
 
 

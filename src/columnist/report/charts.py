@@ -247,7 +247,8 @@ class Plot:
     ) -> None:
         """One mark per point, with what it tells, if anything."""
         group = ET.SubElement(self.root, "g", {"class": f"points {cls}"})
-        for x, y, tip in zip(xs, ys, tips or [None] * len(xs), strict=True):
+        marks: Sequence[str | None] = tips or [None] * len(xs)
+        for x, y, tip in zip(xs, ys, marks, strict=True):
             if not (np.isfinite(x) and np.isfinite(y)):
                 continue
             left, top = f"{self.place_x(x):.1f}", f"{self.place_y(y):.1f}"
@@ -331,9 +332,9 @@ def bars(
 
     ``texts`` are written at the bars' ends; a bar that is not finite has its text only.
     """
-    row, values = 24.0, np.asarray(values, dtype=np.float64)
+    row, lengths = 24.0, np.asarray(values, dtype=np.float64)
     texts = [readable(text) if text else "" for text in texts]
-    finite = np.where(np.isfinite(values), values, 0.0)
+    finite = np.where(np.isfinite(lengths), lengths, 0.0)
     svg = _root(width, row * len(names) + 8, title, description)
     room = min(max((text_width(readable(n)) for n in names), default=0.0), 0.36 * width)
     at_end = max((text_width(t) for t in texts), default=0.0) + 12

@@ -192,7 +192,7 @@ def _columns(shares: np.ndarray, labels: list[str]) -> Section:
 
         def draw(width: float) -> str:
             return bars(
-                [labels[j] for j in shown], shares[shown], texts, ["c-found"] * len(shown),
+                [labels[j] for j in shown], shares[shown].tolist(), texts, ["c-found"] * len(shown),
                 title="Columns that keep the most of their variation", width=width,
                 description=f"{len(shown)} columns, from {texts[0]} down to {texts[-1]}.",
             )  # fmt: skip
@@ -201,12 +201,12 @@ def _columns(shares: np.ndarray, labels: list[str]) -> Section:
         rows = [(labels[j], float(shares[j])) for j in shown]
         table = Table("Columns that keep the most of their variation", kinds, rows)
         blocks.append(Figure(table.caption, **drawn_twice(draw), table=table))
-    rows = [
+    known = [
         (labels[j], None if np.isnan(shares[j]) else float(shares[j])) for j in order[:_MOST_ROWS]
     ]
     kinds = [("Column", "text"), ("Variation left", "bar")]
-    if len(rows) > _MOST_BARS:
-        blocks.append(Table("Variation left in each column", kinds, rows))
+    if len(known) > _MOST_BARS:
+        blocks.append(Table("Variation left in each column", kinds, known))
     if len(order) > _MOST_ROWS:
         blocks.append(Note(f"{len(order) - _MOST_ROWS:,} columns are left out of the table."))
     if np.isnan(shares).any():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ _HISTORY_ROWS = 200
 _MOST_ROWS, _MOST_COLUMNS = 30, 40
 
 
-def drawn_twice(draw: Callable[[float], str]) -> dict[str, str]:
+def drawn_twice(draw: Callable[[float], str]) -> dict[str, Any]:
     """A drawing for wide pages and one for narrow ones."""
     return {"wide": draw(WIDTHS[0]), "narrow": draw(WIDTHS[1])}
 

@@ -118,7 +118,8 @@ def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:
     if len(ranking) > _MOST_BARS:
         blocks.append(Note(f"The picture shows the best {_MOST_BARS} of {len(ranking):,} columns."))
     raw = getattr(selector, "raw_scores_", None)
-    raw = np.asarray(raw, dtype=np.float64) if np.shape(raw) == scores.shape else None
+    fits = raw is not None and np.shape(raw) == scores.shape
+    raw = np.asarray(raw, dtype=np.float64) if fits else None
     blocks.append(_scores_table(scores, raw, ranking[:_MOST_ROWS], kept, labels))
     if len(ranking) > _MOST_ROWS:
         blocks.append(Note(f"{len(ranking) - _MOST_ROWS:,} lower-ranked columns are left out."))

@@ -150,8 +150,9 @@ def answer(problem: Problem, column: str) -> tuple[float, str]:
         found = searched(problem, **weighted)
         return found.error, found.proof
     greedy = searched(problem, "greedy")
-    found = {"greedy": greedy.error, "a_priori": greedy.a_priori}
-    return found.get(column, greedy.a_posteriori), ""
+    assert greedy.a_priori is not None  # greedy searches know theirs
+    errors = {"greedy": greedy.error, "a_priori": greedy.a_priori}
+    return errors.get(column, greedy.a_posteriori), ""
 
 
 def spectral_table(run: Run) -> Iterator[Cell]:
@@ -166,7 +167,8 @@ def spectral_table(run: Run) -> Iterator[Cell]:
                     yield skipped(where, figure)
                     continue
                 ours, proof = answer(problem, column)
-                why, better = ANY_RRQR if column == "GE" else "", "smaller"
+                better: str | None = "smaller"
+                why = ANY_RRQR if column == "GE" else ""
                 smaller = replace(problem, k=problem.k - 1)
                 if not agrees(ours, figure) and agrees(answer(smaller, column)[0], figure):
                     why, better = f"the size is misprinted for {smaller.k}", None

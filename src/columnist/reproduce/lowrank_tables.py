@@ -121,8 +121,8 @@ def cells(run: Run) -> Iterator[Cell]:
     for where, figure, model, i in places:
         ours = ", ".join(f"{name} {found[name][model][i]:.4f}" for name in found) or None
         yield not_possible(where, figure, "the set of faces is not named", ours)
-    for name, ours in found.items():
-        yield from (order_cell(name, ours, i) for i in range(len(MEASURES)))
+    for name, values in found.items():
+        yield from (order_cell(name, values, i) for i in range(len(MEASURES)))
 
 
 def order_cell(name: str, ours: Figures, i: int) -> Cell:

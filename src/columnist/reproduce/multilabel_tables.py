@@ -125,8 +125,7 @@ def grid(method: str, most: int) -> Iterator[Any]:
         yield from (RobustL21Selector(most, alpha=alpha, tol=1e-4) for alpha in ALPHAS)
         return
     for alpha, beta, gamma in product(COARSE, COARSE, GAMMAS):
-        options = {"alpha": alpha, "beta": beta, "gamma": gamma, "tol": 1e-4}
-        yield MultiLabelInformedSelector(most, **options)
+        yield MultiLabelInformedSelector(most, alpha=alpha, beta=beta, gamma=gamma, tol=1e-4)
 
 
 def ranked_losses(ranking, X, Y: np.ndarray, train, test) -> np.ndarray:
@@ -342,7 +341,7 @@ def exponent_cell(row: Row, where: str, said: str, falls: dict[tuple[int, float]
     if row["what"] == "decrease [%]":
         return compare(where, said, here[float(row["p"])], better="larger", why=why)
     if row["what"] == "best p":
-        best = max(here, key=here.get)
+        best = max(here, key=here.__getitem__)
         return compare(where, said, best, why=why, detail=f"{here[best]:.1f} % less")
     correlation = float(spearmanr(list(here), list(here.values())).statistic)
     ours = f"rank correlation of p and decrease {correlation:+.2f}"

@@ -206,7 +206,8 @@ def ranking_cells(run: Run) -> Iterator[Cell]:
 def spectra(seed: int, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues without noise and with noise of a level."""
     _, noisy = drawn(seed)
-    return tuple(np.linalg.eigvalsh(noisy(t)[0]) for t in (0.0, share_at(noisy, level)))
+    clean, mixed = (np.linalg.eigvalsh(noisy(t)[0]) for t in (0.0, share_at(noisy, level)))
+    return clean, mixed
 
 
 def eigenvalue_cells(run: Run) -> Iterator[Cell]:
@@ -217,7 +218,7 @@ def eigenvalue_cells(run: Run) -> Iterator[Cell]:
     yield majority("spread of the eigenvalues with noise", "smaller", flat, why)
     gaps = [noisy[3] - noisy[2] < clean[3] - clean[2] for clean, noisy in pairs]
     yield majority("gap behind the leading eigenvalues with noise", "smaller", gaps)
-    cubes = [np.all(noisy[1:3] ** 3 < noisy[1:3]) for _, noisy in pairs]
+    cubes = [bool(np.all(noisy[1:3] ** 3 < noisy[1:3])) for _, noisy in pairs]
     yield majority("leading eigenvalues cubed", "much smaller", cubes)
     tails = [noisy[-10:].mean() ** 3 > noisy[-10:].mean() for _, noisy in pairs]
     yield majority("last eigenvalues cubed", "much larger", tails)
@@ -267,7 +268,7 @@ def mix_cells(run: Run) -> Iterator[Cell]:
     helps = [mixes["phi1", 3].level > mixes["phi1", 1].level for mixes in found]
     yield claim(
         "cubes and phi1", "a later mix-up", f"later in {sum(helps)} of {len(helps)} draws",
-        np.mean([m["phi1", 3].level - m["phi1", 1].level for m in found]) > 0.0,
+        bool(np.mean([m["phi1", 3].level - m["phi1", 1].level for m in found]) > 0.0),
     )  # fmt: skip
     yield from order_cells(run)
     for what, value in figures.items():

@@ -15,7 +15,7 @@ Rules that every table keeps:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -80,7 +80,7 @@ class PrintedTable:
 def by_set(
     rows: Sequence[Mapping[str, str]],
     compute: Callable[[str, list[Mapping[str, str]]], Iterator[Cell]],
-    listed: Callable[[Mapping[str, str]], Iterator[tuple[str, str]]],
+    listed: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]],
 ) -> Iterator[Cell]:
     """Cells of a table, one data set after the other; a missing set costs only its own rows.
 

@@ -96,7 +96,7 @@ def pursuits(rank: int) -> list[Pursuit]:
         seconds = [fit_seconds(ours, X), fit_seconds(theirs, X)]
         caught = [int(np.sum(y[fit.outliers_] < 0)) for fit in (ours, theirs)]
         errors = [float(fit.error_ / scale) for fit in (ours, theirs)]
-        found.append(Pursuit(*errors, *caught, *seconds))
+        found.append(Pursuit._make([*errors, *caught, *seconds]))
     return found
 
 

@@ -174,7 +174,7 @@ def figures_4_2(line: Line) -> Iterator[tuple[str, str]]:
 # Tables 5.2 and 5.3
 
 
-def average_error(X: np.ndarray, outliers: np.ndarray, r: int) -> float:
+def average_error(X: np.ndarray, outliers: np.ndarray | list[int], r: int) -> float:
     """Formula (5.1): squared distances of the kept rows from their own PCA, on average."""
     kept = np.delete(X, outliers, axis=0)
     sigma = np.linalg.svd(kept - kept.mean(axis=0), compute_uv=False)

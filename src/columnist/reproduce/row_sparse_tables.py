@@ -86,8 +86,8 @@ def penalty_cells(run: Run) -> Iterator[Cell]:
             continue
         found = accelerated(ratio)
         per_iteration = found.seconds / found.iterations
-        ours = (found.iterations, found.seconds, per_iteration)
-        for (what, why), value in zip(costs.items(), ours, strict=True):
+        taken = (found.iterations, found.seconds, per_iteration)
+        for (what, why), value in zip(costs.items(), taken, strict=True):
             yield not_possible(f"{where}, {what}", row[what], why, value)
 
 

@@ -87,9 +87,10 @@ def cuts(n: int, *, loops: bool = True) -> dict[str, tuple[float, float]]:
     """Cut 1, which parts the stars, and cut 2, which parts the lonely sample: plain, normalised."""
     S = make_two_stars(n)[0] + float(loops) * np.eye(2 * n + 1)
     sides = np.arange(2 * n + 1) < n, np.arange(2 * n + 1) == 2 * n
+    first, second = sides
     return {
-        "cut": tuple(float(cut(S, side)) for side in sides),
-        "normalised cut": tuple(float(normalized_cut(S, side)) for side in sides),
+        "cut": (float(cut(S, first)), float(cut(S, second))),
+        "normalised cut": (float(normalized_cut(S, first)), float(normalized_cut(S, second))),
     }
 
 

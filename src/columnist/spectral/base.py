@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,7 +53,7 @@ class SpectralBase(BaseSelector):
         return merge_repeats(X if self._scale == 1.0 else X / self._scale), size
 
     def _begin_on_blocks(self, X) -> tuple[RowBlocks, int]:
-        blocks = open_data(self, X)
+        blocks = cast(RowBlocks, open_data(self, X))
         if blocks.shape[0] < self._min_samples:
             raise ValueError(
                 f"Found array with {blocks.shape[0]} sample(s) (shape={blocks.shape}) while a "

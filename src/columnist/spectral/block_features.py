@@ -115,14 +115,14 @@ def equal_products(
     return rows[:, :n], (None if Y is None else rows[:, n:]), root
 
 
-class RangedMoments(BlockMoments):
+class RangedMoments:
     """Moments of a block, next to a matrix that comes along, and the range of its columns."""
 
     def __init__(self):
-        super().__init__(_itself)
+        self._moments = BlockMoments(_itself)
 
     def __call__(self, X, *Y) -> tuple[Moments, np.ndarray, np.ndarray]:
-        moments = super().__call__(X, *Y)
+        moments = self._moments(X, *Y)
         if not X.shape[0]:
             nothing = np.full(X.shape[1], np.inf)
             return moments, nothing, -nothing
@@ -130,6 +130,10 @@ class RangedMoments(BlockMoments):
         if sp.issparse(X):
             lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
         return moments, lowest.astype(np.float64), highest.astype(np.float64)
+
+    def operations(self, X, *Y) -> float:
+        """Multiplications of the inner products."""
+        return self._moments.operations(X, *Y)
 
 
 def _merged(parts) -> tuple[Moments, np.ndarray, np.ndarray]:

@@ -6,6 +6,9 @@ with the blocks. Only a similarity that is n x n itself has some columns at a ti
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -34,7 +37,7 @@ __all__ = ["block_forms", "block_laplacian_forms"]
 def block_forms(X: RowBlocks, S: SymmetricMatrix, means: np.ndarray | None = None) -> np.ndarray:
     """f'Sf of every column f of X minus its mean."""
     if isinstance(S, SumMatrix):
-        return sum(weight * block_forms(X, part, means) for weight, part in S.terms)
+        return reduce(add, (weight * block_forms(X, part, means) for weight, part in S.terms))
     if isinstance(S, SparseMatrix):
         return X.fold_links(LinkVisit(means), total, _half(S.matrix, 2.0))
     if isinstance(S, BlockFactor) and S.X is X:

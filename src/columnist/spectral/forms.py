@@ -12,6 +12,7 @@ Given the pair, :class:`MRSF` and :class:`MCSF` turn the score into one that avo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -127,7 +128,7 @@ def common_form(
     check_choice("criterion", criterion, _CRITERIA)
     X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_min_samples=2, input_name="X")
     X = X.toarray() if sp.issparse(X) else X
-    options = {"n_neighbors": n_neighbors, "width": width}
+    options: dict[str, Any] = {"n_neighbors": n_neighbors, "width": width}
     if criterion == "relief":
         S = as_symmetric(relief_similarity(X, y, n_neighbors=n_neighbors))
         return CommonForm(_unit(X, np.linalg.norm(X, axis=0) > 0.0), S)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 import scipy.sparse as sp
@@ -87,7 +89,8 @@ def group_sums(X, codes: np.ndarray, weights: np.ndarray, n_groups: int) -> Grou
     # A group without rows, or of rows without weight, has no mean and no use for one.
     used = np.where(sizes > 0.0, sizes, 1.0)
     kernel = _sparse if sp.issparse(X) else _dense
-    return GroupSums(sizes, *kernel(X, codes, weights, used))
+    origin, means, within, lengths = kernel(X, codes, weights, used)
+    return GroupSums(sizes, origin, means, within, lengths)
 
 
 class ClassVisit:
@@ -136,11 +139,15 @@ def merged_groups(parts: Sequence[GroupSums]) -> GroupSums:
     means = sum(
         (part.sizes / used)[:, None] * mean for part, mean in zip(parts, moved, strict=True)
     )
-    within = sum(
-        part.within + part.sizes @ np.square(mean - means)
-        for part, mean in zip(parts, moved, strict=True)
+    within = reduce(
+        add,
+        (
+            part.within + part.sizes @ np.square(mean - means)
+            for part, mean in zip(parts, moved, strict=True)
+        ),
     )
-    return GroupSums(sizes, origin, means, within, sum(part.lengths for part in parts), unit)
+    lengths = reduce(add, (part.lengths for part in parts))
+    return GroupSums(sizes, origin, means, within, lengths, unit)
 
 
 def _checked_sums(X, codes, weights, n_groups: int) -> GroupSums:
@@ -149,7 +156,8 @@ def _checked_sums(X, codes, weights, n_groups: int) -> GroupSums:
         raise ValueError(f"A block of X has {X.shape[0]} rows, but its part of y has {len(codes)}.")
     if not X.shape[0]:
         n = X.shape[1]
-        return GroupSums(*(np.zeros(shape) for shape in (n_groups, n, (n_groups, n), n, n)))
+        sizes, means = np.zeros(n_groups), np.zeros((n_groups, n))
+        return GroupSums(sizes, np.zeros(n), means, np.zeros(n), np.zeros(n))
     assert_all_finite(X, input_name="X")
     unit = squaring_scale(X)
     X = X if unit == 1.0 else X / unit

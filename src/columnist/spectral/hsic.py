@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import squareform
@@ -207,9 +211,9 @@ def _forward(kernels: _GaussianKernels, features, size: int) -> tuple[np.ndarray
     m = kernels.n_features
     values, allowed, order = np.full(m, np.nan), np.zeros(m, dtype=bool), []
     allowed[features] = True
-    distances = 0.0
+    distances: Any = 0.0
     for count in range(1, size + 1):
-        for j in np.flatnonzero(allowed):
+        for j in np.flatnonzero(allowed).tolist():
             values[j] = kernels.criterion(distances + kernels.distances(j), count)
         best, _ = first_largest(values, allowed)
         distances = distances + kernels.distances(best)
@@ -223,7 +227,7 @@ def _backward(kernels: _GaussianKernels, features) -> tuple[np.ndarray, np.ndarr
     """Features in the reverse order of their removal, and the criterion up to each."""
     left, removed = list(features), []
     values = np.full(kernels.n_features, np.nan)
-    distances = sum(kernels.distances(j) for j in left)
+    distances = reduce(add, (kernels.distances(j) for j in left))
     now = kernels.criterion(distances.copy(), len(left))
     while len(left) > 1:
         without = np.array(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -163,14 +164,16 @@ class MCSF(SpectralBase):
         few = F.few if isinstance(F, BlockFeatures) else F
         squares = squared_lengths(few)
         self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
-        run = (_Incremental if self.form == "incremental" else _Residual)(F, S, self.factor_)
+        kind: Callable[..., Any] = _Incremental if self.form == "incremental" else _Residual
+        run = kind(F, S, self.factor_)
         self._store(*self._search(run, squares, size), size)
         return self
 
     def _search(self, run, squares: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, list]:
         """f'Rf and gain of every feature when it was chosen or at the end, and the choice."""
         left = squares > 0.0
-        raw, gains, chosen = run.scores, 2.0 * run.scores - squares**2, []
+        raw, gains = run.scores, 2.0 * run.scores - squares**2
+        chosen: list[int] = []
         raw[~left] = gains[~left] = np.nan
         while len(chosen) < size and left.any():
             feature, best = first_largest(gains, left)
@@ -200,9 +203,10 @@ class MCSF(SpectralBase):
             return common_features(similarity, X.shape), similarity.similarity
         if isinstance(similarity, str) and similarity == "auto":
             similarity = "fisher" if y is not None and has_classes(y) else "rbf"
+        F: ScaledColumns | BlockFeatures
         if isinstance(X, RowBlocks):
-            F = prepare_blocks(X, self.scaling)
-            X, self._scale = F.X, F.scale
+            blocks = prepare_blocks(X, self.scaling)
+            F, X, self._scale = blocks, blocks.X, blocks.scale
         else:
             F = prepare_columns(X, self.scaling)
         return F, resolve_similarity(similarity, X, y, **self._similarity_options())

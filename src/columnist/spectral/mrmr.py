@@ -129,7 +129,8 @@ class MRMR(SequentialSelector):
         """Order of selection, the rest by its last value; and the values."""
         relevance = np.minimum(self.relevance_, _LARGE)
         allowed = ~np.isnan(relevance)
-        values, order, total = relevance.copy(), [], np.zeros(len(relevance))
+        values, total = relevance.copy(), np.zeros(len(relevance))
+        order: list[int] = []
         for count in range(min(size, int(allowed.sum()))):
             if count:
                 total += redundancy(order[-1])

@@ -343,7 +343,7 @@ class MRSF(SpectralBase):
         """The same for a few rows with the inner products of all rows."""
         features = prepare_blocks(X, self.scaling, Y)
         self._root, self._scale, F = features.root, features.scale, features.few
-        if Y is not None:
+        if features.response is not None:
             return F, features.response
         Y = pca_response(F, count)
         # Signs are those of all rows.

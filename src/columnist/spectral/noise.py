@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -128,7 +129,7 @@ def inject_noise(
     check_real("level", level, low=0.0)
     X = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
     check_rebuilt(similarity)
-    options = {"n_neighbors": n_neighbors, "width": width}
+    options: dict[str, Any] = {"n_neighbors": n_neighbors, "width": width}
     draw = random_generator(random_state).standard_normal(X.shape)
     clean = normalized_laplacian(Graph.of(resolve_similarity(similarity, X, **options)))
     size = spectral_norm(clean)

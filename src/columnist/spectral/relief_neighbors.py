@@ -156,7 +156,7 @@ def _by_rows(X):
 
 def _grid(X, scale: np.ndarray) -> float:
     """Distances on the same point of a grid this fine are equal but for rounding."""
-    largest = max(1, np.count_nonzero(scale))
+    largest = max(1, int(np.count_nonzero(scale)))
     if sp.issparse(X):
         largest = min(largest, 2 * int(np.diff(X.indptr).max(initial=1)))
     return 2.0 ** (np.ceil(np.log2(largest)) - _DIGITS)

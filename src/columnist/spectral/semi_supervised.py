@@ -229,7 +229,7 @@ class SemiSupervisedSelector(SpectralSelector):
             apart = _fisher_distances(part, codes, vars(self)["score"])
         else:
             apart = _information_distances(part, codes, np.asarray(X.mean(axis=0)).ravel())
-        low, middle, high = resolve_gamma(self.gamma)([0.0, 1.0, 2.0])
+        low, middle, high = resolve_gamma(self.gamma)(np.array([0.0, 1.0, 2.0]))
         if self._is_larger_better():
             return (high - low) * (1.0 - apart)
         return low + (middle - low) * apart

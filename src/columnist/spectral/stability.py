@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -279,10 +280,10 @@ def ranking_stability(
         check_choice("scores", score, _SCORES)
     check_count("n_repeats", n_repeats, low=1)
     check_rebuilt(similarity)
-    shares = _checked_shares(shares)
+    levels = _checked_shares(shares)
     Z = _graph_data(X, graph_data)
     gamma, rng = resolve_gamma(gamma), random_generator(random_state)
-    options = {"n_neighbors": n_neighbors, "width": width}
+    options: dict[str, Any] = {"n_neighbors": n_neighbors, "width": width}
 
     def graph_of(data) -> Graph:
         return Graph.of(resolve_similarity(similarity, data, **options))
@@ -292,7 +293,7 @@ def ranking_stability(
     found = np.empty((n_repeats, len(scores), 3))
     for draw in found:
         noise = rng.standard_normal(Z.shape)
-        graphs = ((share, graph_of(blurred(Z, share, noise))) for share in shares)
+        graphs = ((share, graph_of(blurred(Z, share, noise))) for share in levels)
         draw[:] = _first_swaps(X, features, spectrum, scores, gamma, graphs)
     return RankingStability(
         tuple(features),

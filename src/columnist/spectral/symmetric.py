@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 
 import numpy as np
 import scipy.sparse as sp
@@ -186,16 +188,16 @@ class SumMatrix(SymmetricMatrix):
         self.n = self.terms[0][1].n
 
     def times(self, M: np.ndarray) -> np.ndarray:
-        return sum(weight * matrix.times(M) for weight, matrix in self.terms)
+        return reduce(add, (weight * matrix.times(M) for weight, matrix in self.terms))
 
     def scaled(self, c: np.ndarray) -> SumMatrix:
         return SumMatrix([(weight, matrix.scaled(c)) for weight, matrix in self.terms])
 
     def diagonal(self) -> np.ndarray:
-        return sum(weight * matrix.diagonal() for weight, matrix in self.terms)
+        return reduce(add, (weight * matrix.diagonal() for weight, matrix in self.terms))
 
     def forms(self, X) -> np.ndarray:
-        return sum(weight * matrix.forms(X) for weight, matrix in self.terms)
+        return reduce(add, (weight * matrix.forms(X) for weight, matrix in self.terms))
 
 
 def as_symmetric(S, *, n_samples: int | None = None, name: str = "similarity") -> SymmetricMatrix:
