@@ -83,7 +83,7 @@ def test_others_read_the_same(tmp_path):
         write_table(tmp_path / f"t{ending}", X, ["a", "b,c"])
     file = str(tmp_path / "t")
     others = [
-        pd.read_csv(file + ".csv")[["a", "b,c"]].to_numpy(),
+        pd.read_csv(file + ".csv", float_precision="round_trip")[["a", "b,c"]].to_numpy(),
         pl.read_parquet(file + ".parquet")[["a", "b,c"]].to_numpy(),
         pl.read_ipc(file + ".feather")[["a", "b,c"]].to_numpy(),
         np.load(file + ".npy"),
