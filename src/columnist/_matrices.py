@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,7 +79,7 @@ class Matrices:
     fit, for errors to be computed from.
     """
 
-    X: np.ndarray | sp.spmatrix | ColumnParts
+    X: Any  # ndarray, sparse array or ColumnParts
     Y: np.ndarray | None = None
     gram: bool = False
     center: bool = False
@@ -105,6 +106,8 @@ class Matrices:
         ``target`` says whether y is approximated, which may have come with the rows; ``open_y``
         opens it.
         """
+        along: Any
+        read: Any
         along, read = open_y(y, X) if target and y is not None else (None, None)
         parts = X.by_columns() if _is_wide(X) else None
         if parts is not None:
@@ -184,7 +187,9 @@ class Matrices:
             return power_of_two(np.array([self.X.largest]))
         return power_of_two(np.sqrt(np.abs(self.X)) if self.gram else self.X)
 
-    def error(self, subset: Sequence[int], criterion: Criterion, n_components: int = 0) -> float:
+    def error(
+        self, subset: Sequence[int] | np.ndarray, criterion: Criterion, n_components: int = 0
+    ) -> float:
         """Error of a choice, recomputed from the data themselves."""
         balanced, _, _ = self._written_out().balanced()
         if is_frobenius(criterion) and n_components == 0:
@@ -274,8 +279,10 @@ class Matrices:
         values = accurate.singular_values(rest)
         if values.min(initial=np.inf) <= _SUSPECT * values.max(initial=0.0):
             # On targets of one length, a share of rounding in every entry moves them this much.
-            alike = tuple(part / np.where(lengths > 0.0, lengths, 1.0)[:, None] for part in rest)
-            real = accurate.singular_values(alike) > nothing * np.sqrt(len(lengths))
+            scale = np.where(lengths > 0.0, lengths, 1.0)[:, None]
+            real = accurate.singular_values((rest[0] / scale, rest[1] / scale)) > nothing * np.sqrt(
+                len(lengths)
+            )
             values[np.count_nonzero(real) :] = 0.0
         return self.unit * power_of_two(self._target_entries()) * values[n_components:]
 
@@ -322,13 +329,13 @@ class Matrices:
             return self
         return replace(self, X=self.X.toarray())
 
-    def basis(self, subset: Sequence[int]) -> np.ndarray:
+    def basis(self, subset: Sequence[int] | np.ndarray) -> np.ndarray:
         """Orthonormal basis of the chosen columns, means removed if they are free."""
         chosen = columns_of(self.X, list(subset))
         chosen = without_means(chosen) if self.center else chosen
         return chosen_basis(chosen.T, range(len(subset)))
 
-    def errors_along(self, subset: Sequence[int]) -> np.ndarray:
+    def errors_along(self, subset: Sequence[int] | np.ndarray) -> np.ndarray:
         """Squared Frobenius errors of none, the first, the first two, ... of these columns."""
         balanced, _, _ = self.balanced()
         Q = balanced.basis(subset)

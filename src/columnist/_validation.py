@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -131,7 +131,9 @@ def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") 
     )
 
 
-def resolve_columns(name: str, columns, n_features: int, names: np.ndarray | None) -> list[int]:
+def resolve_columns(
+    name: str, columns, n_features: int, names: np.ndarray | Sequence[str] | None
+) -> list[int]:
     """Indices of columns given by index or name, duplicates removed, order kept."""
     if columns is None:
         return []
@@ -143,7 +145,7 @@ def resolve_columns(name: str, columns, n_features: int, names: np.ndarray | Non
     return list(dict.fromkeys(_column_index(name, c, n_features, names) for c in columns))
 
 
-def _column_index(name: str, column, n_features: int, names: np.ndarray | None) -> int:
+def _column_index(name: str, column, n_features: int, names) -> int:
     if isinstance(column, str):
         if names is None:
             raise ValueError(

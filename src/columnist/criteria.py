@@ -20,8 +20,9 @@ write your own, subclass :class:`Criterion` and define ``value``::
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -266,7 +267,11 @@ def leading_values(criterion: Criterion) -> int | None:
     return None
 
 
-_NAMED = {"frobenius": Frobenius, "spectral": Spectral, "nuclear": Nuclear}
+_NAMED: dict[str, Callable[[], Criterion]] = {
+    "frobenius": Frobenius,
+    "spectral": Spectral,
+    "nuclear": Nuclear,
+}
 _PARAMETRIC = {"schatten": (Schatten, float), "kyfan": (KyFan, int)}
 
 
@@ -339,6 +344,6 @@ def check_criterion(
             )
 
 
-def _scalar(value: np.ndarray) -> float:
+def _scalar(value: np.ndarray) -> Any:
     """A Python float for one spectrum, the array for many."""
     return float(value) if np.ndim(value) == 0 else value

@@ -155,7 +155,7 @@ def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
     values = scipy.linalg.svdvals(residual, check_finite=False)
     # The projection leaves at most r - j directions; the rest is rounding.
     values = values[: max(residual.shape[0] - Q.shape[1], 0)]
-    floor = rounding.negligible(target.shape, np.linalg.norm(target))
+    floor = rounding.negligible(target.shape, float(np.linalg.norm(target)))
     return np.where(values > floor, values, 0.0)
 
 

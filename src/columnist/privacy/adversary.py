@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -121,9 +122,10 @@ def attack(
         for guess, (tried, rows) in zip(guesses, trials, strict=True):
             guess[test] = tried.predict(rows[test]).reshape(guess[test].shape)
     score = accuracy_score if classes else r2_score
-    scores = (float(score(y, guess)) for guess in guesses)
+    scores = [float(score(y, guess)) for guess in guesses]
     errors = (np.nan, np.nan) if classes else _errors(y, guesses[2], guesses[3])
-    return AttackResult(title, "accuracy" if classes else "R2", len(folds), *scores, *errors)
+    figures: list[Any] = ["accuracy" if classes else "R2", len(folds), *scores, *errors]
+    return AttackResult(title, *figures)
 
 
 def _errors(y: np.ndarray, guess: np.ndarray, blind: np.ndarray) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import numbers
 import warnings
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -96,7 +96,7 @@ class BaseRobustPCA(
         self._check_parameters()
         X = self._opened(X)
         if isinstance(X, RowBlocks) and self._works_in_passes() and worth_passes(X):
-            found = ManyRows(open_data(self, X), _safe_unit)
+            found = ManyRows(cast(RowBlocks, open_data(self, X)), _safe_unit)
             self._unit = found.unit
             return found
         X = read_data(self, X, dtype=np.float64, ensure_min_samples=2)
@@ -349,15 +349,15 @@ def most_outlying(outlyingness: np.ndarray, n_outliers: int) -> np.ndarray:
 def resolve_outliers(value, n_samples: int, *, name: str = "n_outliers") -> int:
     """Number of rows to remove from an int or a fraction below 1."""
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
-        if not 0 <= value < n_samples:
+        if not 0 <= int(value) < n_samples:
             raise ValueError(
                 f"{name} must be at least 0 and below the number of rows ({n_samples}); "
                 f"got {value}."
             )
         return int(value)
-    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
-        if 0.0 <= value < 1.0:
-            return int(value * n_samples)
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if is_number and 0.0 <= value < 1.0:
+        return int(value * n_samples)
     raise ValueError(
         f"{name} must be an integer >= 0 or a fraction of the rows below 1; got {value!r}."
     )

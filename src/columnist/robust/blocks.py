@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,7 +90,8 @@ class Block:
             self.matrix = self.matrix + sign * (Y.T @ Y)
             slack += np.sum(Y * Y) * (len(Y) + 2)
         if slack:
-            slack = (slack + 2 * np.linalg.norm(self.matrix)) * _UNIT * math.sqrt(len(self.matrix))
+            size = float(np.linalg.norm(self.matrix))
+            slack = (slack + 2 * size) * _UNIT * math.sqrt(len(self.matrix))
             self.bounds = np.nextafter(self.bounds - slack, -np.inf)
         self.removed = np.concatenate([self.removed, self.rows[always]])
         changed = self.rows[back], self.rows[gone]
@@ -220,7 +222,9 @@ class Blocks:
         pairs = [(order[i], order[-1 - i]) for i in range(len(order) // 2)]
         products = [self._survivors(table, pair, target) for pair in pairs]
         ranked = sorted(range(len(pairs)), key=lambda i: len(products[i][0]))
-        merged, used, total = [], set(), 0
+        merged: list = []
+        used: set[int] = set()
+        total = 0
         for i in ranked:
             total += len(products[i][0])
             if merged and total > most:
@@ -247,7 +251,8 @@ class Blocks:
         sizes = one.sizes[:, None] + two.sizes[None, :]
         left = elsewhere[np.where(sizes <= self.k, self.k - sizes, -1)]
         bounds = np.nextafter(one.bounds[:, None] + two.bounds[None, :], -np.inf)
-        return np.nonzero(_below(bounds, left, target))
+        first, second = np.nonzero(_below(bounds, left, target))
+        return first, second
 
     def _product(self, pair: tuple[int, int], i: np.ndarray, j: np.ndarray) -> Block:
         """Two blocks as one that lists set i of the first with set j of the second."""
@@ -268,7 +273,7 @@ class Blocks:
             np.concatenate([one.removed, two.removed]),
         )
 
-    def removed_rows(self, picks: list[int]) -> np.ndarray:
+    def removed_rows(self, picks: Sequence[int] | np.ndarray) -> np.ndarray:
         """Rows removed by one set of every block."""
         parts = [
             np.concatenate([block.removed, block.rows[block.members[pick]]])

@@ -116,7 +116,7 @@ class Trimming:
     def _mass(self, kept: np.ndarray) -> float:
         """Number of kept rows, with all those they stand for."""
         if self.weights is None:
-            return np.count_nonzero(kept)
+            return float(np.count_nonzero(kept))
         return float(np.sum(self.weights[kept] ** 2))
 
     def distances(self, mean: np.ndarray, axes: np.ndarray) -> np.ndarray:

@@ -64,7 +64,7 @@ def prove_few(
     bound, removed, visited, finished = best_removal(
         gram, n_components, n_removed, centred, np.inf, nodes, p + 2
     )
-    if not finished:
+    if not finished or removed is None:
         return None
     kept = np.setdiff1d(np.arange(n), removed)
     error = trimmed_error(X, kept, n_components, centred)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import scipy.linalg
 
@@ -93,7 +95,7 @@ class LeverageOutliers(RowRemovalPCA):
     def _n_used(self, sigma: np.ndarray, shape: tuple[int, int], n_outliers: int) -> int:
         rank = np.count_nonzero(sigma > max(shape) * np.finfo(np.float64).eps * sigma[0])
         wanted = max(n_outliers, 1) if self.n_vectors is None else self.n_vectors
-        return min(wanted, rank)
+        return min(wanted, int(rank))
 
     def _works_in_passes(self) -> bool:
         return True
@@ -107,6 +109,7 @@ class LeverageOutliers(RowRemovalPCA):
         )
         _, sigma, axes = moments_spectrum(data.moments, centre)
         used = self._n_used(sigma, data.shape, k)
-        self.outlyingness_ = data.collect(Leverages(centre, axes[:used].T / sigma[:used]))
+        visit = Leverages(cast(np.ndarray, centre), axes[:used].T / sigma[:used])
+        self.outlyingness_ = data.collect(visit)
         mean = centre if self.centering == "none" else None
         return Found(data.without(most_outlying(self.outlyingness_, k), r, mean))

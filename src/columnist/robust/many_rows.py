@@ -215,7 +215,8 @@ class ManyRows:
             far = self.fold(visit, merge, self._numbers)
             reached: dict[bytes, tuple[float, Subspace]] = {}
             for number, error in enumerate(before):
-                found = KeptRows.of(*far.split(number, n_removed), r, mean)
+                removed, moments = far.split(number, n_removed)
+                found = KeptRows.of(removed, moments, r, mean)
                 if found.error < error * (1.0 - _GAIN):
                     reached[found.removed.tobytes()] = found.error, found.subspace
                     if best is None or found.error < best.error * (1.0 - _GAIN):
@@ -224,6 +225,7 @@ class ManyRows:
                 break
             before = [error for error, _ in reached.values()]
             subspaces = [subspace for _, subspace in reached.values()]
+        assert best is not None  # the first round is never left without one
         return best
 
     # -- distances --------------------------------------------------------------------

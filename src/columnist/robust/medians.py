@@ -50,7 +50,8 @@ class Bracket:
 def merged_brackets(parts: Sequence[Bracketed]) -> Bracketed:
     """The same for all rows."""
     columns = zip(*(part.between for part in parts), strict=True)
-    return Bracketed(sum(part.counts for part in parts), [np.concatenate(c) for c in columns])
+    counts = np.sum([part.counts for part in parts], axis=0)
+    return Bracketed(counts, [np.concatenate(c) for c in columns])
 
 
 def column_medians(data: ManyRows) -> np.ndarray:

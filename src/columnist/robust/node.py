@@ -25,11 +25,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from columnist.robust.ascent import Ascent, refresh
-from columnist.robust.blocks import Blocks
 from columnist.robust.concentrate import Trimming, trimmed_error
 from columnist.robust.contract import Contraction, contract
 from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
@@ -154,8 +154,9 @@ class Node:
     ):
         self.best, self.bound, self.closed = best, bound, False
         self.must_keep, self.must_remove = must_keep, must_remove
-        self.loss, self.parent, self.row = loss, parent, row
-        self.blocks: Blocks | None = None
+        self.loss, self.row = loss, row
+        self.parent: Any = parent
+        self.blocks: Any = None  # Blocks, once they are dealt
         self.contraction: Contraction
         self.needs: Needs
         self.ascent: Ascent
@@ -205,8 +206,8 @@ class Node:
     def _begin(self) -> None:
         best = self.best
         free = ~(self.must_keep | self.must_remove)
-        k = best.n_removed - np.count_nonzero(self.must_remove)
-        if _few_sets(np.count_nonzero(free), k):
+        k = best.n_removed - int(np.count_nonzero(self.must_remove))
+        if _few_sets(int(np.count_nonzero(free)), k):
             sets = itertools.combinations(np.flatnonzero(free), k)
             self._try_all(np.array(chosen, dtype=np.intp) for chosen in sets)
             return
@@ -218,7 +219,7 @@ class Node:
         args = best.n_components, best.centred, self.loss, best.fixed, best.weights
         contraction = contract(best.X, kept, ~self.must_remove, *args)
         d = contraction.rows.shape[1]
-        size = block_size(np.count_nonzero(free), d)
+        size = block_size(int(np.count_nonzero(free)), d)
         first = first_size(size)
         _check_memory(np.count_nonzero(free) / first * d * d)
         needed = needs(contraction, kept, free, best.expired)

@@ -75,7 +75,7 @@ def prove(
     n_removed: int,
     *,
     centering: str = "optimal",
-    incumbents: Iterable[Sequence[int]] | None = None,
+    incumbents: Iterable[Sequence[int] | np.ndarray] | None = None,
     must_keep: np.ndarray | None = None,
     weights: np.ndarray | None = None,
     rng: np.random.Generator | None = None,
@@ -245,7 +245,7 @@ class _Run:
         always_kept, always_removed = best.kept.copy(), ~best.kept
         if self.nodes:
             decided = np.array([node.decided() for node in self.nodes])
-            always_kept, always_removed = decided.all(axis=0)
+            always_kept, always_removed = np.all(decided, axis=0)
         proven = self.bound >= best.error * (1.0 - TOLERANCE)
         status = self.stop
         if not self.nodes:

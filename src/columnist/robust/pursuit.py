@@ -223,7 +223,8 @@ def pursue_outliers(X: np.ndarray, alpha: float, *, tol: float, max_iter: int) -
             objective, gap = _gap(X, C, Y, alpha)
             if gap <= tol * objective:
                 break
-        mu = _balanced_step(mu, np.linalg.norm(rest), mu * np.linalg.norm(C - before))
+        moved = mu * float(np.linalg.norm(C - before))
+        mu = _balanced_step(mu, float(np.linalg.norm(rest)), moved)
     return Parts(L, C, len(values), objective, gap, n_iter)
 
 

@@ -219,7 +219,9 @@ def _with_dimension(subspace: Subspace, r: int) -> Subspace:
     """The subspace with arbitrary axes added up to dimension r, and signs fixed."""
     axes, missing = subspace.components, r - len(subspace.components)
     if missing:
-        more = scipy.linalg.null_space(axes)[:, :missing].T if len(axes) else None
-        axes = np.vstack([axes, more]) if len(axes) else np.eye(missing, len(subspace.mean))
+        if len(axes):
+            axes = np.vstack([axes, scipy.linalg.null_space(axes)[:, :missing].T])
+        else:
+            axes = np.eye(missing, len(subspace.mean))
     variances = np.append(subspace.variances, np.zeros(missing))
     return Subspace(subspace.mean, fix_signs(axes), variances)

@@ -147,7 +147,7 @@ class RemovedRows(Downdates):
         """Scatter of the rows that are not chosen."""
         return Scatter(self.rows, self._mask(chosen), candidates, self.centred)
 
-    def value(self, subset: Sequence[int]) -> float:
+    def value(self, subset: Sequence[int] | np.ndarray) -> float:
         """Error without these rows, by singular values; those of rounding size are zero."""
         sigma = singular_values(self.rows[~self._mask(subset)], self.centred)
         return self.error(sigma[self.n_components :])

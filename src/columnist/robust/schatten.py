@@ -156,6 +156,6 @@ def apparent_rank(X: np.ndarray, mean: np.ndarray | None = None) -> int:
     sigma = scipy.linalg.svdvals(X - centre, check_finite=False)[: min(n - (mean is None), p)]
     rank = np.count_nonzero(sigma > rounding_size(sigma, X.shape, centre))
     if rank < max(len(sigma), 2):
-        return max(rank, 1)
+        return max(int(rank), 1)
     last = min(-(-3 * rank // 4), rank - 1)
     return 1 + int(np.argmax(sigma[:last] / sigma[1 : last + 1]))

@@ -106,7 +106,7 @@ class _Run:
                 break
             found = self._screened(better)
             better = None
-            if self._goes_on(np.count_nonzero(found.free)):
+            if self._goes_on(int(np.count_nonzero(found.free))):
                 better = self._search(found)
         if better is not None:
             self._screened(better)

@@ -139,7 +139,7 @@ def fit_subspace(X: np.ndarray, n_components: int, mean: np.ndarray | None = Non
     centre = X.mean(axis=0) if free else mean
     Z = X - centre
     _, sigma, axes = scipy.linalg.svd(at_most_square(Z), full_matrices=False, check_finite=False)
-    return spanned_subspace(centre, sigma, axes, n_components, n, free)
+    return spanned_subspace(np.asarray(centre), sigma, axes, n_components, n, free)
 
 
 def moments_spectrum(

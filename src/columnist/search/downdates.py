@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -168,6 +169,7 @@ class Downdates(ABC):
     def _expand_by_roots(self, chosen, candidates, moment, untouched, left, bound, demand):
         """Children with the eigenvalues that each one leaves."""
         lam, Z = moment.lam, moment.Z
+        spectra: Any  # looked at only where they were computed
         paired = left >= 2 and demand.shortcut and len(candidates) <= _MOST_PAIRED
         first, last = self._range(left - 1, len(lam))
         if paired or (demand.weight == "u" and left > 1):

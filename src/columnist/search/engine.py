@@ -547,7 +547,7 @@ class _Run:
         if not limited:
             a_priori = self.policy.a_priori(self.root_bound, self.root_error, self.problem.size)
         return SearchResult(
-            self.stop, self.pool.entries, bound, a_priori, self.expanded, self.generated,
+            str(self.stop), self.pool.entries, bound, a_priori, self.expanded, self.generated,
             self.frontier.peak, self.history,
         )  # fmt: skip
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,8 @@ class _Family:
         self.allowed = None if allowed is None else np.packbits(allowed, axis=1)
         self.at_bound = self.at_order = 0
         self.by_bound = open_positions[np.argsort(f[open_positions], kind="stable")]
-        self.by_order = self.opened = None
+        self.by_order: Any = None
+        self.opened = None
         if priority is not f:
             # Ties go to the child with the most candidates.
             order = np.lexsort((-open_positions, priority[open_positions]))

@@ -22,7 +22,7 @@ def _first_best(errors: np.ndarray) -> int:
     return int(np.flatnonzero(errors <= best + TIE * abs(best))[0])
 
 
-def _without(items: np.ndarray, taken: Sequence[int]) -> np.ndarray:
+def _without(items: np.ndarray, taken: Sequence[int] | np.ndarray) -> np.ndarray:
     """Ascending items that are not taken."""
     keep = np.ones(len(items), dtype=bool)
     if len(items):
@@ -60,7 +60,7 @@ def greedy(
 def exchange(
     problem: SubsetProblem,
     subset: Sequence[int],
-    fixed: Sequence[int],
+    fixed: Sequence[int] | np.ndarray,
     candidates: np.ndarray,
     *,
     deadline: float = np.inf,
@@ -108,7 +108,7 @@ def incumbents(
 def prefer_smaller(
     problem: SubsetProblem,
     subset: Sequence[int],
-    fixed: Sequence[int],
+    fixed: Sequence[int] | np.ndarray,
     candidates: np.ndarray,
     *,
     deadline: float = np.inf,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ class FastSelector(BaseSelector):
     def _check_parameters(self) -> None:
         """Check the parameters that do not depend on the data."""
 
-    def _size(self, n_features: int) -> int:
+    def _size(self, n_features: int) -> Any:
         return resolve_size(self.n_features_to_select, n_features)
 
     def _uses_target(self, y) -> bool:

@@ -367,9 +367,9 @@ class ColumnSelector(BaseSelector):
         outcome = choose(
             matrices, reduced, len(given), options, include, exclude, quiet=True, start=[given]
         )
-        given = tuple(sorted(given))
-        names = options.names and tuple(options.names[i] for i in given)
-        return Certificate("heuristic", error, 0.0, selection=given, names=names), outcome
+        selection = tuple(sorted(given))
+        names = options.names and tuple(options.names[i] for i in selection)
+        return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
 
     def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -203,7 +204,7 @@ class FrobeniusColumns(_Columns):
             reduced.columns, weights, 0.0, self._rounding, reduced.power
         )
         self._spaces: dict[int, Workspace] = {}
-        self._noise: np.ndarray | object | None = _UNKNOWN
+        self._noise: Any = _UNKNOWN  # an array, or None where it is not worth asking
 
     def __reduce__(self):
         # Whether the ridge bound is worthwhile was settled at the root.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -196,6 +197,7 @@ class ExchangeSelector(FastSelector):
             if best is None or errors[-1] < best[1][-1] * (1 - TIE):
                 best = columns, errors
             self._say(errors)
+        assert best is not None  # there is a start
         self.errors_ = np.array(best[1])
         return np.sort(best[0])
 
@@ -317,7 +319,7 @@ class _TurnMoves(_Moves):
         return greedy(self._problem(self.size), chosen, left)
 
     def exchange(self, start: list[int], max_swaps: float) -> tuple[list[int], list[float]]:
-        counted = _Counted(self._problem(len(start)), max_swaps)
+        counted: Any = _Counted(self._problem(len(start)), max_swaps)
         return exchange(counted, start, self.include, self.candidates), counted.errors
 
 

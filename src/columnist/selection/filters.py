@@ -126,6 +126,7 @@ class CorrelationFilter(_Filter):
         return Matrices(X, _one_target(y, X.shape[0]), center=True)
 
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+        assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0)
         if np.linalg.norm(Y) <= _CONSTANT * np.linalg.norm(matrices.Y):
             raise ValueError("y is constant: it has no correlation with any column.")
@@ -191,6 +192,7 @@ class MatchingFilter(_Filter):
         check_choice("centering", self.centering, ("none", "mean"))
 
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+        assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
         squares = _matching(matrices.X, Y, center=matrices.center)
         return np.sqrt(squares), float(np.linalg.norm(Y))

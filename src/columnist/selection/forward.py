@@ -200,7 +200,8 @@ class ForwardSelector(FastSelector):
     def _grow(self, state, size, include, allowed, log: _Log) -> np.ndarray:
         """Add columns until the size, the tolerance, or a gain of nothing is reached."""
         total = state.error()
-        chosen, self._path = [], []
+        chosen: list[int] = []
+        self._path: list[float] = []
 
         def add(column: int) -> None:
             state.add(column)

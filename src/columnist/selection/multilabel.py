@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -387,8 +388,8 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
         given = min(most, max(_MANY, least)) if self.max_features is None else self.max_features
         if isinstance(given, numbers.Integral):
             check_count("max_features", given, low=1)
-            given = range(min(least, given), given + 1)
-        sizes = list(given)
+            given = range(min(least, int(given)), int(given) + 1)
+        sizes = list(cast(Iterable[int], given))
         if not sizes:
             raise ValueError("max_features is empty: name at least one size to try.")
         for size in sizes:

@@ -163,6 +163,7 @@ class MultiLabelInformedSelector(RowSparseSelector):
     def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
         X, Y = matrices.X, matrices.Y
         x_scale, y_scale = self._scales
+        assert Y is not None  # this selector asks for a target
         run = _Alternation(
             X,
             Y,

@@ -136,6 +136,7 @@ class RobustL21Selector(RowSparseSelector):
 
     def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
         X, Y = matrices.X, matrices.Y
+        assert Y is not None  # this selector asks for a target
         x_scale, y_scale = self._scales
         solver = _Splitting(X, Y, self._penalty(x_scale))
         while not solver.within(self.tol) and solver.n_iter < self.max_iter:

@@ -10,6 +10,7 @@ the place of Y. With :math:`G = S^TS`, :math:`H = G \circ G` and :math:`h_j = \|
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -221,7 +222,7 @@ def _from_spectrum(X1, Y, Q: np.ndarray, free: int) -> tuple[float, float]:
     X1 = columns_of(X1, slice(None))
     if q + X1.shape[1] < m:
         rest = deflated(columns_of(Y, slice(None)), Q)
-        R = np.linalg.qr(np.hstack([X1, rest]), mode="r")
+        R: Any = np.linalg.qr(np.hstack([X1, rest]), mode="r")
         ours, theirs = R[:, : X1.shape[1]], R[:, X1.shape[1] :]
         ours, theirs = ours @ ours.T, theirs @ theirs.T
     else:

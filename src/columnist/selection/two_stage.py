@@ -292,7 +292,7 @@ class TwoStageSelector(FastSelector):
         """Second stage: which of the columns it selects."""
         second = clone(self.second)
         if size is not None:
-            second.set_params(**{_size_name(second): size})
+            second.set_params(**{str(_size_name(second)): size})
         self.second_ = _fit(second, columns, y)
         return _selection(self.second_)
 
