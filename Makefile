@@ -10,6 +10,8 @@ DIST ?= dist
 ifeq ($(OS),Windows_NT)
 PYTHON ?= python
 BIN := $(VENV)/Scripts
+# Visual Studio's compiler also where another one is found first.
+SETTINGS := --config-settings=setup-args=--vsenv
 else
 PYTHON ?= python3
 BIN := $(VENV)/bin
@@ -106,7 +108,7 @@ bench-peers: $(VENV)/.extra-test $(VENV)/.package
 # The wheel is built from the source archive, which shows that the archive is complete.
 dist: $(VENV)/.build
 	rm -rf $(DIST)
-	$(ON_PATH) $(BIN)/python -m build --no-isolation --skip-dependency-check --outdir $(DIST) .
+	$(ON_PATH) $(BIN)/python -m build --no-isolation --skip-dependency-check $(subst settings,setting,$(SETTINGS)) --outdir $(DIST) .
 
 # For this Python and for every Linux with a C library as new as this one's.
 wheel: $(VENV)/.tools-wheel dist
@@ -148,5 +150,6 @@ $(VENV)/.extra-%: $(VENV)/.created pyproject.toml
 
 # One install for all extras.
 $(VENV)/.package: $(VENV)/.build $(SOURCES)
-	$(ON_PATH) $(PIP) install --no-build-isolation --config-settings=build-dir=$(VENV)/meson .
+	$(ON_PATH) $(PIP) install --no-build-isolation $(SETTINGS) \
+		--config-settings=build-dir=$(VENV)/meson .
 	@touch $@
