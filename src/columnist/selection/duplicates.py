@@ -98,7 +98,8 @@ def _first_copies(X) -> np.ndarray:
     n = X.shape[1]
     first = np.arange(n)
     _, kind, count = np.unique(squared_norms(X), return_inverse=True, return_counts=True)
-    suspects, seen = np.flatnonzero(count[kind] > 1), {}
+    suspects = np.flatnonzero(count[kind] > 1)
+    seen: dict = {}
     for part in column_blocks(len(suspects), X.shape[0]):
         for column, name in zip(suspects[part], _fingerprints(X, suspects[part]), strict=True):
             first[column] = seen.setdefault(name, int(column))
