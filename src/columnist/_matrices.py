@@ -40,7 +40,7 @@ from columnist.linalg.residual import (
     of_like_length,
     residual_singular_values,
 )
-from columnist.linalg.rounding import DEPENDENT, EPS, TRUSTED, allowance
+from columnist.linalg.rounding import DEPENDENT, EPS, allowance, is_trusted
 from columnist.linalg.threads import single_threaded_blas
 
 __all__ = ["Matrices", "gathered", "in_memory"]
@@ -209,7 +209,7 @@ class Matrices:
         if data is not self:
             return data.interval(subset, criterion, n_components)
         low, high = self._double_interval(subset, criterion, n_components)
-        if high - low <= TRUSTED * abs(low):
+        if is_trusted(low, high, float(criterion.value(np.zeros(1)))):
             return low, high
         counted = self._accurate_spectrum(subset, n_components)
         if counted is None:

@@ -95,7 +95,7 @@ def certificate_of(
     lowest = min(float(options.criterion.value(np.zeros(1))), error)
     bound, status = max(min(result.bound, error), lowest), result.status
     if status == "optimal":
-        if agrees(bound, error):
+        if agrees(bound, error, lowest):
             bound = error
         else:
             status = "precision_limit"

@@ -128,7 +128,7 @@ def reduce_data(
     X = X * (1.0 / x_scale)
     Y = None if Y is None else Y * (1.0 / y_scale)
     lost = 0.0
-    if rank is None and X.size:
+    if X.size:
         X, Y = _of_like_length(X, Y)
     if Y is not None and center:
         Y = without_means(Y)

@@ -27,9 +27,11 @@ __all__ = [
     "EPS",
     "NOISE",
     "TRUSTED",
+    "above",
     "agrees",
     "allowance",
     "growth",
+    "is_trusted",
     "negligible",
 ]
 
@@ -75,8 +77,10 @@ def growth(heights: np.ndarray, lengths: np.ndarray, power: int = 1) -> np.ndarr
     return np.where(heights > 0.0, lengths / np.where(heights > 0.0, heights, 1.0), 1.0) ** power
 
 
-def agrees(bound: float, error: float) -> bool:
+def agrees(bound: float, error: float, least: float = 0.0) -> bool:
     """Whether a bound reaches an error, up to what counts as equally good.
+
+    ``least`` is the smallest value that an error can have: what counts is how far it is above that.
 
     Examples
     --------
@@ -84,4 +88,14 @@ def agrees(bound: float, error: float) -> bool:
     >>> agrees(1.0 - 1e-12, 1.0), agrees(1.0 - 1e-6, 1.0)
     (True, False)
     """
-    return bound >= error - AGREEMENT * abs(error)
+    return bound >= error - AGREEMENT * above(error, least)
+
+
+def above(error: float, least: float) -> float:
+    """How far an error is above the smallest one there can be; its size if that is not known."""
+    return error - least if np.isfinite(least) else abs(error)
+
+
+def is_trusted(low: float, high: float, least: float = 0.0) -> bool:
+    """Whether an interval is so short that its error needs no better arithmetic."""
+    return high - low <= TRUSTED * above(low, least)

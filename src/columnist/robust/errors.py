@@ -22,7 +22,7 @@ import scipy.linalg
 
 from columnist.criteria import Criterion
 from columnist.linalg import accurate
-from columnist.linalg.rounding import EPS, TRUSTED
+from columnist.linalg.rounding import EPS, is_trusted
 from columnist.robust.subspace import about_mean, at_most_square, row_norms
 
 __all__ = ["Interval", "RowErrors", "WeightedErrors"]
@@ -36,16 +36,17 @@ _SECONDS, _OPERATION = 2.0, 4e-9
 
 
 class Interval(NamedTuple):
-    """An error as computed, and between what it surely is."""
+    """An error as computed, and between what it surely is; ``least`` is the smallest there is."""
 
     low: float
     value: float
     high: float
+    least: float = 0.0
 
     @property
     def precise(self) -> bool:
         """Whether it can be compared with others."""
-        return self.high - self.low <= TRUSTED * abs(self.high)
+        return is_trusted(self.low, self.high, self.least)
 
 
 class RowErrors:
@@ -196,8 +197,10 @@ class RowErrors:
         ends = np.array([np.maximum(sigma - off, 0.0), sigma, sigma + off])
         low, value, high = self.criterion.values(self.scale * ends).tolist()
         # Adding up rounds once more.
+        least = float(self.criterion.value(np.zeros(1)))
         slack = len(sigma) * EPS
-        return Interval(low - slack * abs(low), value, high + slack * abs(high))
+        low = low - slack * (low - least)
+        return Interval(low, value, high + slack * (high - least), least)
 
     def _rank(self, kept: np.ndarray) -> int:
         """Dimensions that the rows span, but for their rounding."""

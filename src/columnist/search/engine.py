@@ -470,12 +470,12 @@ class _Run:
         if self.doubtful or not self.pool.entries:
             return False
         if self.pool.capacity == 1:
-            return agrees(self.bound(), self.pool.best)
+            return agrees(self.bound(), self.pool.best, self.least)
         settled = not self.root_open and not self.in_flight and self.problem.exact
         # A pool that could not be filled holds every set there is.
         last = self.pool.entries[-1][0]
         unseen = min(self.frontier.bound(), self.pool.floor)
-        return settled and self.limits.max_gap == 0.0 and agrees(unseen, last)
+        return settled and self.limits.max_gap == 0.0 and agrees(unseen, last, self.least)
 
     def _drowned(self) -> bool:
         """Whether all is searched, and only rounding leaves something open."""
@@ -483,7 +483,7 @@ class _Run:
             return False
         # With fewer sets than are wanted, none may have been passed over.
         limit = min(self._threshold(), np.finfo(np.float64).max)
-        return self.doubtful or not agrees(self.pool.floor, limit)
+        return self.doubtful or not agrees(self.pool.floor, limit, self.least)
 
     def _fill_pool(self) -> None:
         """A search that stops early, or follows one path, has seen too few sets for a large pool:

@@ -151,7 +151,7 @@ class _Columns:
         if self._evaluate is not None and not self.exact:
             return self._evaluate(subset)
         low, high = self._reduced_interval(subset)
-        if self._evaluate is None or high - low <= rounding.TRUSTED * abs(low):
+        if self._evaluate is None or rounding.is_trusted(low, high, self.least):
             return low, high
         ends = self._evaluate(subset)
         return (max(low, ends[0]), min(high, ends[1])) if ends[0] < ends[1] else ends
@@ -415,9 +415,11 @@ class Residual(Moment):
     def charge(self, positions: np.ndarray) -> float:
         """Rounding of an eigenvalue after all of these candidates."""
         basis = graded_basis(self.units, positions, np.ones(len(self.units)))
+        whole = float(self.lam.max(initial=0.0))  # no eigenvalue can be further off
         if basis.doubtful:
-            return np.inf
-        return self.allowance * basis.growth * float(self.grown[positions].max(initial=1.0))
+            return whole
+        grown = basis.growth * float(self.grown[positions].max(initial=1.0))
+        return min(self.allowance * grown, whole)
 
     def untouched(self, kept: np.ndarray) -> np.ndarray:
         """Eigenvalues of the residual outside the span of these candidates."""

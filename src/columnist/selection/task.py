@@ -11,7 +11,7 @@ import numpy as np
 from columnist._matrices import Matrices
 from columnist._search import SearchOptions, certificate_of
 from columnist.linalg.reduce import Reduced
-from columnist.linalg.rounding import TRUSTED
+from columnist.linalg.rounding import is_trusted
 from columnist.search.certificate import Certificate
 from columnist.search.engine import SearchResult, search
 from columnist.search.incumbent import prefer_smaller
@@ -103,7 +103,7 @@ def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -
 def confirmed_error(matrices: Matrices, options: Options, subset, found: float) -> float:
     """Error of a choice from the data, whatever the search has ``found`` it to be."""
     low, high = matrices.interval(subset, options.criterion, options.n_components)
-    if high - low <= TRUSTED * abs(low):
+    if is_trusted(low, high, float(options.criterion.value(np.zeros(1)))):
         return low + 0.5 * (high - low)
     if matrices.gram:
         return min(max(found, low), high)
