@@ -154,32 +154,59 @@ cdef DD _plain(double value) noexcept nogil:
     return result
 
 
+cdef void _swap(double* a, double* b, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double other
+    for i in range(n):
+        other = a[i]
+        a[i] = b[i]
+        b[i] = other
+
+
 cdef Py_ssize_t _orthonormalise(double* q, double* q_lo, Py_ssize_t count, Py_ssize_t n,
-                                double dependent, double* heights) noexcept nogil:
+                                double dependent, double* lengths,
+                                double* heights) noexcept nogil:
     """Orthonormal basis of the rows in place; returns how many stay.
 
-    A row whose part outside those before it is at most ``dependent`` of its length is dropped.
-    ``heights`` receives that share for every row.
+    The row with the largest share of its length left is next: so the order in which rows are
+    given does not matter, and those that are left out depend on the others if any do. They end
+    with a share of at most ``dependent``. ``heights`` receives the shares in order, ``lengths`` is
+    scratch.
     """
-    cdef Py_ssize_t i, j, at, kept = 0
-    cdef DD length, height, scale
-    cdef int turn
+    cdef Py_ssize_t i, j, at, best, kept = 0
+    cdef DD height, scale, entry
+    cdef double share, largest
     for i in range(count):
         at = i * n
-        length = _root(_dot(q + at, q_lo + at, q + at, q_lo + at, n))
-        for turn in range(2):  # the second pass restores orthogonality
-            for j in range(kept):
-                scale = _dot(q + j * n, q_lo + j * n, q + at, q_lo + at, n)
-                _subtract(q + at, q_lo + at, scale, q + j * n, q_lo + j * n, n)
+        lengths[i] = _root(_dot(q + at, q_lo + at, q + at, q_lo + at, n)).hi
+    while kept < count:
+        best, largest = kept, -1.0
+        for i in range(kept, count):
+            at = i * n
+            height = _root(_dot(q + at, q_lo + at, q + at, q_lo + at, n))
+            share = height.hi / lengths[i] if lengths[i] > 0.0 else 0.0
+            if share > largest:
+                best, largest = i, share
+        heights[kept] = largest
+        if not largest > dependent:
+            return kept
+        if best != kept:
+            _swap(q + best * n, q + kept * n, n)
+            _swap(q_lo + best * n, q_lo + kept * n, n)
+            _swap(lengths + best, lengths + kept, 1)
+        at = kept * n
+        for j in range(kept):  # the second pass restores orthogonality
+            scale = _dot(q + j * n, q_lo + j * n, q + at, q_lo + at, n)
+            _subtract(q + at, q_lo + at, scale, q + j * n, q_lo + j * n, n)
         height = _root(_dot(q + at, q_lo + at, q + at, q_lo + at, n))
-        heights[i] = height.hi / length.hi if length.hi > 0.0 else 0.0
-        if not heights[i] > dependent:
-            continue
         scale = _divide(_plain(1.0), height)
         for j in range(n):
-            length.hi, length.lo = q[at + j], q_lo[at + j]
-            length = _multiply(length, scale)
-            q[kept * n + j], q_lo[kept * n + j] = length.hi, length.lo
+            entry.hi, entry.lo = q[at + j], q_lo[at + j]
+            entry = _multiply(entry, scale)
+            q[at + j], q_lo[at + j] = entry.hi, entry.lo
+        for i in range(kept + 1, count):
+            scale = _dot(q + at, q_lo + at, q + i * n, q_lo + i * n, n)
+            _subtract(q + i * n, q_lo + i * n, scale, q + at, q_lo + at, n)
         kept += 1
     return kept
 
@@ -192,20 +219,21 @@ def residual(columns, target, double dependent=1e-13):
     columns, target : tuple of two ndarrays of shape (k, m) and (q, m)
         Leading and trailing parts of the vectors to project on, and of those that are projected.
     dependent : float, default=1e-13
-        A vector whose part outside those before it is at most this share of its length adds
+        A vector whose part outside the others is at most this share of its length adds
         nothing: so much of it is the rounding of the data themselves.
 
     Returns
     -------
     rest : tuple of two ndarrays of shape (q, m)
     heights : ndarray of shape (k,)
-        The share of every vector that lies outside those before it.
+        Shares of their lengths by which vectors, the best one next, lie outside those before.
     """
     cdef double[:, ::1] q = np.array(columns[0], dtype=np.float64, order="C")
     cdef double[:, ::1] q_lo = np.array(columns[1], dtype=np.float64, order="C")
     hi = np.array(target[0], dtype=np.float64, order="C")
     lo = np.array(target[1], dtype=np.float64, order="C")
-    heights = np.zeros(q.shape[0])
+    heights, lengths = np.zeros(q.shape[0]), np.zeros(q.shape[0])
+    cdef double[::1] scratch = lengths
     cdef double[:, ::1] rest = hi
     cdef double[:, ::1] rest_lo = lo
     cdef double[::1] seen = heights
@@ -214,7 +242,7 @@ def residual(columns, target, double dependent=1e-13):
     if k == 0 or n == 0 or rest.shape[0] == 0:
         return (hi, lo), heights
     with nogil:
-        k = _orthonormalise(&q[0, 0], &q_lo[0, 0], k, n, dependent, &seen[0])
+        k = _orthonormalise(&q[0, 0], &q_lo[0, 0], k, n, dependent, &scratch[0], &seen[0])
         for i in range(rest.shape[0]):
             for j in range(k):
                 scale = _dot(&q[j, 0], &q_lo[j, 0], &rest[i, 0], &rest_lo[i, 0], n)

@@ -171,8 +171,8 @@ class RemovedRows(Downdates):
 
     def interval(self, subset: Sequence[int] | np.ndarray) -> tuple[float, float]:
         """Two numbers between which that error lies."""
-        low, _, high = self.row_errors.evaluate(~self._mask(subset))
-        return low, high
+        found = self.row_errors.evaluate(~self._mask(subset))
+        return found.low, found.high
 
     @property
     def distinct(self) -> bool:

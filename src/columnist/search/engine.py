@@ -240,7 +240,7 @@ class _Run:
             self._offer_known(subset, chosen, candidates)
         if self.policy.starts_strong:
             self._strong_start(chosen, candidates)
-            self._fill_pool()
+            self._fill_pool(self.limits.deadline)
         elif self.policy.name == "optimistic":
             first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
             self.pool.offer(np.inf, first)
@@ -485,7 +485,7 @@ class _Run:
         limit = min(self._threshold(), np.finfo(np.float64).max)
         return self.doubtful or not agrees(self.pool.floor, limit, self.least)
 
-    def _fill_pool(self) -> None:
+    def _fill_pool(self, deadline: float) -> None:
         """A search that stops early, or follows one path, has seen too few sets for a large pool:
         those that differ from the ones it has in one item are the next best guess."""
         chosen, candidates = self.problem.root()
@@ -496,7 +496,7 @@ class _Run:
             seen = len(pool.entries)
             for subset in _exchanged([subset for _, subset in pool.entries], fixed, candidates):
                 pool.offer(np.inf, subset)
-                if len(pool.entries) == wanted or expired(self.limits.deadline):
+                if len(pool.entries) == wanted or time.perf_counter() > deadline:
                     return
 
     def _enumerate(self) -> None:
@@ -533,7 +533,7 @@ class _Run:
             raise_pending()
             chosen, candidates = self.problem.root()
             self.pool.offer(np.inf, greedy(self.problem, chosen, candidates, deadline=-np.inf))
-        self._fill_pool()
+        self._fill_pool(np.inf)
         bound = self.bound()
         if self.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
             self.stop = "optimal"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from columnist.linalg.rounding import above
 from columnist.linalg.ties import TIE
 from columnist.search.interrupts import expired
 from columnist.search.problem import SubsetProblem
@@ -121,6 +122,7 @@ def prefer_smaller(
     """Among equally good single exchanges, move to smaller indices (ties, duplicates)."""
     subset = sorted(int(i) for i in subset)
     error = problem.value(subset)
+    size = above(error, getattr(problem, "least", -np.inf))
     allowed = np.sort(np.asarray(candidates, dtype=np.int32))
     for item in list(subset):
         if item in set(fixed) or expired(deadline):
@@ -132,7 +134,7 @@ def prefer_smaller(
         errors = problem.completion_errors(np.array(rest, dtype=np.int32), smaller)
         for other in smaller[errors <= error + _NEAR * abs(error)]:
             trial = sorted([*rest, int(other)])
-            if problem.value(trial) <= error + TIE * abs(error):
+            if problem.value(trial) <= error + TIE * size:
                 subset = trial
                 break
     return tuple(subset)

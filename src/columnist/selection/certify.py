@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from columnist.criteria import get_criterion
+from columnist.linalg.rounding import above
 from columnist.search.certificate import Certificate
 from columnist.selection.certified import ColumnSelector
 
@@ -65,7 +69,8 @@ def certify(
     certificate = outcome.certificate
     error, best = outcome.solutions[0]
     certificate = replace(certificate, a_priori_bound=None)  # it speaks of what a search finds
-    if error >= given.error - _BETTER * abs(given.error):
+    least = float(get_criterion(criterion).value(np.zeros(1)))
+    if error >= given.error - _BETTER * above(given.error, least):
         bound = given.error if certificate.status == "optimal" else certificate.lower_bound
         return replace(
             certificate, error=given.error, lower_bound=bound, selection=given.selection,
