@@ -75,8 +75,8 @@ class Matrices:
     ``gram`` says that X is a Gram matrix; ``center`` that column means are free; ``unit`` is
     what the target was divided by, so that errors come out in its own unit; ``safe`` that all
     entries are known to be neither too large nor too small to be squared. X may be kept elsewhere,
-    in blocks of columns. Where X stands for many rows, ``source`` brings these themselves, if they
-    fit, for errors to be computed from.
+    in blocks of columns. ``sample`` says that a few rows stand for many; ``source`` then brings
+    these themselves, if they fit, for errors that need better arithmetic.
     """
 
     X: Any  # ndarray, sparse array or ColumnParts
@@ -85,6 +85,7 @@ class Matrices:
     center: bool = False
     unit: float = 1.0
     safe: bool = False
+    sample: bool = False
     source: Callable[[], Matrices] | None = None
 
     @classmethod
@@ -123,9 +124,9 @@ class Matrices:
             data = X.gather().astype(np.float64, copy=False)
             return cls(data, whole, center=center)
 
-        known = target == (along is not None) and X.shape[0] * n <= _SMALL_ENTRIES
+        known = X.keeps_rows and target == (along is not None) and X.shape[0] * n <= _SMALL_ENTRIES
         return cls(
-            rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)),
+            rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)), sample=True,
             source=source if known else None,
         )  # fmt: skip
 
@@ -210,6 +211,10 @@ class Matrices:
             return data.interval(subset, criterion, n_components)
         low, high = self._double_interval(subset, criterion, n_components)
         if is_trusted(low, high, float(criterion.value(np.zeros(1)))):
+            return low, high
+        if self.source is not None:
+            return self.source().interval(subset, criterion, n_components)
+        if self.sample:  # better arithmetic on them tells nothing about the rows they stand for
             return low, high
         counted = self._accurate_spectrum(subset, n_components)
         if counted is None:
@@ -322,9 +327,7 @@ class Matrices:
         return abs(np.frexp(ratio)[0]) == 0.5 and bool(np.array_equal(ratio * first, second))
 
     def _written_out(self) -> Matrices:
-        """The data themselves in one array where that is small; else this object."""
-        if self.source is not None:
-            return self.source()._written_out()
+        """Sparse data in one array where that is small; else this object."""
         if not sp.issparse(self.X) or self.X.shape[0] * self.X.shape[1] > _SMALL_ENTRIES:
             return self
         return replace(self, X=self.X.toarray())

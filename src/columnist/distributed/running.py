@@ -51,6 +51,8 @@ class RunningMoments(RowBlocks):
     'optimal'
     """
 
+    keeps_rows = False
+
     def __init__(self, *, classes=None):
         self.classes = classes
 

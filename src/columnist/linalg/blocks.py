@@ -38,6 +38,8 @@ class RowBlocks(ABC):
     n_features: int
     dtype: np.dtype
     is_sparse: bool
+    # Whether the rows can be visited, and visited again.
+    keeps_rows: bool = True
     # Anything with the columns' number and names, for scikit-learn's checks.
     header: Any
 
