@@ -164,13 +164,14 @@ def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -
 
     Works on a block of columns at a time, in float64; with ``center`` their means go first.
     """
-    energy = total = 0.0
+    energy = 0.0
     for columns in column_blocks(target.shape[1], len(Q)):
         part = target[:, columns].astype(np.float64)
-        total += float(np.vdot(part, part))
+        lengths = np.linalg.norm(part, axis=0)
         part -= part.mean(axis=0) if center else 0.0
         for _ in range(2 if Q.shape[1] else 0):  # the second pass restores orthogonality
             part -= Q @ (Q.T @ part)
-        energy += float(np.vdot(part, part))
-    floor = rounding.negligible(target.shape, np.sqrt(total))
-    return energy if energy > floor**2 else 0.0
+        left = np.square(part).sum(axis=0)
+        # Each on its own: what is rounding of a long column may be more than a short one.
+        energy += float(left[left > (rounding.negligible(target.shape, 1.0) * lengths) ** 2].sum())
+    return energy

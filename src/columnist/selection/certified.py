@@ -7,8 +7,6 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import wraps
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,17 +44,6 @@ from columnist.selection.solution import Solution
 from columnist.selection.task import Options, Outcome, confirmed_error, total_error
 
 __all__ = ["ColumnSelector"]
-
-
-def _interruptible(method: Callable) -> Callable:
-    """A method that returns its answer even if it is interrupted."""
-
-    @wraps(method)
-    def inside(*arguments: Any, **options: Any) -> Any:
-        with deferred():
-            return method(*arguments, **options)
-
-    return inside
 
 
 class ColumnSelector(BaseSelector):
@@ -240,18 +227,17 @@ class ColumnSelector(BaseSelector):
         -------
         self
         """
-        with deferred():
-            matrices, options = self._prepare(X, y)
-            include, exclude = self._constraints(matrices.n_features, options, matrices)
-            with matrices.threads():
-                if self.n_features_to_select == "auto":
-                    outcome = self._fewest(matrices, options, include, exclude)
-                else:
-                    size = resolve_size(self.n_features_to_select, matrices.n_features)
-                    check_room(size, include, exclude, matrices.n_features)
-                    reduced = self._reduce(matrices, size)
-                    outcome = choose(matrices, reduced, size, options, include, exclude)
-                self._store(matrices, options, outcome)
+        matrices, options = self._prepare(X, y)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        with deferred(), matrices.threads():
+            if self.n_features_to_select == "auto":
+                outcome = self._fewest(matrices, options, include, exclude)
+            else:
+                size = resolve_size(self.n_features_to_select, matrices.n_features)
+                check_room(size, include, exclude, matrices.n_features)
+                reduced = self._reduce(matrices, size)
+                outcome = choose(matrices, reduced, size, options, include, exclude)
+            self._store(matrices, options, outcome)
         return self
 
     def _options(self) -> Options:
@@ -381,7 +367,6 @@ class ColumnSelector(BaseSelector):
 
     # -- what certify and selection_path ask for ------------------------------------
 
-    @_interruptible
     def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
         matrices, options = self._prepare(X, y)
@@ -392,7 +377,7 @@ class ColumnSelector(BaseSelector):
         clash = sorted(set(given) & set(exclude) | set(include) - set(given))
         if clash:
             raise ValueError(f"columns contradicts include or exclude at {clash}.")
-        with matrices.threads():
+        with deferred(), matrices.threads():
             return self._certified(matrices, options, given, include, exclude)
 
     def _certified(self, matrices: Matrices, options: Options, given, include, exclude):
@@ -408,14 +393,13 @@ class ColumnSelector(BaseSelector):
         names = options.names and tuple(options.names[i] for i in selection)
         return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
 
-    @_interruptible
     def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
         matrices, options = self._prepare(X, y)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         check_count("max_features", max_features, low=1)
         check_room(max_features, include, exclude, matrices.n_features)
-        with matrices.threads():
+        with deferred(), matrices.threads():
             return self._sizes(matrices, options, max_features, include, exclude), options.names
 
     def _sizes(self, matrices: Matrices, options: Options, max_features, include, exclude):

@@ -200,9 +200,21 @@ class _Columns:
         doubtful |= bool((shares[vanishing] > rounding.DEPENDENT).any())
         coordinates /= np.where(vanishing, np.inf, norms)[:, None]
         own = np.where(vanishing, 1.0, 1.0 / np.where(vanishing, 1.0, shares))
-        return Residual(
-            lam, coordinates * np.sqrt(lam), coordinates, growth * self._allowance, own, doubtful
-        )
+        charge = self._residual_allowance(float(lam.max(initial=0.0)), growth)
+        return Residual(lam, coordinates * np.sqrt(lam), coordinates, charge, own, doubtful)
+
+    def _residual_allowance(self, largest: float, growth: float) -> float:
+        r"""Rounding of an eigenvalue of a residual, the largest of which is given.
+
+        With W the moment of the target and C a basis of what is left, known up to
+        :math:`\delta`, the moment :math:`C^TWC` is known up to
+        :math:`2 \delta \sqrt{\lambda_1 w_1} + \delta^2 w_1`: a direction that dominates the target
+        costs little once it is chosen.
+        """
+        d, whole = len(self.target), float(self.reduced.weights.max(initial=0.0))
+        delta = growth * rounding.allowance(d, 1.0)
+        turned = 2.0 * delta * np.sqrt(largest * whole) + delta * delta * whole
+        return min(rounding.allowance(d, largest) + turned, growth * self._allowance)
 
 
 class FrobeniusColumns(_Columns):
