@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from benchmarks import (
     compare,
     large_graph,
+    limits,
     mrsf_path,
     reach,
     robust_reach,
@@ -24,9 +25,11 @@ from benchmarks import (
     wide,
 )
 from benchmarks.data import Sets
+from columnist import Certificate
 from columnist.criteria import Frobenius
 from columnist.datasets.sources import read_arff, read_table
 from columnist.metrics import reconstruction_error
+from columnist.search.certificate import STATUSES
 from tests.data import load_multilabel, load_vehicle
 from tests.oracles.textbook import textbook_search
 
@@ -67,6 +70,15 @@ def test_unknown_benchmark_is_refused(capsys):
     with pytest.raises(SystemExit):
         run.parse(["nonsense"])
     assert "nonsense" in capsys.readouterr().err
+
+
+def test_limits_have_a_row_for_every_case():
+    rows = limits.rows(Sets(None, say=pytest.fail), quick=True)
+    assert len({row["case"] for row in rows}) == len(rows) == 9
+    assert all(row["limit [s]"] == 0.2 and row["seconds"] > 0.0 for row in rows)
+    assert {row["status"] for row in rows} <= set(STATUSES)
+    late = limits.measured("slow", lambda limit: Certificate("time_limit", 4.0, 3.0), -3.0)
+    assert not late["in time"] and late["gap [%]"] == 25.0
 
 
 def test_reach_summary():

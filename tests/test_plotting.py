@@ -108,6 +108,13 @@ def test_a_bound_raised_to_the_error_counts_as_proven(path, ax):
     assert display.proven.all()
 
 
+def test_what_rounding_left_open_is_never_marked_as_proven(path, ax):
+    certificate = Certificate(status="precision_limit", error=0.0, lower_bound=0.0)
+    step = path[0]._replace(certificate=certificate)
+    display = ErrorPathDisplay.from_path(type(path)((step,), 4.0), ax=ax)
+    assert not display.proven.any()
+
+
 @pytest.mark.parametrize("total", [None, 0.0])
 def test_unknown_total_means_absolute_errors(total, ax):
     display = ErrorPathDisplay([1, 2], [2.0, 1.0], [2.0, 1.0], total=total, criterion="kyfan:3")

@@ -75,6 +75,22 @@ def test_facts_have_the_numbers():
     assert facts["Gap"] == "25\u00a0%" and facts["Partial choices generated"] == "77"
 
 
+def test_more_time_is_no_advice_where_digits_are_missing():
+    for bound in (3.0, 0.0):
+        text = said(made("precision_limit", bound=bound))
+        assert "too few digits" in text and "More time would not help; columns" in text
+        assert "would tell" not in text and "A longer run" not in text
+    rows = Stakes("row", 2, "10")
+    assert "would not help; rows" in " ".join(explained(made("precision_limit"), rows))
+
+
+def test_passes_over_the_data_are_told_where_there_were_any():
+    facts = dict(certificate_facts(made("time_limit", elapsed=5.0, preparation=3.5), STAKES))
+    assert facts["Time"] == "5 s"
+    assert facts["Passes over the data"] == "3.5 s of these, outside the time limit"
+    assert "Passes over the data" not in dict(certificate_facts(made("time_limit"), STAKES))
+
+
 def test_conditions_end_a_sentence():
     assert conditions([], [], ", ".join) == ""
     assert conditions(["a"], ["b"], ", ".join) == " that contain a and without b"

@@ -8,9 +8,10 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from columnist import Certificate, ColumnSelector
-from columnist.search.certificate import STATUSES
+from columnist.search.certificate import STATUSES, warn_unless_optimal
 
 
 def certificate(**changes):
@@ -47,6 +48,29 @@ def test_repr_of_what_is_there():
     text = repr(certificate(a_priori_bound=0.125, better=(1, 4)))
     assert "error - optimum <= 0.125" in text
     assert "1, 4" in text
+
+
+def test_preparation_is_shown_where_there_was_any():
+    assert "preparation" not in repr(certificate(elapsed=5.0))
+    made = certificate(elapsed=5.0, preparation=3.5)
+    assert "preparation 3.5 s of these" in repr(made)
+    assert "3.5 s of these" in made._repr_html_()
+    assert made.to_dict()["preparation"] == 3.5
+
+
+@pytest.mark.parametrize("status", sorted(set(STATUSES) - {"optimal"}))
+def test_more_time_is_recommended_where_it_helps(status):
+    with pytest.warns(ConvergenceWarning, match=status) as caught:
+        warn_unless_optimal(certificate(status=status), stacklevel=1)
+    said = str(caught[0].message)
+    assert ("Raise time_limit" in said) == (status != "precision_limit")
+    assert ("too few digits" in said) == (status == "precision_limit")
+    assert said.endswith("se search='auto' to accept a gap without this warning.")
+
+
+def test_a_proof_warns_of_nothing(recwarn):
+    warn_unless_optimal(certificate(status="optimal"), stacklevel=1)
+    assert not recwarn
 
 
 def test_html_is_escaped():

@@ -24,6 +24,10 @@ def certificate_facts(certificate) -> dict[str, str]:
     if certificate.a_priori_bound is not None:
         facts["a priori"] = f"error - optimum <= {number(certificate.a_priori_bound)}"
     facts["search"] = f"{count(certificate.nodes_expanded, 'node')}, {seconds(certificate.elapsed)}"
+    if certificate.preparation > 0.0:
+        facts["preparation"] = (
+            f"{seconds(certificate.preparation)} of these, outside the time limit"
+        )
     return facts
 
 

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from columnist.plotting.style import CRITERION_NAMES, FOUND, OPEN, PROVEN, axes_for, log_scale, tidy
+from columnist.plotting.style import (
+    CRITERION_NAMES,
+    FOUND,
+    OPEN,
+    PROVEN,
+    axes_for,
+    is_proven,
+    log_scale,
+    tidy,
+)
 from columnist.selection.path import SelectionPath, selection_path
 
 __all__ = ["ErrorPathDisplay"]
@@ -111,7 +120,7 @@ class ErrorPathDisplay:
             path.sizes,
             path.errors,
             path.lower_bounds,
-            proven=[c.is_optimal or c.gap == 0.0 for c in certificates],
+            proven=[is_proven(certificate) for certificate in certificates],
             total=path.total,
             criterion=certificates[0].criterion,
             target=certificates[0].target,

@@ -9,7 +9,7 @@ import numpy as np
 
 from columnist._validation import check_choice
 from columnist.plotting.error_path import ErrorPathDisplay
-from columnist.plotting.style import FOUND, PROVEN, panels_for, tidy
+from columnist.plotting.style import FOUND, PROVEN, is_proven, panels_for, tidy
 from columnist.robust.path import OutlierPath
 
 __all__ = ["OutlierPathDisplay"]
@@ -108,7 +108,7 @@ class OutlierPathDisplay:
             path.n_outliers,
             path.errors,
             path.lower_bounds,
-            proven=[c.is_optimal or c.gap == 0.0 for c in certificates],
+            proven=[is_proven(certificate) for certificate in certificates],
             limit=path.limit,
             suggested=path.suggested,
             criterion=certificates[0].criterion,

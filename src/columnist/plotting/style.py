@@ -13,6 +13,7 @@ __all__ = [
     "OPEN",
     "PROVEN",
     "axes_for",
+    "is_proven",
     "log_scale",
     "panels_for",
     "place_labels",
@@ -39,6 +40,15 @@ _TOUCHING = 1e-6
 _LINE = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 4}
 _DIRECTIONS: list[tuple[float, float]] = [(1, 0), (-1, 0), (0, 1), (0, -1)]
 _DIRECTIONS += [(x, y) for x in (1.0, -1.0, 0.5, -0.5) for y in (1.0, -1.0, 0.5, -0.5)]
+
+
+def is_proven(certificate) -> bool:
+    """Whether to mark a choice as the best one.
+
+    A search that was stopped may just have got there; where rounding left something open, none has.
+    """
+    closed = certificate.gap == 0.0 and certificate.status != "precision_limit"
+    return certificate.is_optimal or closed
 
 
 def axes_for(ax, **figure_options):

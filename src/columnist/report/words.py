@@ -25,6 +25,8 @@ _WHY = {
     "interrupted": "the search was interrupted by hand",
     "bounded": "the search was asked for a guaranteed distance, not for the very best",
     "heuristic": "the choice was made step by step, and no search followed",
+    "precision_limit": "the numbers of the computer have too few digits to decide between "
+    "the choices that are left",
 }
 
 
@@ -132,10 +134,12 @@ def _unfinished(certificate: Certificate, stakes: Stakes) -> list[str]:
     why = _WHY.get(certificate.status, STATUSES.get(certificate.status, certificate.status))
     gap = _gap(certificate)
     first = f"{_space(stakes)} This choice is not proven to be the best of them: {why}."
+    drowned = certificate.status == "precision_limit"
     if gap is None or certificate.lower_bound <= 0:
+        tell = "More time, or a search at all, would tell."
         none = (
             "No useful bound was found, so nothing can be said about how much better another "
-            "choice could be. More time, or a search at all, would tell."
+            f"choice could be. {_digits(stakes) if drowned else tell}"
         )
         return [first, none]
     meaning = (
@@ -153,7 +157,17 @@ def _unfinished(certificate: Certificate, stakes: Stakes) -> list[str]:
         )
     if certificate.status in ("time_limit", "node_limit", "memory_limit", "interrupted"):
         found.append("A longer run can only narrow the gap; it cannot make the choice worse.")
+    if drowned:
+        found.append(_digits(stakes))
     return found
+
+
+def _digits(stakes: Stakes) -> str:
+    """What to do where double precision decides nothing."""
+    return (
+        f"More time would not help; {stakes.what}s that are of like length, and no near copies of "
+        "one another, can be told apart."
+    )
 
 
 def _better(certificate: Certificate, stakes: Stakes) -> list[str]:
@@ -194,6 +208,9 @@ def certificate_facts(certificate: Certificate, stakes: Stakes) -> list[tuple[st
         ("Partial choices generated", f"{certificate.nodes_generated:,}"),
         ("Time", f"{number(certificate.elapsed, 3)} s"),
     ]
+    if certificate.preparation > 0.0:
+        read = f"{number(certificate.preparation, 3)} s of these, outside the time limit"
+        rows.append(("Passes over the data", read))
     return rows
 
 

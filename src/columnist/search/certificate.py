@@ -116,6 +116,10 @@ class Certificate:
             rows.append(("better", _listed(self.better)))
         nodes = f"{self.nodes_expanded:,} expanded, {self.nodes_generated:,} generated"
         rows += [("nodes", nodes), ("time", f"{self.elapsed:.3g} s")]
+        if self.preparation > 0.0:
+            rows.append(
+                ("preparation", f"{self.preparation:.3g} s of these, outside the time limit")
+            )
         return rows
 
     def __repr__(self) -> str:
@@ -133,14 +137,20 @@ class Certificate:
 
 def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
     """Warn if a search that was to end with a proof has not."""
-    if certificate.status != "optimal":
-        warnings.warn(
-            f"search='optimal' ended with status {certificate.status!r}: the choice is "
-            f"within {100 * certificate.gap:.3g}% of the optimum, but not proven optimal. "
-            "Raise time_limit, or use search='auto' to accept a gap without this warning.",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
+    if certificate.status == "optimal":
+        return
+    advice = "Raise time_limit, or use"
+    if certificate.status == "precision_limit":
+        advice = (
+            "Double precision has too few digits for these data, so more time would not help. Use"
         )
+    warnings.warn(
+        f"search='optimal' ended with status {certificate.status!r}: the choice is "
+        f"within {100 * certificate.gap:.3g}% of the optimum, but not proven optimal. "
+        f"{advice} search='auto' to accept a gap without this warning.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def _listed(items: Sequence[object], width: int = 72) -> str:

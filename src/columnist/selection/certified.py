@@ -93,7 +93,8 @@ class ColumnSelector(BaseSelector):
     reduction : {"exact", "randomized"}, default="exact"
         ``"randomized"`` sketches very large matrices; the certificate stays valid.
     time_limit : float or None, default=30.0
-        Seconds; the pass over a Dask collection does not count.
+        Seconds from the call on; ``fit`` returns at most about two seconds later. The pass over a
+        Dask collection does not count, and is stated as ``certificate_.preparation``.
     max_nodes : int, optional
         Nodes to expand at most.
     max_memory : float, optional
@@ -130,7 +131,10 @@ class ColumnSelector(BaseSelector):
     components_ : ndarray of shape (n_components, n_features) or (n_components, n_targets)
         Extracted directions.
     certificate_ : Certificate
-        The proof.
+        The proof. Status "optimal" means that no choice has an error smaller by more than a
+        relative 1e-9; "precision_limit", that double precision cannot decide it; "interrupted",
+        that Ctrl-C (or the callback) ended the search after the first choice. Before that
+        Ctrl-C raises KeyboardInterrupt.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
