@@ -1,4 +1,4 @@
-"""Proofs where double precision runs out of digits, against enumeration in double-double arithmetic.
+"""Proofs where double precision runs out of digits, against enumeration in better arithmetic.
 
 Every class of data here has once made a search call a choice optimal that was not.
 """

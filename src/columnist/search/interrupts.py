@@ -19,7 +19,7 @@ __all__ = ["deferred", "expired", "pending", "raise_pending"]
 
 
 class _Remembered:
-    """Whether a signal came, and how many blocks are waiting for it."""
+    """Whether a signal came, and how many blocks wait for it; it counts only while one does."""
 
     depth = 0
     came = False
@@ -48,16 +48,17 @@ def deferred() -> Iterator[None]:
     if _Remembered.depth == 0 and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    _Remembered.depth += 1
+    # Nothing is counted up or down: a signal may come between any two of these lines.
+    outside = _Remembered.depth
     try:
-        if _Remembered.depth == 1:
+        if outside == 0:
             _Remembered.came = False
             signal.signal(signal.SIGINT, _remember)
+        _Remembered.depth = outside + 1
         yield
     finally:
-        _Remembered.depth -= 1
-        if _Remembered.depth == 0:
-            _Remembered.came = False
+        _Remembered.depth = outside
+        if outside == 0:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -67,15 +68,15 @@ def _remember(number, frame) -> None:
 
 def pending() -> bool:
     """Whether a signal waits to be heard."""
-    return _Remembered.came
+    return _Remembered.came and _Remembered.depth > 0
 
 
 def raise_pending() -> None:
     """Raise KeyboardInterrupt if a signal came: for stages that have nothing to return yet."""
-    if _Remembered.came:
+    if pending():
         raise KeyboardInterrupt
 
 
 def expired(deadline: float) -> bool:
     """Whether to stop: ``time.perf_counter()`` has passed the deadline, or a signal came."""
-    return _Remembered.came or time.perf_counter() > deadline
+    return pending() or time.perf_counter() > deadline

@@ -252,7 +252,7 @@ class ColumnSelector(BaseSelector):
                     reduced = self._reduce(matrices, size)
                     outcome = choose(matrices, reduced, size, options, include, exclude)
                 self._store(matrices, options, outcome)
-        return self
+            return self
 
     def _options(self) -> Options:
         """Check the parameters that do not depend on the data."""
