@@ -328,7 +328,7 @@ def test_intervals_hold_the_errors_of_near_copies(criterion, n_components, apart
 def test_thresholds_lose_no_near_copy(apart):
     """With the best error as the threshold, the best set is still among what is left."""
     for criterion in (Frobenius(), Nuclear(), Spectral()):
-        for seed in range(examples(16)):
+        for seed in range(16):  # few of them show a fault: none is left out
             X, Y = close_columns(seed, apart)
             truth = ColumnTruth(X, Y, 3, criterion=str(criterion))
             best = float(np.nextafter(truth.best()[0], np.inf))
