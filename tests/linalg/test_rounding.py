@@ -67,15 +67,22 @@ def test_growth_of_gram_matrices_and_of_dependent_columns():
     np.testing.assert_allclose(rounding.growth(heights, lengths, 2), [4.0, 400.0, 1.0])
 
 
-@pytest.mark.parametrize("error", [1.0, 1e-200, 1e200, -3.0, 0.0])
-def test_agreement_is_relative(error):
-    assert rounding.agrees(error, error)
-    assert rounding.agrees(error + abs(error), error)
-    assert rounding.agrees(error - 0.5 * rounding.AGREEMENT * abs(error), error)
-    if error:
-        assert not rounding.agrees(error - 2.0 * rounding.AGREEMENT * abs(error), error)
-    else:
-        assert not rounding.agrees(-1e-300, error)
+@pytest.mark.parametrize(
+    ("error", "least"),
+    [(1.0, 0.0), (1e-200, 0.0), (1e200, 0.0), (0.0, 0.0), (-3.0, -np.inf), (-3.0, -4.0)],
+)
+def test_agreement_is_relative_to_what_is_above_the_least(error, least):
+    size = rounding.above(error, least)
+    assert size == (abs(error) if np.isinf(least) else error - least)
+    assert rounding.agrees(error, error, least)
+    assert rounding.agrees(error + abs(error), error, least)
+    assert rounding.agrees(error - 0.5 * rounding.AGREEMENT * size, error, least)
+    assert not rounding.agrees(error - 2.0 * rounding.AGREEMENT * size - 1e-300, error, least)
+
+
+def test_a_constant_that_a_criterion_adds_lends_no_precision():
+    assert rounding.is_trusted(1e3, 1e3 + 1e-9)
+    assert not rounding.is_trusted(1e3, 1e3 + 1e-9, 1e3 - 1e-6)
 
 
 def test_what_is_trusted_is_sharper_than_what_agrees():
