@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from columnist.linalg.branch import FrobeniusBrancher, Workspace
 from columnist.linalg.reduce import reduce_data
+from columnist.linalg.residual import graded_basis
 from tests.strategies import KINDS, random_matrix
 
 CONSTANT = 0.25
@@ -306,3 +307,51 @@ def _left_error(rows, weights):
     U, s, _ = np.linalg.svd(rows.T, full_matrices=False)
     Q = U[:, s > 1e-10 * s[0]]
     return CONSTANT + weights.sum() - np.einsum("i,ij,ij->", weights, Q, Q)
+
+
+# -- rounding ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("apart", [1.0, 1e-3, 1e-6, 1e-8, 1e-10, 1e-12, 1e-15])
+def test_rounding_grows_as_that_of_the_twin(apart, power):
+    """The kernel leaves out the columns that the NumPy code leaves out, and charges as much."""
+    rng = np.random.default_rng(0)
+    columns = rng.standard_normal((6, 8))
+    columns[3] = columns[0] + apart * columns[3]
+    weights, allowance = np.sort(rng.uniform(1.0, 2.0, 8))[::-1].copy(), 1e-14
+    brancher = FrobeniusBrancher(columns, weights, 0.0, allowance, power)
+    chosen = np.array([0, 1, 3], dtype=np.int32)
+    basis = graded_basis(columns, chosen, np.linalg.norm(columns, axis=1), power)
+    error, _, charge = brancher.additions(chosen, chosen[:0], Workspace())
+    left = weights.sum() - np.einsum("i,ij,ij->", weights, basis.Q, basis.Q)
+    assert error == pytest.approx(left, abs=1e-12 + 1e-15 * basis.growth ** (1 / power))
+    grown = np.inf if basis.doubtful else basis.growth
+    # Heights are known up to their own rounding.
+    assert charge / allowance == pytest.approx(grown, rel=1e-2)
+
+
+def tied(n: int) -> FrobeniusBrancher:
+    """Columns of which all sets of a size are equally good."""
+    return FrobeniusBrancher(np.eye(n), np.ones(n), 0.0, 1e-12)
+
+
+@pytest.mark.parametrize("t", [2, 3])
+@pytest.mark.parametrize("n_best", [1, 4])
+def test_sets_without_room_leave_a_floor(t, n_best):
+    """Of more sets that tie than are reported, the others are not forgotten."""
+    chosen, candidates = np.empty(0, dtype=np.int32), np.arange(12, dtype=np.int32)
+    found = tied(12).completions(chosen, candidates, t, np.inf, n_best, Workspace(), 1e9)
+    assert found.finished
+    assert len(found.errors) < len(list(combinations(range(12), t)))
+    np.testing.assert_allclose(found.errors, 12.0 - t)
+    assert 12.0 - t - 1e-9 < found.floor <= 12.0 - t
+    few = tied(4).completions(chosen, candidates[:4], t, np.inf, n_best, Workspace(), 1e9)
+    assert len(few.errors) == len(list(combinations(range(4), t))) and few.floor == np.inf
+
+
+def test_exploring_leaves_a_floor_too():
+    chosen, candidates = np.empty(0, dtype=np.int32), np.arange(12, dtype=np.int32)
+    found = tied(12).children(chosen, candidates, 4, np.inf, Workspace(), 1e9, 1)
+    assert np.isinf(found.f).any()  # explored to their end
+    assert len(found.errors) == 33 and found.floor <= 8.0

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg.residual import chosen_basis, residual_singular_values
+from columnist.linalg import rounding
+from columnist.linalg.residual import (
+    chosen_basis,
+    graded_basis,
+    residual_singular_values,
+    singular_values_outside,
+)
+from tests.examples import examples
 from tests.oracles import brute_force
+from tests.soak.oracle import ColumnTruth
 from tests.strategies import matrices
 
 
@@ -88,3 +96,58 @@ def test_nothing_chosen():
 def test_columns_without_coordinates_have_no_basis(capfd):
     assert chosen_basis(np.zeros((3, 0)), [1]).shape == (0, 0)
     assert capfd.readouterr() == ("", "")  # LAPACK has nothing to complain about
+
+
+# -- bases that know what rounding did to them ------------------------------------------
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-7, 1e-11])
+def test_growth_covers_the_rounding_of_a_basis(apart):
+    """What a target loses along the basis, in double precision and exactly."""
+    for seed in range(examples(12)):
+        rng = np.random.default_rng(seed)
+        columns, target = rng.standard_normal((4, 7)), rng.standard_normal((7, 1))
+        columns[2] = columns[0] + apart * columns[2]
+        basis = graded_basis(columns, [0, 1, 2], np.linalg.norm(columns, axis=1))
+        assert basis.Q.shape == (7, 3) and not basis.doubtful
+        assert 0.1 / apart < basis.growth < 1e3 / apart
+        low, high = ColumnTruth(columns.T, target, 3, criterion="spectral").of([0, 1, 2])
+        found = singular_values_outside(basis.Q, target)[0]
+        doubt = basis.growth * rounding.allowance(7, float(np.linalg.norm(target)))
+        assert low - doubt <= found <= high + doubt
+
+
+def test_copies_are_left_out_without_doubt():
+    columns = np.random.default_rng(0).standard_normal((4, 7))
+    columns[2] = -3.0 * columns[0]
+    basis = graded_basis(columns, [0, 1, 2, 3], np.linalg.norm(columns, axis=1))
+    assert basis.Q.shape == (7, 3) and not basis.doubtful
+    assert basis.growth < 100.0
+
+
+def test_heights_among_the_rounding_of_earlier_columns_are_doubtful():
+    """A copy of a near copy: its height is real, or it is the rounding of the first one's."""
+    rng = np.random.default_rng(1)
+    columns = rng.standard_normal((4, 7))
+    columns[1] = columns[0] + 1e-9 * columns[1]
+    columns[2] = 0.5 * (columns[0] + columns[1]) + 1e-12 * columns[2]
+    basis = graded_basis(columns, [0, 1, 2], np.linalg.norm(columns, axis=1))
+    assert basis.doubtful and basis.Q.shape == (7, 2)
+
+
+def test_gram_matrices_lose_digits_twice():
+    columns = np.random.default_rng(2).standard_normal((3, 7))
+    columns[2] = columns[0] + 1e-4 * columns[2]
+    lengths = np.linalg.norm(columns, axis=1)
+    once, twice = (graded_basis(columns, [0, 2], lengths, power) for power in (1, 2))
+    assert twice.growth == pytest.approx(once.growth**2)
+    columns[2] = columns[0] + 1e-8 * columns[1]
+    assert graded_basis(columns, [0, 2], lengths, 1).Q.shape == (7, 2)
+    assert graded_basis(columns, [0, 2], lengths, 2).Q.shape == (7, 1)
+
+
+def test_a_basis_of_nothing():
+    basis = graded_basis(np.eye(3), [], np.ones(3))
+    assert basis.Q.shape == (3, 0) and basis.growth == 1.0 and not basis.doubtful
+    zero = graded_basis(np.zeros((2, 3)), [0, 1], np.zeros(2))
+    assert zero.Q.shape == (3, 0) and zero.growth == 1.0 and not zero.doubtful

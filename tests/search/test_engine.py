@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from columnist.search.engine import Limits, search
 from columnist.search.log import Progress
 from columnist.search.policies import Policy, get_policy
+from tests.examples import examples
 from tests.search.coverage import Coverage
 
 ORDERS = {
@@ -344,3 +346,159 @@ def test_incomplete_problem_is_named():
 
     with pytest.raises(TypeError, match="Half cannot be searched: missing root_bounds, expand"):
         search(Half(), ORDERS["optimal"])
+
+
+# -- what rounding leaves open ------------------------------------------------------------
+
+
+class Careful(Coverage):
+    """A problem whose expansions may be unsure, and which can measure sets with care."""
+
+    doubtful = False
+    passed = np.inf  # bound of sets that were not reported for want of room
+
+    def expand(self, chosen, candidates, demand, worker):
+        found = super().expand(chosen, candidates, demand, worker)
+        return replace(found, doubtful=self.doubtful, floor=min(found.floor, self.passed))
+
+
+class Measured(Careful):
+    """The same with intervals."""
+
+    measured = 0
+
+    def interval(self, subset):
+        self.measured += 1
+        error = self.value(subset)
+        return error, error
+
+
+@pytest.mark.parametrize("n_solutions", [1, 3])
+def test_doubtful_bounds_are_no_proof(n_solutions):
+    for seed in range(examples(20)):
+        problem = Careful.random(seed, size=3)
+        problem.doubtful = True
+        result = search(problem, ORDERS["optimal"], n_solutions=n_solutions)
+        assert result.status == "precision_limit"
+        assert_valid(result, problem)
+
+
+@pytest.mark.parametrize("n_solutions", [1, 3])
+def test_few_sets_are_all_measured_where_bounds_are_doubtful(n_solutions):
+    for seed in range(examples(20)):
+        problem = Measured.random(seed, size=3)
+        problem.doubtful = True
+        result = search(problem, ORDERS["optimal"], n_solutions=n_solutions)
+        assert result.status == "optimal"
+        assert_valid(result, problem)
+        errors = [error for error, _ in problem.ranked()[:n_solutions]]
+        assert [error for error, _ in result.solutions] == errors
+
+
+def test_too_many_sets_are_not_measured(monkeypatch):
+    monkeypatch.setattr("columnist.search.engine._FEW_SETS", 10)
+    problem = Measured.random(0, size=3)
+    problem.doubtful = True
+    assert search(problem, ORDERS["optimal"]).status == "precision_limit"
+    assert problem.measured < len(problem.ranked())
+
+
+def test_sets_that_were_passed_over_hold_the_bound_down():
+    """A kernel that reports too few of many ties names a floor: nothing is proven above it."""
+    for seed in range(examples(20)):
+        problem = Careful.random(seed, size=3)
+        optimum = problem.ranked()[0][0]
+        if optimum == 0.0 or problem.root_bounds()[0] >= optimum:
+            continue
+        problem.passed = 0.5 * (optimum + problem.root_bounds()[0])
+        result = search(problem, ORDERS["optimal"])
+        assert result.status == "precision_limit"
+        assert result.bound <= problem.passed
+        measured = Measured.random(seed, size=3)
+        measured.passed = problem.passed
+        result = search(measured, ORDERS["optimal"])
+        assert result.status == "optimal" and result.bound == optimum
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("limits", [Limits(max_nodes=1), Limits(), Limits(deadline=1e9)])
+def test_pools_are_filled(order, limits):
+    """However early a search stops, it returns as many different sets as were wanted."""
+    for seed in range(examples(6)):
+        for size, include in ((3, ()), (4, (1, 2)), (7, ())):
+            problem = Coverage.random(seed, n=8, size=size, include=include)
+            every = len(problem.ranked())
+            for wanted in (5, 100):
+                result = search(problem, ORDERS[order], limits, n_solutions=wanted)
+                sets = [subset for _, subset in result.solutions]
+                assert len(set(sets)) == len(sets) == min(wanted, every)
+                assert all(set(include) <= set(subset) for subset in sets)
+                assert result.solutions == sorted(result.solutions)
+                assert_valid(result, problem)
+
+
+class Below(Coverage):
+    """Errors below zero."""
+
+    def value(self, subset):
+        return super().value(subset) - 1000.0
+
+    @staticmethod
+    def _f(error, gains, left):
+        return error - np.sort(gains)[::-1][:left].sum()
+
+
+def test_negative_errors_are_proven():
+    for seed in range(examples(20)):
+        problem = Below.random(seed, size=3)
+        for n_solutions in (1, 3):
+            result = search(problem, ORDERS["optimal"], n_solutions=n_solutions)
+            assert result.status == "optimal"
+            assert_valid(result, problem)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("method", ["value", "completion_errors", "root"])
+def test_an_interrupt_at_any_call(order, method):
+    for seed in range(examples(3, 1)):
+        for options in ({}, {"n_solutions": 4}, {"limits": Limits(max_gap=0.3)}):
+            optimum = Coverage.random(seed, n=7, size=3).ranked()[0][0]
+            at = 0
+            while True:
+                at += 1 + at // 15  # every call at first, then one of several
+                problem = Tripping.random(seed, n=7, size=3)
+                problem.method, problem.left = method, at
+                try:
+                    result = search(problem, ORDERS[order], **options)
+                except KeyboardInterrupt:
+                    continue
+                assert result.bound <= optimum + TOL
+                assert result.solutions[0][0] >= optimum
+                if result.status == "gap_reached":
+                    assert "limits" in options
+                if problem.left > 0:
+                    break
+
+
+class Tripping(Coverage):
+    """A problem that is interrupted at the n-th call of one of its methods."""
+
+    method, left = "", 0
+
+    def _trip(self, method):
+        if method == self.method:
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+
+    def value(self, subset):
+        self._trip("value")
+        return super().value(subset)
+
+    def completion_errors(self, chosen, candidates):
+        self._trip("completion_errors")
+        return super().completion_errors(chosen, candidates)
+
+    def root(self):
+        self._trip("root")
+        return super().root()

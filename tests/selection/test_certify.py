@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist import certify
+from columnist import ColumnSelector, certify
 from columnist.criteria import Frobenius
 from tests.oracles.brute_force import best_subsets, subset_error
 from tests.strategies import CRITERIA, matrices, targets, tolerance
@@ -108,3 +110,54 @@ def test_every_input(form):
 def test_a_mask_names_columns():
     X = np.random.default_rng(0).standard_normal((9, 5))
     assert certify(X, [False, True, False, True, False]).selection == (1, 3)
+
+
+def test_ties_keep_the_given_selection():
+    """Of equally good selections the given one is certified, by its own names."""
+    pd = pytest.importorskip("pandas")
+    repeated = np.random.default_rng(0).standard_normal((8, 5))[:, [0, 1, 2, 0, 1]]
+    for X, k in ((np.eye(6, 5), 2), (repeated, 2), (repeated, 3)):
+        frame = pd.DataFrame(X, columns=list("abcde"))
+        best = ColumnSelector(k).fit(X).error_
+        for chosen in combinations(range(5), k):
+            certificate = certify(frame, chosen)
+            assert certificate.selection == chosen
+            assert certificate.names == tuple("abcde"[i] for i in chosen)
+            assert certificate.a_priori_bound is None
+            tied = certificate.error <= best * (1.0 + 1e-9)
+            assert (certificate.better is None) == tied
+            assert certificate.status == ("optimal" if tied else "bounded")
+            assert certificate.lower_bound == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("search", ["weighted", "optimistic", "greedy"])
+def test_guarantees_of_a_search_are_not_those_of_a_selection(search):
+    """What an order promises for its own answer says nothing about a given one."""
+    X = np.random.default_rng(1).standard_normal((20, 8))
+    best = ColumnSelector(3).fit(X).error_
+    for chosen in ([0, 1, 2], [5, 6, 7]):
+        certificate = certify(X, chosen, search=search, epsilon=0.5)
+        assert certificate.a_priori_bound is None
+        assert certificate.lower_bound <= best * (1.0 + 1e-9)
+        assert certificate.selection == tuple(chosen)
+        if certificate.better is not None:
+            assert certificate.status != "optimal"
+
+
+def test_a_gap_that_is_good_enough_is_that_of_the_given_selection():
+    X = np.random.default_rng(2).standard_normal((20, 8))
+    best = ColumnSelector(3, time_limit=None).fit(X)
+    worst = max(combinations(range(8), 3), key=lambda S: subset_error(X, S, Frobenius()))
+    for chosen in (tuple(best.selected_), worst):
+        for max_gap in (0.0, 0.05, 0.5):
+            certificate = certify(X, chosen, max_gap=max_gap)
+            error = subset_error(X, chosen, Frobenius())
+            assert certificate.error == pytest.approx(error, rel=1e-9)
+            assert certificate.lower_bound <= best.error_ * (1.0 + 1e-9)
+            if certificate.status == "gap_reached":
+                assert certificate.better is None and certificate.gap <= max_gap + 1e-9
+            elif certificate.better is not None:
+                assert certificate.status == "bounded"
+            else:
+                assert certificate.status == "optimal"
+                assert certificate.error == pytest.approx(best.error_, rel=1e-9)

@@ -22,7 +22,7 @@ cdef struct Node:
     int d            # dimension of the candidates' span
     double error     # e(S), the constant part included
     double growth    # of rounding, by the chosen columns
-    double spread    # the same by the basis of the candidates' span
+    double spread    # the same by the candidates, where their span is the basis
     bint doubtful    # a column was left out that may be more than rounding
     double* basis    # r x d, later the images of the candidates
     double* moment   # d x d, H and then its reflectors

@@ -174,6 +174,20 @@ cdef void _span_basis(const Frame* frame, const int* chosen, const int* candidat
             dgemm(no, no, &r, &n, &j, &minus, q, &r, node.work, &j, &one, resid, &r)
     _normalise(frame, candidates, node, r)
     _orthonormalise(frame, node, tau)
+    # The span turns with the directions of the candidates, which rounding turns already.
+    node.spread *= _worst_own_growth(frame, candidates, node)
+
+
+cdef double _worst_own_growth(const Frame* frame, const int* candidates,
+                              const Node* node) noexcept nogil:
+    """Growth of rounding by what the chosen columns leave of the candidates."""
+    cdef double worst = 1.0
+    cdef int c
+    for c in range(node.n):
+        if node.norms[c] > 0.0:
+            worst = max(worst, 1.0 / _share(node.norms[c], frame.lengths[candidates[c]],
+                                            frame.power))
+    return worst
 
 
 cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept nogil:

@@ -15,11 +15,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["deferred", "expired", "pending", "raise_pending"]
+__all__ = ["at_once", "deferred", "expired", "pending", "raise_pending"]
 
 
 class _Remembered:
-    """Whether a signal came, and how many blocks are waiting for it."""
+    """Whether a signal came, and how many blocks wait for it; it counts only while one does."""
 
     depth = 0
     came = False
@@ -48,17 +48,34 @@ def deferred() -> Iterator[None]:
     if _Remembered.depth == 0 and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    _Remembered.depth += 1
+    # Nothing is counted up or down: a signal may come between any two of these lines.
+    outside = _Remembered.depth
     try:
-        if _Remembered.depth == 1:
+        if outside == 0:
             _Remembered.came = False
             signal.signal(signal.SIGINT, _remember)
+        _Remembered.depth = outside + 1
         yield
     finally:
-        _Remembered.depth -= 1
-        if _Remembered.depth == 0:
-            _Remembered.came = False
+        _Remembered.depth = outside
+        if outside == 0:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Inside :func:`deferred`, a part that a signal ends at once: long preparation, which has
+    nothing to return, and which runs elsewhere and is to be cancelled there."""
+    waiting = signal.getsignal(signal.SIGINT) is _remember
+    if not waiting or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    raise_pending()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, _remember)
 
 
 def _remember(number, frame) -> None:
@@ -67,15 +84,15 @@ def _remember(number, frame) -> None:
 
 def pending() -> bool:
     """Whether a signal waits to be heard."""
-    return _Remembered.came
+    return _Remembered.came and _Remembered.depth > 0
 
 
 def raise_pending() -> None:
     """Raise KeyboardInterrupt if a signal came: for stages that have nothing to return yet."""
-    if _Remembered.came:
+    if pending():
         raise KeyboardInterrupt
 
 
 def expired(deadline: float) -> bool:
     """Whether to stop: ``time.perf_counter()`` has passed the deadline, or a signal came."""
-    return _Remembered.came or time.perf_counter() > deadline
+    return pending() or time.perf_counter() > deadline

@@ -34,7 +34,7 @@ from columnist.criteria import Criterion, is_frobenius
 from columnist.linalg.blocks import RowBlocks, has_target
 from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate, warn_unless_optimal
-from columnist.search.interrupts import deferred, expired, raise_pending
+from columnist.search.interrupts import at_once, deferred, expired, raise_pending
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
 from columnist.selection.choose import choose
@@ -231,18 +231,19 @@ class ColumnSelector(BaseSelector):
         -------
         self
         """
-        matrices, options = self._prepare(X, y)
-        include, exclude = self._constraints(matrices.n_features, options, matrices)
-        with deferred(), matrices.threads():
-            if self.n_features_to_select == "auto":
-                outcome = self._fewest(matrices, options, include, exclude)
-            else:
-                size = resolve_size(self.n_features_to_select, matrices.n_features)
-                check_room(size, include, exclude, matrices.n_features)
-                reduced = self._reduce(matrices, size)
-                outcome = choose(matrices, reduced, size, options, include, exclude)
-            self._store(matrices, options, outcome)
-        return self
+        with deferred():
+            matrices, options = self._prepare(X, y)
+            include, exclude = self._constraints(matrices.n_features, options, matrices)
+            with matrices.threads():
+                if self.n_features_to_select == "auto":
+                    outcome = self._fewest(matrices, options, include, exclude)
+                else:
+                    size = resolve_size(self.n_features_to_select, matrices.n_features)
+                    check_room(size, include, exclude, matrices.n_features)
+                    reduced = self._reduce(matrices, size)
+                    outcome = choose(matrices, reduced, size, options, include, exclude)
+                self._store(matrices, options, outcome)
+            return self
 
     def _options(self) -> Options:
         """Check the parameters that do not depend on the data."""
@@ -275,7 +276,8 @@ class ColumnSelector(BaseSelector):
         if not isinstance(X, RowBlocks):
             return self._matrices(X, y, uses_y), options
         center, started = self.centering == "mean", time.perf_counter()
-        matrices = Matrices.of_blocks(X, y, center=center, target=uses_y)
+        with at_once():
+            matrices = Matrices.of_blocks(X, y, center=center, target=uses_y)
         # The limit is for the search: a pass may take longer than that.
         spent = time.perf_counter() - started
         return matrices, replace(
@@ -381,7 +383,7 @@ class ColumnSelector(BaseSelector):
         clash = sorted(set(given) & set(exclude) | set(include) - set(given))
         if clash:
             raise ValueError(f"columns contradicts include or exclude at {clash}.")
-        with deferred(), matrices.threads():
+        with matrices.threads():
             return self._certified(matrices, options, given, include, exclude)
 
     def _certified(self, matrices: Matrices, options: Options, given, include, exclude):
@@ -403,7 +405,7 @@ class ColumnSelector(BaseSelector):
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         check_count("max_features", max_features, low=1)
         check_room(max_features, include, exclude, matrices.n_features)
-        with deferred(), matrices.threads():
+        with matrices.threads():
             return self._sizes(matrices, options, max_features, include, exclude), options.names
 
     def _sizes(self, matrices: Matrices, options: Options, max_features, include, exclude):

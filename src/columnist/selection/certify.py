@@ -11,6 +11,7 @@ import numpy as np
 from columnist.criteria import get_criterion
 from columnist.linalg.rounding import above
 from columnist.search.certificate import Certificate
+from columnist.search.interrupts import deferred
 from columnist.selection.certified import ColumnSelector
 
 __all__ = ["certify"]
@@ -19,6 +20,7 @@ __all__ = ["certify"]
 _BETTER = 1e-10
 
 
+@deferred()
 def certify(
     X,
     columns: Sequence[int | str],

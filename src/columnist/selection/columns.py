@@ -452,7 +452,7 @@ class Residual(Moment):
         heights = np.abs(np.diag(R))
         heights = heights[heights > rounding.DEPENDENT]
         own = float(self.grown[kept].max(initial=1.0))
-        return Q, max(1.0 / float(heights.min(initial=1.0)), own)
+        return Q, own / float(heights.min(initial=1.0))
 
     def products(self, kept: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Inner products of unit residuals, and of their images z."""

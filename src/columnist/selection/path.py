@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from columnist.search.certificate import Certificate
+from columnist.search.interrupts import deferred
 from columnist.search.path import CertifiedPath, tightened
 from columnist.selection.certified import ColumnSelector
 
@@ -60,6 +61,7 @@ class SelectionPath(CertifiedPath):
         return "\n".join(["SelectionPath", header, *lines])
 
 
+@deferred()
 def selection_path(
     X,
     max_features: int,
