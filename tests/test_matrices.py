@@ -95,12 +95,3 @@ def test_what_is_too_large_for_better_arithmetic_keeps_its_doubt(monkeypatch):
     low, high = Matrices(X, Y).interval((0, 2, 4), get_criterion("frobenius"))
     least, most = ColumnTruth(X, Y, 3, criterion="frobenius").of((0, 2, 4))
     assert low < least <= most < high
-
-
-def test_copies_to_the_last_digit():
-    X = np.random.default_rng(0).standard_normal((7, 5))
-    X[:, 1], X[:, 2], X[:, 3] = -4.0 * X[:, 0], 3.0 * X[:, 0], X[:, 0]
-    X[3, 3] = np.nextafter(X[3, 3], np.inf)
-    for data in (X, sp.csc_array(X)):
-        copies = [j for j in range(5) if Matrices(data).are_copies(0, j)]
-        assert copies == [0, 1]

@@ -317,15 +317,6 @@ class Matrices:
             both = [_constant_free(part) for part in both]
         return both[0], both[1], lengths
 
-    def are_copies(self, i: int, j: int) -> bool:
-        """Whether two columns are the same to the last digit, but for sign and a power of two."""
-        first, second = columns_of(self._written_out().X, [i, j]).T
-        at = int(np.argmax(np.abs(first)))
-        if first[at] == 0.0 or second[at] == 0.0:
-            return bool(np.array_equal(first, second))
-        ratio = second[at] / first[at]
-        return abs(np.frexp(ratio)[0]) == 0.5 and bool(np.array_equal(ratio * first, second))
-
     def _written_out(self) -> Matrices:
         """Sparse data in one array where that is small; else this object."""
         if not sp.issparse(self.X) or self.X.shape[0] * self.X.shape[1] > _SMALL_ENTRIES:

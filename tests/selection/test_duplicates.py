@@ -8,14 +8,13 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist._matrices import Matrices
 from columnist.selection import duplicates
 from columnist.selection.duplicates import shared_by_copies
 
 
 def distinct_columns(columns, allowed, needed):
     """Of columns that are the data themselves."""
-    return duplicates.distinct_columns(columns, allowed, needed, Matrices(columns.T).are_copies)
+    return duplicates.distinct_columns(columns, allowed, needed, columns.T)
 
 
 def plain(columns, allowed):
@@ -84,3 +83,12 @@ def test_copies_share_their_coefficients(form):
             equal = np.flatnonzero((X == X[:, [j]]).all(axis=0))
             np.testing.assert_allclose(shared[j], W[equal].mean(axis=0), atol=1e-12)
             np.testing.assert_array_equal(shared[equal], np.tile(shared[j], (len(equal), 1)))
+
+
+def test_sparse_and_dense_data_have_the_same_copies():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((6, 3)) * (rng.random((6, 3)) < 0.7)
+    X = np.column_stack([X, -X[:, 1], 4.0 * X[:, 0], 3.0 * X[:, 2]])
+    for data in (X, sp.csr_array(X), sp.csc_matrix(X)):
+        kept = duplicates.distinct_columns(np.ascontiguousarray(X.T), np.arange(6), 1, data)
+        np.testing.assert_array_equal(kept, [0, 1, 2, 5])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -17,54 +17,58 @@ __all__ = ["distinct_columns", "shared_by_copies"]
 _PARALLEL = 1e-12
 
 
-def distinct_columns(
-    columns: np.ndarray, allowed: np.ndarray, needed: int, are_copies: Callable[[int, int], bool]
-) -> np.ndarray:
+def distinct_columns(columns: np.ndarray, allowed: np.ndarray, needed: int, X) -> np.ndarray:
     """One column, the first, of every group of copies; zero columns left out.
 
     Choosing a copy beside a column is never better than the column alone, and which one makes no
-    difference, so a search for one best set needs only the first. That holds for exact copies:
-    how much a difference in the last digit matters depends on the other columns. If fewer
-    than ``needed`` would remain, all are returned.
+    difference, so a search for one best set needs only the first. That holds for copies that are
+    exact, but for their sign and a power of two: how much a difference in the last digit matters
+    depends on the other columns. If fewer than ``needed`` would remain, all are returned.
 
     Parameters
     ----------
     columns : ndarray of shape (n, r)
-        One column of the data per row.
+        One reduced column of the data per row.
     allowed : ndarray of int
         Columns to consider, ascending.
     needed : int
         How many must remain.
-    are_copies : callable
-        Whether two columns of the data are the same up to a factor; asked of those whose reduced
-        columns nearly are.
+    X : ndarray or sparse matrix of shape (m, n)
+        The data themselves.
 
     Examples
     --------
     >>> import numpy as np
     >>> from columnist.selection.duplicates import distinct_columns
-    >>> columns = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    >>> same = lambda i, j: np.array_equal(np.abs(columns[i]), np.abs(columns[j]))
-    >>> distinct_columns(columns, np.arange(3), 1, same)
+    >>> X = np.array([[1.0, 0.0, -2.0], [0.0, 1.0, 0.0]])
+    >>> distinct_columns(X.T, np.arange(3), 1, X)
     array([0, 1])
     """
     lengths = np.linalg.norm(columns[allowed], axis=1)
-    nonzero = lengths > 0.0
-    units = columns[allowed][nonzero] / lengths[nonzero, None]
-    names = [int(i) for i in allowed[nonzero]]
-    # Copies agree, up to sign, in any projection: sort by one and compare neighbours.
-    rng = np.random.default_rng(0)
-    probe = units @ rng.standard_normal((columns.shape[1], 2))
+    filled = allowed[lengths > 0.0]
+    units = columns[filled] / lengths[lengths > 0.0, None]
+    # Copies agree, up to sign, in any projection: only neighbours are looked at.
+    probe = units @ np.random.default_rng(0).standard_normal((columns.shape[1], 2))
     projection = probe[:, 1] * np.where(probe[:, 0] < 0.0, -1.0, 1.0)
     order = np.argsort(projection, kind="stable")
-    duplicate = np.zeros(len(units), dtype=bool)
     close = np.diff(projection[order]) <= 10 * _PARALLEL
-    for group in np.split(order, np.flatnonzero(~close) + 1):
-        for i in sorted(group.tolist()) if len(group) > 1 else ():
-            earlier = group[(group < i) & ~duplicate[group]]
-            duplicate[i] = any(are_copies(names[j], names[i]) for j in earlier)
-    kept = allowed[nonzero][~duplicate]
+    suspects = np.zeros(len(filled), dtype=bool)
+    suspects[order[1:][close]] = suspects[order[:-1][close]] = True
+    copies = _later_copies(X, filled[suspects])
+    kept = np.setdiff1d(filled, copies)
     return kept if len(kept) >= needed else allowed
+
+
+def _later_copies(X, which: np.ndarray) -> list[int]:
+    """Those of the columns that equal an earlier one, but for sign and a power of two."""
+    seen: set[bytes] = set()
+    found = []
+    for part in column_blocks(len(which), X.shape[0]):
+        for column, name in zip(which[part], _fingerprints(X, which[part], True), strict=True):
+            if name in seen:
+                found.append(int(column))
+            seen.add(name)
+    return found
 
 
 def shared_by_copies(X, W: np.ndarray) -> np.ndarray:
@@ -106,15 +110,24 @@ def _first_copies(X) -> np.ndarray:
     return first
 
 
-def _fingerprints(X, which: np.ndarray) -> Iterator[bytes]:
-    """A short name of every column that tells its entries."""
+def _fingerprints(X, which: np.ndarray, scaled: bool = False) -> Iterator[bytes]:
+    """A short name of every column that tells its entries; ``scaled`` leaves out sign and size."""
     if not sp.issparse(X):
         for column in columns_of(X, which).T + 0.0:  # there are two zeros
+            column = _scaled(column) if scaled else column
             yield blake2b(column.tobytes(), digest_size=16).digest()
         return
     part = X[:, which].tocsc()
     part.sum_duplicates()
     part.eliminate_zeros()
     for begin, end in pairwise(part.indptr):
-        entries = part.indices[begin:end].tobytes() + part.data[begin:end].tobytes()
+        data = part.data[begin:end]
+        data = _scaled(data) if scaled and len(data) else data
+        entries = part.indices[begin:end].tobytes() + data.tobytes()
         yield blake2b(entries, digest_size=16).digest()
+
+
+def _scaled(column: np.ndarray) -> np.ndarray:
+    """Divided by the sign and the power of two of the largest entry, which rounds nothing."""
+    largest = column[np.argmax(np.abs(column))]
+    return np.ldexp(np.copysign(1.0, largest) * column, -int(np.frexp(largest)[1])) + 0.0

@@ -55,9 +55,7 @@ def solve(
     allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
     candidates = allowed
     if options.n_solutions == 1:
-        candidates = distinct_columns(
-            reduced.columns, allowed, size - len(include), matrices.are_copies
-        )
+        candidates = distinct_columns(reduced.columns, allowed, size - len(include), matrices.X)
     problem = column_problem(
         reduced, size, criterion=options.criterion, n_components=options.n_components,
         include=include, candidates=candidates,
