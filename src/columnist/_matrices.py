@@ -315,6 +315,8 @@ class Matrices:
         both = [_doubled(columns / units[:, None]), _doubled(target)]
         if self.center:
             both = [_constant_free(part) for part in both]
+            # Entries are rounded once, whatever was done to what is left of them since.
+            lengths = np.maximum(np.sqrt(accurate.squares(both[1])), lengths / 8)
         return both[0], both[1], lengths
 
     def _written_out(self) -> Matrices:

@@ -96,6 +96,7 @@ class _Pool:
 
     def __init__(self, problem: SubsetProblem, capacity: int):
         self.problem, self.capacity = problem, capacity
+        self.least = getattr(problem, "least", -np.inf)
         self.entries: list[tuple[float, tuple[int, ...]]] = []
         self.threshold = np.inf  # error, rounding included, that a further set must stay below
         self.floor = np.inf  # no complete set that was seen and is not an entry has less
@@ -108,13 +109,13 @@ class _Pool:
 
     def pass_over(self, lower: float) -> None:
         """Note a complete set, or a bound of several, that is not evaluated."""
-        self.floor = min(self.floor, lower)
+        self.floor = min(self.floor, max(lower, self.least))
 
     def offer(self, lower: float, subset: Sequence[int]) -> bool:
         """Evaluate a complete set; True if it is the best so far."""
         subset = tuple(sorted(int(i) for i in subset))
         if not self.problem.exact:
-            self.floor = min(self.floor, lower)
+            self.pass_over(lower)
         if subset in self._low:
             return False
         low, high = self._interval(subset)

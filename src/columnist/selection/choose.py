@@ -45,8 +45,10 @@ def _useful_size(reduced, size, include, allowed) -> int:
 
 
 def _rank(reduced, chosen) -> int:
+    """How many of the columns are independent; all of them where that is in doubt."""
     lengths = np.linalg.norm(reduced.columns, axis=1)
-    return graded_basis(reduced.columns, chosen, lengths, reduced.power).Q.shape[1]
+    basis = graded_basis(reduced.columns, chosen, lengths, reduced.power)
+    return len(chosen) if basis.doubtful else basis.Q.shape[1]
 
 
 def _fill_up(outcome: Outcome, size, allowed, matrices, options) -> Outcome:
