@@ -381,6 +381,7 @@ def test_doubtful_bounds_are_no_proof(n_solutions):
         result = search(problem, ORDERS["optimal"], n_solutions=n_solutions)
         assert result.status == "precision_limit"
         assert_valid(result, problem)
+        assert result.bound <= problem.root_bounds()[0]  # all that is below the root is in doubt
 
 
 @pytest.mark.parametrize("n_solutions", [1, 3])

@@ -387,7 +387,9 @@ class _Run:
         self.expanded += 1
         self.generated += len(result.items) + len(result.goals) + result.explored
         self._adapt_effort(result)
-        self.doubtful |= result.doubtful
+        if result.doubtful:  # then only what was known before holds for everything below
+            self.doubtful = True
+            self.pool.pass_over(floor)
         self.pool.pass_over(result.floor)
         improved = False
         for lower, subset in result.goals:
