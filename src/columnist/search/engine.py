@@ -547,7 +547,7 @@ class _Run:
         self.log.show(last, force=True)
         limited = self.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
         a_priori = None
-        if not limited:
+        if not limited and not self.doubtful and getattr(self.problem, "distinct", True):
             a_priori = self.policy.a_priori(self.root_bound, self.root_error, self.problem.size)
         return SearchResult(
             str(self.stop), self.pool.entries, bound, a_priori, self.expanded, self.generated,

@@ -327,6 +327,7 @@ class ColumnSelector(BaseSelector):
         while True:
             late = expired(options.deadline)
             last = late or size >= len(order)
+            proven &= not (late and size < len(order))  # sizes that nobody looked at
             size = max(size, len(order)) if late else size
             if last or not _impossible(reduced, options, size, limit):
                 step = _until_impossible(options, limit, last=last)

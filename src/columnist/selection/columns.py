@@ -48,6 +48,8 @@ _RIDGED = 128
 # Share of the gap at the root that the ridge bound must close to be used further on.
 _WORTHWHILE = 0.1
 _UNKNOWN = object()
+# Share of the root's error from which rounding of its bound shows.
+_SHOWS = 1e-6
 # Size of the problem from which a table of exchanges pays.
 _TABLE = 1e6
 
@@ -135,10 +137,22 @@ class _Columns:
         spectrum = self._spectrum(basis) if len(self.include) else self.target
         left = self.size - len(self.include)
         squares = np.sqrt(np.maximum(spectrum**2 - basis.growth * self._allowance, 0.0))
+        low = self._theta(squares[left + self.n_components :])
+        # Where it is in doubt what the included columns span, nothing is known.
         return (
-            self._theta(squares[left + self.n_components :]),
+            self.least if basis.doubtful else low,
             self._theta(spectrum[self.n_components :]),
         )
+
+    @property
+    def distinct(self) -> bool:
+        """Whether rounding does not show in the bounds of the root: guarantees rest on them."""
+        basis = self._basis(self.include)
+        spectrum = self._spectrum(basis) if len(self.include) else self.target
+        tail = spectrum[self.size - len(self.include) + self.n_components :]
+        low, high = self.root_bounds()
+        doubt = self._theta(tail) - low
+        return not basis.doubtful and doubt <= _SHOWS * rounding.above(high, self.least)
 
     def value(self, subset: Sequence[int]) -> float:
         """Error of a complete choice."""
