@@ -279,6 +279,8 @@ class Matrices:
         if not self.gram and len(small) and len(subset):
             lengths = lengths.copy()
             lengths[small] *= _coefficient_sizes(vectors[0], target[0][small])
+        if self.Y is None:
+            left[list(subset)] = 0.0  # a column that is chosen is there, dependent or not
         for part in rest:
             part[left <= nothing * lengths] = 0.0
         values = accurate.singular_values(rest)
