@@ -213,7 +213,7 @@ class _Columns:
         vanishing = shares <= max(rounding.DEPENDENT, rounding.NOISE * len(weights) * growth)
         doubtful |= bool((shares[vanishing] > rounding.DEPENDENT).any())
         coordinates /= np.where(vanishing, np.inf, norms)[:, None]
-        own = np.where(vanishing, 1.0, 1.0 / np.where(vanishing, 1.0, shares))
+        own = rounding.growth(np.where(vanishing, 0.0, norms), lengths, self.reduced.power)
         charge = self._residual_allowance(float(lam.max(initial=0.0)), growth)
         return Residual(lam, coordinates * np.sqrt(lam), coordinates, charge, own, doubtful)
 
