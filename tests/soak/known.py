@@ -13,7 +13,18 @@ __all__ = ["known_cases"]
 
 def known_cases() -> Iterator[Problem]:
     """All of them."""
-    for cases in (_sparse, _long_columns, _long_rows, _subclasses, _pools, _others):
+    for cases in (
+        _sparse,
+        _long_columns,
+        _long_rows,
+        _far_rows,
+        _subclasses,
+        _pools,
+        _streams,
+        _borrowed,
+        _hidden,
+        _others,
+    ):
         yield from cases()
 
 
@@ -71,6 +82,16 @@ def _long_rows() -> Iterator[Problem]:
             )  # fmt: skip
 
 
+def _far_rows() -> Iterator[Problem]:
+    """Rows in blocks, far from the origin."""
+    for offset in (1e6, 1e9):
+        for seed in range(4):
+            X = offset + np.random.default_rng(seed).standard_normal((8, 4))
+            for centering in ("mean", "optimal"):
+                options = {"n_components": 1, "centering": centering, "random_state": 0}
+                yield Problem("known: far rows", "outliers", X, 2, form="dask", options=options)
+
+
 def _subclasses() -> Iterator[Problem]:
     """Criteria that inherit from a built-in one but have a value of their own."""
     for criterion in ("SquaresAndTop", "Powers", "Capped", "TwoTops", "AllOfThem", "Renamed"):
@@ -90,14 +111,51 @@ def _pools() -> Iterator[Problem]:
         X = np.zeros((3, n))
         X[:, n - 3 :] = np.eye(3)
         yield _case("pool", "select", X, k, options={"n_solutions": 5})
+    X = np.array([[0.0, 0.0, 0.0, -3.0, 1.0], [0.0, 0.0, 0.0, -3.0, 2.0]])
+    for criterion in ("nuclear", "frobenius", "spectral", "schatten:0.5", "LogEnergy"):
+        for search in ("auto", "optimistic"):
+            for epsilon in (0.0, 0.1):
+                options = {"n_solutions": 2, "search": search, "epsilon": epsilon}
+                yield _case("pool", "select", X, 4, criterion=criterion, options=options)
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X = (rng.integers(-2, 3, (8, 2)) @ rng.integers(-2, 3, (2, 7))).astype(float)
         yield _case("pool", "select", X, 3, options={"n_solutions": 5})
 
 
+def _streams() -> Iterator[Problem]:
+    """Rows that are gone, and nothing left to explain."""
+    for seed in range(6):
+        X = np.random.default_rng(seed).standard_normal((2, 4))
+        for criterion in ("frobenius", "nuclear"):
+            yield _case("stream", "select", X, 2, criterion=criterion, form="stream")
+
+
+def _borrowed() -> Iterator[Problem]:
+    """Included columns that depend on one another through a near copy."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((4, 5))
+        X[:2, [0, 3]] = 0.0
+        X[:, 1] = X[:, 0] * (1.0 + 3e-8 * rng.standard_normal(4))
+        options = {"include": [0, 3, 1]}
+        yield _case("borrowed", "select", X, 4, criterion="schatten:1.5", options=options)
+        yield _case("borrowed", "select", X, 4, options=options)
+
+
+def _hidden() -> Iterator[Problem]:
+    """A near copy of a column that is short beside another: no rounding of that one."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((4, 4)), rng.integers(0, 2, 4)
+        X[0] *= [2e6, 1e3, 40.0, 40.0]
+        X[:, 3] = X[:, 2] + 3e-9 * rng.standard_normal(4)
+        for form in ("dense", "csr", "dask frame"):
+            yield Problem("known: hidden", "select", X, 4, y=y, form=form)
+
+
 def _others() -> Iterator[Problem]:
-    """Certified ties, negative values, columns far shorter than the longest."""
+    """Certified ties, values that are negative or near a limit, very short columns."""
     X = np.eye(6, 5)
     for given in ((0, 1), (2, 4), (1, 3)):
         yield _case("tie", "certify", X, 2, given=given, form="frame")
@@ -112,8 +170,20 @@ def _others() -> Iterator[Problem]:
             yield _case("negative", "select", X, 2, criterion=criterion, y=X[:, :2] ** 2)
             options = {"n_components": 1, "random_state": 0}
             yield _case("negative", "outliers", X, 2, criterion=criterion, options=options)
+    for seed in range(8):  # beside 1, all errors are small: their digits still tell them apart
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((6, 5))
+        X[:, 1] = X[:, 0] + 1e-10 * rng.standard_normal(6)
+        y = rng.standard_normal((6, 3)) * [1.0, 1.0, 1e4]
+        for size in (3, 4):
+            yield Problem(
+                "known: saturated", "select", X, size, y=y, criterion="Saturated",
+                options={"centering": "mean"},
+            )  # fmt: skip
     for exponent in (-100, -155, -165, -200):
         X = np.random.default_rng(1).standard_normal((9, 5))
         y = X[:, 3] + 0.1 * X[:, 0]
         X[:, 3] *= 10.0**exponent
         yield _case("short column", "select", X, 2, y=y)
+        X[:, 1:3] *= 10.0**exponent
+        yield _case("short column", "select", X, 2, y=y, options={"n_solutions": 10})

@@ -260,10 +260,11 @@ class _Target:
         self.length = float(np.sqrt(np.square(self.entries.hi).sum()))
 
     def zero(self, share: float) -> float:
-        """What is zero up to rounding: of the target, and of its entries before centring."""
+        """What is zero up to rounding: of the target, and, as the library has it (4 units of
+        rounding, times coefficients), of its entries before centring."""
         s = np.linalg.svd(self.entries.hi, compute_uv=False)
         top = s[0] if s.size else 0.0
-        return float(np.ldexp(max(share * top, 4e-16 * self._before), self.exponent))
+        return float(np.ldexp(max(share * top, 2e-15 * self._before), self.exponent))
 
 
 def _mean(Z):

@@ -59,8 +59,12 @@ def _look_after(workers, places, heard: dict[int, float], lose) -> None:
 
 
 def _worker(plan: Plan, news, place) -> None:
+    parent = multiprocessing.parent_process()
+
     def started(index: int) -> None:
         place.value = index
+        if parent is not None and not parent.is_alive():
+            raise SystemExit("nobody listens any more")
 
     work(plan, lambda report: news.put((plan.first, report)), started)
     news.put((plan.first, None))

@@ -504,6 +504,7 @@ def _constraints(rng, n: int, size: int) -> dict[str, Any]:
 def _column_form(rng, options: dict[str, Any], y) -> str:
     forms = ["dense"] * 5 + ["csr", "csr", "csc", "frame", "fortran", "list", "float32"]
     forms += ["gram"] * (y is None and options.get("centering", "none") == "none")
+    forms += ["stream"] * (y is None)
     if rng.random() < 0.04:
         return str(rng.choice(["dask", "dask frame", "dask threads"]))
     return str(rng.choice(forms))
@@ -546,6 +547,11 @@ def _settled(problem: Problem) -> Problem:
         if problem.kind not in _GRAM_KINDS:
             return replace(problem, form="dense")
         problem = replace(problem, X=problem.X.astype(np.float32).astype(np.float64))
+    if problem.form == "stream":
+        if problem.kind not in (*_GRAM_KINDS, "offsets", "scales"):
+            return replace(problem, form="dense")
+        # Beside a long constant column, the rows themselves would be needed.
+        problem = replace(problem, decidable=problem.decidable and problem.kind != "constants")
     if problem.form == "gram":
         if problem.kind not in _GRAM_KINDS:
             return replace(problem, form="dense")
@@ -586,6 +592,10 @@ def _draw_rows(rng, kind: str) -> Problem:
     options["n_components"] = int(rng.integers(0, max(1, min(most, 3)) + 1))
     form = str(rng.choice(["dense"] * 6 + ["frame", "fortran"]))
     task = "outlier path" if rng.random() < 0.1 else "outliers"
+    if task == "outliers" and rng.random() < 0.1:
+        # Many rows are proven in double precision alone.
+        form = str(rng.choice(["dask", "dask frame"]))
+        decidable &= kind in ("rows_gaussian", "rows_integers", "rows_low_rank")
     stop = int(rng.integers(1, 4)) if task == "outliers" and rng.random() < 0.02 else None
     return Problem(
         kind, task, X, size, criterion=_criterion(rng, kind), options=options, form=form,

@@ -8,7 +8,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import columnist
 from columnist import Certificate, ColumnSelector, certify, selection_path
-from columnist.robust import RobustPCA, outlier_path
+from columnist.robust import RobustPCA, many_rows, outlier_path
 from tests.soak.criteria import library_criterion
 from tests.soak.problems import Problem
 
@@ -59,7 +59,8 @@ def ask(problem: Problem) -> Answer:
     answer = Answer()
     moment = _CtrlC(_delay(problem), problem.stop)
     started = time.process_time()
-    with warnings.catch_warnings(record=True) as answer.warned, _scheduler(problem):
+    recorded = warnings.catch_warnings(record=True)
+    with recorded as answer.warned, _scheduler(problem), _in_passes(problem):
         warnings.simplefilter("always")
         try:
             data = contained(problem)
@@ -102,6 +103,7 @@ def contained(problem: Problem) -> Any:
         "csc": lambda: sp.csc_matrix(X),
         "gram": lambda: X.T @ X,
         "frame": lambda: _frame(X),
+        "stream": lambda: _stream(X),
     }
     return containers[form]() if form in containers else _blocks(X, form)
 
@@ -110,6 +112,13 @@ def _frame(X: np.ndarray):
     import pandas as pd
 
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+
+
+def _stream(X: np.ndarray):
+    from columnist.distributed import RunningMoments
+
+    half = (len(X) + 1) // 2
+    return RunningMoments().partial_fit(X[:half]).partial_fit(X[half:])
 
 
 def _blocks(X: np.ndarray, form: str):
@@ -128,6 +137,18 @@ def _scheduler(problem: Problem):
 
     kind = "threads" if problem.form == "dask threads" else "synchronous"
     return dask.config.set(scheduler=kind)
+
+
+@contextmanager
+def _in_passes(problem: Problem) -> Iterator[None]:
+    """Rows of a collection stay where they are, however few: they are what many stand for."""
+    few = many_rows._FEW_ROWS
+    if problem.is_rows and "dask" in problem.form:
+        many_rows._FEW_ROWS = 0
+    try:
+        yield
+    finally:
+        many_rows._FEW_ROWS = few
 
 
 # -- tasks --------------------------------------------------------------------------

@@ -54,6 +54,7 @@ def as_code(problem: Problem) -> str:
         "csr": "scipy.sparse.csr_array(X)",
         "csc": "scipy.sparse.csc_matrix(X)",
         "gram": "X.T @ X",
+        "stream": "RunningMoments().partial_fit(X)",
         "frame": "pandas.DataFrame(X).add_prefix('x')",
         "fortran": "np.asfortranarray(X)",
         "list": "X.tolist()",
@@ -83,6 +84,8 @@ def _imports(problem: Problem) -> list[str]:
         lines.append("import pandas")
     if "dask" in problem.form:
         lines.append(f"import dask.{'dataframe' if problem.form == 'dask frame' else 'array'}")
+    if problem.form == "stream":
+        lines.append("from columnist.distributed import RunningMoments")
     lines.append("from columnist import ColumnSelector, certify, selection_path")
     if problem.is_rows:
         lines[-1] = "from columnist.robust import RobustPCA, outlier_path"
