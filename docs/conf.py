@@ -74,3 +74,7 @@ def setup(app) -> None:
         app.connect("builder-inited", page.write)
     for page in (reproduction_page, report_page):
         app.connect("build-finished", page.publish)
+
+
+# The folder of a checkout may have spaces in its name; the examples have none.
+suppress_warnings = ["sphinx_gallery.space_in_filename"]

@@ -19,7 +19,6 @@ from columnist.linalg import accurate
 from columnist.linalg.blocks import RowBlocks, open_blocks
 from columnist.linalg.column_parts import ColumnParts, Visit, total
 from columnist.linalg.passes import (
-    CONSTANT,
     columns_of,
     cross,
     energies_along,
@@ -34,13 +33,13 @@ from columnist.linalg.reduce import (
     reduce_gram,
 )
 from columnist.linalg.residual import (
+    Basis,
     blocked_energy,
-    chosen_basis,
     graded_basis,
     of_like_length,
-    residual_singular_values,
+    singular_values_outside,
 )
-from columnist.linalg.rounding import DEPENDENT, EPS, allowance, is_trusted
+from columnist.linalg.rounding import CONSTANT, DEPENDENT, EPS, allowance, is_trusted
 from columnist.linalg.threads import single_threaded_blas
 
 __all__ = ["Matrices", "gathered", "in_memory"]
@@ -60,6 +59,8 @@ _ENTRIES = 32 * EPS
 _SMALL_ENTRIES = 2_000_000
 # A residual that is no smaller beside its target is no rounding.
 _SMALL_REST = 1e-6
+# The same for rows that stand for others, in units of their own rounding.
+_OF_SAMPLE = 8.0
 # Growth of rounding that leaves nothing of a number.
 _ANYTHING = 1e60
 # Singular values that small beside the largest may be rounding of entries.
@@ -76,7 +77,8 @@ class Matrices:
     what the target was divided by, so that errors come out in its own unit; ``safe`` that all
     entries are known to be neither too large nor too small to be squared. X may be kept elsewhere,
     in blocks of columns. ``sample`` says that a few rows stand for many; ``source`` then brings
-    these themselves, if they fit, for errors that need better arithmetic.
+    these themselves, if they fit, for errors that need better arithmetic, and ``removed`` are
+    means of X and of the target that the few rows are already without.
     """
 
     X: Any  # ndarray, sparse array or ColumnParts
@@ -87,6 +89,7 @@ class Matrices:
     safe: bool = False
     sample: bool = False
     source: Callable[[], Matrices] | None = None
+    removed: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def of_blocks(
@@ -114,8 +117,9 @@ class Matrices:
         if parts is not None:
             Y = None if along is None else _whole_target(along, read, parts.shape[0])
             return cls(parts if passes else gathered(parts), Y, center=center)
-        sample = X.moments(along, read).sample()
-        rows, n = sample.rows, X.n_features
+        moments, n = X.moments(along, read), X.n_features
+        sample = moments.sample(centered=center)
+        rows, mean = sample.rows, moments.mean
         Y = rows[:, n:] if target else None
 
         @cache
@@ -128,6 +132,7 @@ class Matrices:
         return cls(
             rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)), sample=True,
             source=source if known else None,
+            removed=(mean[:n], mean[n:] if target else mean[:n]) if center else None,
         )  # fmt: skip
 
     @property
@@ -160,13 +165,11 @@ class Matrices:
             "Select rows or columns first, or use ColumnSelector(reduction='randomized').",
         )
 
-    def centered(self) -> tuple[np.ndarray, np.ndarray]:
-        """X and target as dense arrays, means removed if they are free."""
-        X = self.X.toarray() if sp.issparse(self.X) else self.X.astype(np.float64, copy=False)
-        X = without_means(X) if self.center else X
-        if self.Y is None:
-            return X, X
-        return X, (without_means(self.Y) if self.center else self.Y)
+    def centered_target(self) -> np.ndarray:
+        """The target as a dense array, means removed if they are free."""
+        target = self.target
+        target = target.toarray() if sp.issparse(target) else target.astype(np.float64, copy=False)
+        return without_means(target) if self.center else target
 
     def balanced(self) -> tuple[Matrices, float, float]:
         """The same with entries that can be squared safely, and what X and Y were divided by."""
@@ -193,9 +196,10 @@ class Matrices:
     ) -> float:
         """Error of a choice, recomputed from the data themselves."""
         balanced, _, _ = self._written_out().balanced()
+        Q = balanced.basis(subset)
         if is_frobenius(criterion) and n_components == 0:
-            return balanced.unit**2 * balanced._energy(subset)
-        counted = balanced._spectrum(subset)[n_components:]
+            return balanced.unit**2 * balanced._energy(Q)
+        counted = balanced._spectrum(Q)[n_components:]
         return float(criterion.value(balanced.unit * counted if len(counted) else np.zeros(1)))
 
     def interval(
@@ -231,26 +235,27 @@ class Matrices:
         if self.gram:
             return float(criterion.value(np.zeros(1))), np.inf
         balanced, _, _ = self.balanced()
-        chosen = of_like_length(columns_of(balanced.X, list(subset)).T).T
-        lengths = np.linalg.norm(chosen, axis=0)  # before means are removed: they cost digits
-        chosen = without_means(chosen) if self.center else chosen
-        basis = graded_basis(chosen.T, range(len(subset)), np.linalg.norm(chosen, axis=0))
-        own = np.linalg.norm(chosen, axis=0)
-        far = float((lengths / np.where(own > 0.0, own, np.inf)).max(initial=1.0))
-        grown = _ANYTHING if basis.doubtful else basis.growth * max(far, 1.0)
+        basis = balanced._graded_basis(subset)
+        grown = _ANYTHING if basis.doubtful else basis.growth
         whole = float(np.sqrt(squared_norms(balanced.target).sum()))
-        doubt = min(grown, _ANYTHING) * allowance(len(subset) + 1, whole)
+        unit = allowance(len(subset) + 1, whole)
+        doubt = min(grown, _ANYTHING) * unit
+        # Rows that stand for others are rounded themselves: what is left of them may be nothing.
+        nothing = _OF_SAMPLE * unit if self.sample and self.source is None else -np.inf
         if is_frobenius(criterion) and n_components == 0:
-            error = self.error(subset, criterion)
+            energy = balanced._energy(basis.Q)
+            if np.sqrt(energy) <= nothing:
+                return 0.0, 0.0
             # Sums of squares may also come from a difference: see _energy_outside.
-            left = float(np.sqrt(error)) / self.unit
-            off = (2.0 * left + doubt) * doubt + allowance(1, whole**2)
-            off *= self.unit**2
-            return max(error - off, 0.0), error + off
+            order = max(balanced.target.shape) if sp.issparse(balanced.target) else 1
+            off = (2.0 * float(np.sqrt(energy)) + doubt) * doubt + allowance(order, whole**2)
+            return balanced.unit**2 * max(energy - off, 0.0), balanced.unit**2 * (energy + off)
         if sp.issparse(self.X) and self.Y is None:  # squared: see _gram_spectrum
             doubt = max(doubt, float(np.sqrt(allowance(self.n_features, whole**2))))
-        sigma = balanced._spectrum(subset)[n_components:]
+        sigma = balanced._spectrum(basis.Q)[n_components:]
         sigma = sigma if len(sigma) else np.zeros(1)
+        if sigma[0] <= nothing:
+            return (float(criterion.value(np.zeros(1))),) * 2
         ends = [np.maximum(sigma - doubt, 0.0), sigma + doubt]
         low, high = (float(criterion.value(balanced.unit * values)) for values in ends)
         return low, high
@@ -329,17 +334,26 @@ class Matrices:
 
     def basis(self, subset: Sequence[int] | np.ndarray) -> np.ndarray:
         """Orthonormal basis of the chosen columns, means removed if they are free."""
-        chosen = columns_of(self.X, list(subset))
-        chosen = without_means(chosen) if self.center else chosen
-        return chosen_basis(chosen.T, range(len(subset)))
+        return self._graded_basis(subset).Q
+
+    def _graded_basis(self, subset: Sequence[int] | np.ndarray, *, ordered: bool = False) -> Basis:
+        """The same, and what the heights of the columns, and their means, make of rounding."""
+        chosen = of_like_length(columns_of(self.X, list(subset)).T)
+        lengths = np.linalg.norm(chosen, axis=1)  # before means are removed: they cost digits
+        chosen = without_means(chosen.T).T if self.center else chosen
+        own = np.linalg.norm(chosen, axis=1)
+        basis = graded_basis(chosen, range(len(chosen)), own, ordered=ordered)
+        far = float((lengths / np.where(own > 0.0, own, np.inf)).max(initial=1.0))
+        return basis._replace(growth=basis.growth * far)
 
     def errors_along(self, subset: Sequence[int] | np.ndarray) -> np.ndarray:
         """Squared Frobenius errors of none, the first, the first two, ... of these columns."""
         balanced, _, _ = self.balanced()
-        Q = balanced.basis(subset)
+        Q = balanced._graded_basis(subset, ordered=True).Q
         drops = energies_along(balanced.target, Q)
         if Q.shape[1] < len(subset):  # columns that depend on earlier ones add nothing
-            counts = [balanced.basis(subset[: j + 1]).shape[1] for j in range(len(subset))]
+            some = (subset[: j + 1] for j in range(len(subset)))
+            counts = [balanced._graded_basis(s, ordered=True).Q.shape[1] for s in some]
             spread = np.zeros(len(subset))
             spread[np.flatnonzero(np.diff([0, *counts]))] = drops
             drops = spread
@@ -353,9 +367,8 @@ class Matrices:
         """What is approximated."""
         return self.X if self.Y is None else self.Y
 
-    def _energy(self, subset) -> float:
-        """Squared Frobenius error."""
-        Q = self.basis(subset)
+    def _energy(self, Q: np.ndarray) -> float:
+        """Squared Frobenius error outside a basis."""
         return self._energy_outside(Q, float(energies_along(self.target, Q).sum()))
 
     def _energy_outside(self, Q: np.ndarray, inside: float) -> float:
@@ -374,12 +387,10 @@ class Matrices:
         floor = (max(target.shape) * np.finfo(float).eps) * whole
         return left if left > floor else 0.0
 
-    def _spectrum(self, subset) -> np.ndarray:
-        """Singular values of the residual."""
+    def _spectrum(self, Q: np.ndarray) -> np.ndarray:
+        """Singular values of the residual outside a basis."""
         if not sp.issparse(self.X):
-            X, target = self.centered()
-            return residual_singular_values(X.T, target, subset)
-        Q = self.basis(subset)
+            return singular_values_outside(Q, self.centered_target())
         if self.Y is not None:
             target = self.Y - self.Y.mean(axis=0) if self.center else self.Y
             return np.linalg.svd(target - Q @ (Q.T @ target), compute_uv=False)

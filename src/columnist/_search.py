@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 
 from columnist._validation import available_memory
 from columnist.criteria import Criterion, Frobenius, get_criterion
-from columnist.linalg.rounding import agrees
+from columnist.linalg.rounding import VISIBLE, above, agrees
 from columnist.search.certificate import Certificate
 from columnist.search.engine import Limits, SearchResult
 from columnist.search.log import Progress
@@ -90,7 +90,9 @@ def certificate_of(
 ) -> Certificate:
     """The certificate of a choice whose error was computed from the data.
 
-    A proof that does not reach that error is none: what it was based on drowned in rounding.
+    A proof that does not reach that error is none: what it was based on drowned in rounding. One
+    that does may still leave open what exactly the error is: the bound then says so, and the
+    proof is none if the gap would show.
     """
     lowest = min(float(options.criterion.value(np.zeros(1))), error)
     bound, status = max(min(result.bound, error), lowest), result.status
@@ -99,6 +101,9 @@ def certificate_of(
             bound = error
         else:
             status = "precision_limit"
+    bound = max(min(bound, result.low), lowest)
+    if status == "optimal" and error - bound > VISIBLE * above(error, lowest):
+        status = "precision_limit"
     return Certificate(
         status=status,
         error=error,

@@ -13,9 +13,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from columnist import ColumnSelector, certify, selection_path
 from columnist.selection import ExchangeSelector, ForwardSelector
+from tests.examples import examples
 
 M, N = 36, 7
 
@@ -127,6 +129,26 @@ def test_every_number_of_workers(growing, n_workers):
     with growing.as_current():
         run()
     assert len(growing.nthreads()) == n_workers
+
+
+@pytest.mark.parametrize("criterion", ["frobenius", "nuclear"])
+@pytest.mark.parametrize("offset", [2e6, 1e7])
+def test_offsets_are_decided_as_in_memory(offset, criterion):
+    for seed in range(examples(10)):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((7, 5)) + offset, rng.standard_normal((7, 1))
+        lazy = da.from_array(X, chunks=(3, 5))
+        for Y in (None, y):
+            selector = ColumnSelector(4, criterion=criterion, centering="mean")
+            here = clone(selector).fit(X, Y)
+            found = clone(selector).fit(lazy, Y)
+            assert found.certificate_.status == here.certificate_.status == "optimal"
+            np.testing.assert_array_equal(found.selected_, here.selected_)
+            assert found.error_ == pytest.approx(here.error_, rel=1e-10)
+            np.testing.assert_allclose(found.coef_, here.coef_, rtol=1e-7, atol=1e-7)
+            np.testing.assert_allclose(found.column_r2_, here.column_r2_, rtol=1e-7)
+            scale = offset * (1.0 + np.abs(here.coef_).sum(axis=0))
+            assert (np.abs(found.intercept_ - here.intercept_) <= 1e-7 * scale).all()
 
 
 def test_the_pass_over_the_data_does_not_count_as_search():

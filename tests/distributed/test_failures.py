@@ -218,9 +218,12 @@ def test_errors_of_the_data_stay_what_they_are(request, where, read, error, word
 
 def test_an_interrupted_pass_is_cancelled(cluster, tmp_path, monkeypatch):
     X = held_up(data(), 12, tmp_path)
-    with interrupted_by(lambda: started(tmp_path), monkeypatch), pytest.raises(KeyboardInterrupt):
-        ColumnSelector(2).fit(X)
-    (tmp_path / "go").touch()
+    try:
+        with interrupted_by(lambda: started(tmp_path), monkeypatch):
+            with pytest.raises(KeyboardInterrupt):
+                ColumnSelector(2).fit(X)
+    finally:
+        (tmp_path / "go").touch()  # the workers are everybody's
     until(lambda: not any(cluster.processing().values()), "the end of all work")
     assert len(started(tmp_path)) < 12
 

@@ -19,7 +19,9 @@ from columnist.distributed import count_cost
 from columnist.robust import LeverageOutliers, RobustPCA, TrimmedPCA, many_rows, solve_many
 from columnist.robust.concentrate import trimmed_error
 from columnist.robust.subspace import fit_subspace
+from tests.examples import examples
 from tests.robust.estimators import ALL, name
+from tests.soak.oracle import RowTruth
 
 ANSWERS = ["predict", "decision_function", "score_samples", "transform"]
 ANSWERS += ["score_distances", "orthogonal_distances"]
@@ -296,6 +298,28 @@ def test_other_criteria_bring_the_rows_together():
     assert cost.passes == 1
     np.testing.assert_array_equal(found.outliers_, expected.outliers_)
     assert found.certificate_.lower_bound == expected.certificate_.lower_bound
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
+@pytest.mark.parametrize("centering", ["mean", "optimal"])
+def test_rows_far_from_zero_keep_their_digits(centering, offset):
+    """Against enumeration in better arithmetic: what is stated holds, and rows are as in memory."""
+    for seed in range(examples(10)):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((8, 3)) + offset
+        truth = RowTruth(X, 2, criterion="frobenius", n_components=1, centering=centering)
+        pca = RobustPCA(1, n_outliers=2, centering=centering, random_state=0)
+        found, here = clone(pca).fit(blocks(X, 3)), clone(pca).fit(X)
+        certificate, best = found.certificate_, truth.best()[0]
+        assert certificate.lower_bound <= best * (1.0 + 1e-9)
+        low, high = truth.of(found.outliers_)
+        assert low * (1.0 - 1e-9) <= certificate.error <= high * (1.0 + 1e-9)
+        assert certificate.status == "optimal"
+        np.testing.assert_array_equal(found.outliers_, here.outliers_)
+        np.testing.assert_allclose(found.mean_, here.mean_, rtol=1e-14, atol=1e-13)
+        np.testing.assert_allclose(found.components_, here.components_, atol=1e-6)
+        expected = here.orthogonal_distances(X)
+        np.testing.assert_allclose(found.orthogonal_distances(X), expected, atol=1e-6)
 
 
 def test_few_rows_are_brought_together(monkeypatch):

@@ -99,3 +99,18 @@ def test_the_known_sum_tightens_the_nuclear_bound():
     _, filled = node.survivors(2, 0, 1.0, np.inf)
     assert (filled >= plain).all()
     assert filled.sum() > 1.05 * plain.sum()
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_with_nothing_left_to_explain_every_tuple_survives(width):
+    nothing, square = np.zeros((4, 0)), np.zeros((4, 4))
+    tuples, totals = surviving_tuples(
+        nothing, nothing, nothing, nothing, square, square, 0.0, width, 0, 0.0, 1.0, True
+    )
+    assert sorted(sorted(t) for t in tuples.tolist()) == list(
+        map(list, combinations(range(4), width))
+    )
+    assert not totals.any()
+    assert len(surviving_tuples(
+        nothing, nothing, nothing, nothing, square, square, 0.0, width, 0, 0.0, 0.0, True
+    )[0]) == 0  # fmt: skip

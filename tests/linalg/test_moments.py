@@ -127,6 +127,23 @@ def test_the_sample_has_the_same_moments(m, n, where, offset):
     np.testing.assert_allclose(about.T @ about / r, centred.T @ centred / m, atol=1e-11 * spread**2)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
+@pytest.mark.parametrize("where", [[], [3], [1, 7, 20]])
+def test_a_sample_without_means_keeps_the_digits_of_the_deviations(where, offset):
+    """Against rational arithmetic; blocks far from zero are merged without loss, too."""
+    X = np.column_stack([data(31, 2) + offset, np.full(31, 0.1 + offset)])
+    sample = merged(X, where).sample(centered=True)
+    exact = [[Fraction(float(x)) for x in column] for column in X.T]
+    means = [sum(column) / len(column) for column in exact]
+    moved = [[x - mean for x in c] for c, mean in zip(exact, means, strict=True)]
+    for i, j in ((0, 0), (0, 1), (1, 1)):
+        scatter = float(sum(a * b for a, b in zip(moved[i], moved[j], strict=True)))
+        found = sample.weight * float(sample.rows[:, i] @ sample.rows[:, j])
+        assert found == pytest.approx(scatter, rel=1e-13, abs=1e-13)
+    np.testing.assert_allclose(sample.rows.mean(axis=0), 0.0, atol=1e-14)
+    assert not sample.rows[:, 2].any()
+
+
 def test_single_precision_is_summed_up_in_double():
     X = (data(5000, 4) + 10).astype(np.float32)
     found = merged(X, [1000, 1001, 4000])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.linalg.reduce import reduce_data, reduce_gram
-from columnist.linalg.residual import residual_singular_values
+from columnist.linalg.residual import chosen_basis, singular_values_outside
 from tests.oracles import brute_force
 from tests.strategies import CRITERIA, matrices, random_matrix
 
@@ -23,7 +23,7 @@ def subsets(n, largest=3):
 
 def spectrum(reduced, subset):
     target = np.diag(np.sqrt(reduced.weights))
-    return reduced.scale * residual_singular_values(reduced.columns, target, subset)
+    return reduced.scale * singular_values_outside(chosen_basis(reduced.columns, subset), target)
 
 
 def assert_same_errors(reduced, X, Y=None, *, atol=1e-12):
@@ -246,7 +246,7 @@ def test_short_columns_keep_their_direction(tiny, has_target):
     np.testing.assert_allclose(unit @ unit.T, expected.T @ expected, atol=1e-12)
     target = X if Y is None else Y
     for chosen in ([1], [0, 3], [1, 3, 4]):
-        left = residual_singular_values(A.T, target, chosen)
+        left = singular_values_outside(chosen_basis(A.T, chosen), target)
         Q = np.linalg.qr(unit[chosen].T)[0]
         T = np.diag(np.sqrt(reduced.weights))
         found = reduced.scale * np.linalg.svd(T - Q @ (Q.T @ T), compute_uv=False)

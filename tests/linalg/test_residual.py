@@ -11,7 +11,6 @@ from columnist.linalg import rounding
 from columnist.linalg.residual import (
     chosen_basis,
     graded_basis,
-    residual_singular_values,
     singular_values_outside,
 )
 from tests.examples import examples
@@ -64,7 +63,7 @@ def test_scale_does_not_decide_dependence(scale):
 def test_equal_to_the_oracle(X, with_target, data):
     chosen = data.draw(st.lists(st.integers(0, X.shape[1] - 1), max_size=4, unique=True))
     Y = X[:, :1] + np.arange(X.shape[0])[:, None] if with_target else None
-    found = residual_singular_values(X.T, X if Y is None else Y, chosen)
+    found = singular_values_outside(chosen_basis(X.T, chosen), X if Y is None else Y)
     expected = brute_force.residual_singular_values(X, chosen, Y)
     assert (found >= 0).all() and (np.diff(found) <= 0).all()
     width = max(len(found), len(expected))
@@ -79,9 +78,9 @@ def test_equal_to_the_oracle(X, with_target, data):
 def test_a_vanished_residual_is_exactly_zero():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((9, 3)) @ rng.standard_normal((3, 6))
-    values = residual_singular_values(X.T, X, [0, 1, 2])
+    values = singular_values_outside(chosen_basis(X.T, [0, 1, 2]), X)
     assert (values == 0.0).all()
-    one_left = residual_singular_values(X.T, X, [0, 1])
+    one_left = singular_values_outside(chosen_basis(X.T, [0, 1]), X)
     assert one_left[0] > 0.0 and (one_left[1:] == 0.0).all()
 
 
@@ -89,8 +88,23 @@ def test_nothing_chosen():
     X = np.random.default_rng(0).standard_normal((5, 4))
     assert chosen_basis(X.T, []).shape == (5, 0)
     np.testing.assert_allclose(
-        residual_singular_values(X.T, X, []), np.linalg.svd(X, compute_uv=False)
+        singular_values_outside(chosen_basis(X.T, []), X), np.linalg.svd(X, compute_uv=False)
     )
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_no_direction_is_borrowed_from_the_rounding_of_a_near_copy(ordered):
+    """The third column lies in the plane of the first two, which nearly are one."""
+    for seed in range(examples(20)):
+        rng = np.random.default_rng(seed)
+        columns = np.zeros((3, 4))
+        columns[:, 2:] = rng.standard_normal((3, 2))
+        columns[1] = columns[0] * (1.0 + 10.0 ** rng.uniform(-9.0, -6.0) * rng.standard_normal(4))
+        columns = columns @ np.linalg.qr(rng.standard_normal((4, 4)))[0]
+        lengths = np.linalg.norm(columns, axis=1)
+        basis = graded_basis(columns, [0, 1, 2], lengths, ordered=ordered)
+        assert basis.Q.shape[1] == 2
+        assert ordered or (basis.growth < 1e6 and not basis.doubtful)
 
 
 def test_columns_without_coordinates_have_no_basis(capfd):

@@ -129,6 +129,15 @@ def test_every_node_limit_is_proven(seed, order, n_solutions):
     assert (bound, error) == (full.bound, full.solutions[0][0])
 
 
+@settings(max_examples=100)
+@given(seeds, st.sampled_from("uh"), st.sampled_from([0.1, 1.0]), st.sampled_from([0.1, 0.5]))
+def test_a_gap_that_is_good_enough_is_part_of_the_guarantee(seed, weight, epsilon, max_gap):
+    problem = Coverage.random(seed, n=9, size=4)
+    result = search(problem, Weak("weighted", weight, epsilon), Limits(max_gap=max_gap))
+    if result.a_priori is not None:
+        assert result.solutions[0][0] - problem.ranked()[0][0] <= result.a_priori + TOL
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_no_time(order):
     problem = Coverage.random(1, n=10, size=4)
@@ -402,6 +411,25 @@ def test_too_many_sets_are_not_measured(monkeypatch):
     problem.doubtful = True
     assert search(problem, ORDERS["optimal"]).status == "precision_limit"
     assert problem.measured < len(problem.ranked())
+
+
+def test_sets_that_were_not_measured_in_time_are_no_matter_of_precision():
+    """The clock ends the measuring, not the digits."""
+    problem = Measured.random(0, size=3)
+    problem.doubtful = True
+    limit = time.perf_counter() + 3600.0
+
+    class Slow(Measured):
+        def interval(self, subset):
+            if self.measured > 20:
+                object.__setattr__(limits, "deadline", -np.inf)
+            return super().interval(subset)
+
+    limits = Limits(deadline=limit)
+    problem.__class__ = Slow
+    result = search(problem, ORDERS["optimal"], limits)
+    assert result.status == "time_limit"
+    assert_valid(result, problem)
 
 
 def test_sets_that_were_passed_over_hold_the_bound_down():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from columnist.search import interrupts
-from columnist.search.interrupts import deferred, expired, pending, raise_pending
+from columnist.search.interrupts import deferred, expired, keeps_answer, pending, raise_pending
 
 
 @pytest.fixture(autouse=True)
@@ -114,8 +114,8 @@ def test_a_handler_of_the_program_stays():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def test_a_signal_at_every_line_of_a_block():
-    """Whatever line it comes at: the next block begins afresh, and hears the next signal."""
+def signals_at_every_line(block) -> int:
+    """Run a block with a signal at its first line in the module, at its second, ...; how many."""
     at = sent = 0
     while sent == at:
         at, left = at + 1, at + 1
@@ -133,14 +133,29 @@ def test_a_signal_at_every_line_of_a_block():
             return line if frame.f_code.co_filename == interrupts.__file__ else None
 
         before = sys.gettrace()
-        sys.settrace(call)
+
+        def begin(call=call):
+            sys.settrace(call)
+
+        def end(before=before):
+            sys.settrace(before)
+
+        block(begin, end)
+    return at
+
+
+def test_a_signal_at_every_line_of_a_block():
+    """Whatever line it comes at: the next block begins afresh, and hears the next signal."""
+
+    def block(begin, end):
+        begin()
         try:
             with deferred(), deferred():
                 pass
         except KeyboardInterrupt:
             pass
         finally:
-            sys.settrace(before)
+            end()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         assert not pending()
         with deferred():
@@ -148,4 +163,37 @@ def test_a_signal_at_every_line_of_a_block():
             interrupt()
             assert pending()
         assert not pending()
-    assert at > 10
+
+    assert signals_at_every_line(block) > 10
+
+
+def test_a_signal_at_every_line_after_an_answer():
+    """A call that has its answer returns it, whenever the signal comes."""
+
+    def block(begin, end):
+        @keeps_answer
+        def call():
+            begin()
+            caller = sys._getframe(1)  # runs already
+            caller.f_trace = sys.gettrace()(caller, "call", None)
+            return 3
+
+        try:
+            assert call() == 3
+        finally:
+            end()
+
+    assert signals_at_every_line(block) > 5
+
+
+def test_a_call_without_an_answer_raises():
+    @keeps_answer
+    def call(number, *, factor):
+        """Its own docstring."""
+        interrupt()
+        raise_pending()
+        return factor * number
+
+    with pytest.raises(KeyboardInterrupt):
+        call(2, factor=3)
+    assert call.__doc__ == "Its own docstring."

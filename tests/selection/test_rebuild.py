@@ -115,3 +115,15 @@ def test_zero_columns_are_rebuilt():
     assert built.r2[2] == 1.0
     np.testing.assert_array_equal(built.coef[:, 2], 0.0)
     np.testing.assert_array_equal(built.coef[1], 0.0)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_array])
+def test_far_means_leave_the_shares_alone(make):
+    """Against the same data about zero; what offsets take is the last digits of the entries."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((12, 5)), 6)
+    near = rebuild(Matrices(X, center=True), [0, 2], 1)
+    far = rebuild(Matrices(make(X + 2.0**24), center=True), [0, 2], 1)
+    np.testing.assert_allclose(far.r2, near.r2, atol=1e-6)
+    np.testing.assert_allclose(far.coef, near.coef, atol=1e-6)
+    assert (far.representative == near.representative).all()

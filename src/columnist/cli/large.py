@@ -78,7 +78,8 @@ class Summed(DaskRows):
 def features_of(moments: Moments, n: int) -> Moments:
     """Moments of the first columns."""
     scatter = None if moments.scatter is None else moments.scatter[:n, :n]
-    return Moments(moments.count, moments.mean[:n], scatter, moments.rest[:, :n])
+    rest, low = moments.rest[:, :n], moments.low[:n]
+    return Moments(moments.count, moments.mean[:n], scatter, rest, low)
 
 
 @dataclass(frozen=True)

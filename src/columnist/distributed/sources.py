@@ -423,7 +423,16 @@ class TextFile(Source):
                 na_values=list(MISSING),
                 keep_default_na=False,
                 skipinitialspace=True,
+                **_to_the_last_digit(),
             )
+
+
+def _to_the_last_digit() -> dict[str, Any]:
+    """What makes pandas read numbers as exactly as they are read without Dask."""
+    import pandas as pd
+
+    # From version 3 on it does so by itself.
+    return {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
 
 
 class _Rectangular:

@@ -225,11 +225,13 @@ def surviving_tuples(double[:, ::1] high, double[:, ::1] low, double[:, ::1] h_h
     s.fill = fill
     s.slack = slack
     s.relative = SLACK * grown
-    if n > 0 and s.d > 0:
+    s.high = s.low = s.h_high = s.h_low = NULL
+    if s.d > 0 and n > 0:
         s.high = &high[0, 0]
         s.low = &low[0, 0]
         s.h_high = &h_high[0, 0]
         s.h_low = &h_low[0, 0]
+    if n > 0:  # with nothing left to explain, every tuple survives
         with nogil:
             _scan(&s, &cosines[0, 0], &inner[0, 0], n, energy, limit, &found)
     try:

@@ -27,6 +27,8 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpocon, dpotrf
 from sklearn.utils import assert_all_finite
 
+from columnist.linalg.rounding import CONSTANT
+
 __all__ = ["Moments", "Sample", "merged_moments", "moments_of"]
 
 _EPS = np.finfo(np.float64).eps
@@ -78,12 +80,16 @@ class Moments:
         Scatter of the rows that could be squared.
     rest : ndarray of shape (r, n)
         Rows whose inner products are the scatter of all others.
+    low : ndarray of shape (n,)
+        What rounding took from the means: blocks that are merged may lie far from zero, and near
+        one another.
     """
 
     count: int
     mean: np.ndarray
     scatter: np.ndarray | None
     rest: np.ndarray
+    low: np.ndarray
 
     def covariance(self) -> np.ndarray:
         """The scatter divided by the number of rows."""
@@ -104,8 +110,8 @@ class Moments:
         n = len(self.mean)
         return _triangle(stacked) if len(stacked) > n else stacked
 
-    def sample(self) -> Sample:
-        r"""A few rows with the same means and covariances.
+    def sample(self, *, centered: bool = False) -> Sample:
+        r"""A few rows with the same means and covariances; without the means if ``centered``.
 
         Let R be a factor of the scatter with r - 1 rows, and H a reflection that turns the first
         axis into the diagonal :math:`1/\sqrt r`: all other columns of H sum to zero. The rows
@@ -122,7 +128,12 @@ class Moments:
         if square > 0.0:
             padded -= np.outer(2.0 / square * v, v @ padded)
         weight = self.count / r
-        return Sample(self.mean + padded / np.sqrt(weight), weight)
+        rows = padded / np.sqrt(weight)
+        if not centered:
+            return Sample(self.mean + rows, weight)
+        # Of a constant column nothing is left.
+        rows[:, np.abs(rows).max(axis=0, initial=0.0) <= CONSTANT * np.abs(self.mean)] = 0.0
+        return Sample(rows, weight)
 
 
 def moments_of(X) -> Moments:
@@ -157,8 +168,8 @@ def moments_of(X) -> Moments:
     rest -= mean
     left = rest.sum(axis=0) / max(m, 1)  # sums of large numbers round
     rest -= left
-    mean += left
-    return Moments(m, mean, None, _triangle(rest) if m > _TALL * n else rest)
+    mean, low = _two_sum(mean, left)
+    return Moments(m, mean, None, _triangle(rest) if m > _TALL * n else rest, low)
 
 
 def merged_moments(parts: Sequence[Moments]) -> Moments:
@@ -178,9 +189,12 @@ def merged_moments(parts: Sequence[Moments]) -> Moments:
     if len(parts) == 1:
         return parts[0]
     count = sum(part.count for part in parts)
-    origin = parts[0].mean  # equal means stay exactly what they are
-    mean = origin + sum((part.count / count) * (part.mean - origin) for part in parts)
-    between = [np.sqrt(part.count) * (part.mean - mean) for part in parts]
+    # Equal means stay exactly what they are, and close ones lose nothing.
+    origin, low = parts[0].mean, parts[0].low
+    steps = [(part.mean - origin) + (part.low - low) for part in parts]
+    step = sum((part.count / count) * moved for part, moved in zip(parts, steps, strict=True))
+    between = [np.sqrt(part.count) * (s - step) for part, s in zip(parts, steps, strict=True)]
+    mean, low = _two_sum(origin, low + step)
     squared = [part.scatter for part in parts if part.scatter is not None]
     scatter = sum(squared[1:], start=squared[0]) if squared else None
     rest = np.vstack([*(part.rest for part in parts), between])
@@ -192,26 +206,30 @@ def merged_moments(parts: Sequence[Moments]) -> Moments:
         else:
             scatter = again if scatter is None else scatter + again
             rest = rest[:0]
-    return Moments(count, mean, scatter, rest)
+    return Moments(count, mean, scatter, rest, low)
+
+
+def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sum and what rounding took from it, exactly."""
+    total = a + b
+    own = total - a
+    return total, (a - (total - own)) + (b - own)
 
 
 def _squared(X: np.ndarray) -> Moments | None:
     """Moments by squaring, or None where that would lose digits."""
     m, n = X.shape
-    mean = X.sum(axis=0, dtype=np.float64) / m
+    mean, low = X.sum(axis=0, dtype=np.float64) / m, np.zeros(n)
     with np.errstate(over="ignore", invalid="ignore"):
         far = _is_far(X, mean)
         if not far:
             scatter = _products(X) - m * np.outer(mean, mean)
             far = bool((m * mean**2 > _FAR * np.diag(scatter)).any())
         if far:
-            scatter, mean = _products_about(X, mean)
-        squares = np.diag(scatter)
-        if not (squares > _SAFE[0]).all() or not (squares < _SAFE[1]).all():
-            return None
+            scatter, (mean, low) = _products_about(X, mean)
     if _cholesky(scatter) is None:
         return None
-    return Moments(m, mean, scatter, np.zeros((0, n)))
+    return Moments(m, mean, scatter, np.zeros((0, n)), low)
 
 
 def _is_far(X: np.ndarray, mean: np.ndarray) -> bool:
@@ -228,7 +246,7 @@ def _products(X: np.ndarray) -> np.ndarray:
     return sum(part.T @ part for part in _double(X))
 
 
-def _products_about(X: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _products_about(X: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, tuple]:
     """Scatter about means that rounding may have moved, and what they should be."""
     scatter, left = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
     for part in _double(X):
@@ -236,7 +254,7 @@ def _products_about(X: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.nda
         scatter += part.T @ part
         left += part.sum(axis=0)
     left /= len(X)
-    return scatter - len(X) * np.outer(left, left), mean + left
+    return scatter - len(X) * np.outer(left, left), _two_sum(mean, left)
 
 
 def _double(X: np.ndarray) -> Iterator[np.ndarray]:
@@ -247,9 +265,10 @@ def _double(X: np.ndarray) -> Iterator[np.ndarray]:
 
 def _cholesky(scatter: np.ndarray) -> np.ndarray | None:
     """Triangular root of the scatter of clearly independent columns, else None."""
-    lengths = np.sqrt(np.diag(scatter).clip(min=0.0))
-    if not (lengths > 0.0).all() or not np.isfinite(lengths).all():
+    squares = np.diag(scatter)
+    if not (squares > _SAFE[0]).all() or not (squares < _SAFE[1]).all():
         return None
+    lengths = np.sqrt(squares)
     correlations = scatter / lengths / lengths[:, None]
     root, failed = dpotrf(correlations)
     if failed:
@@ -286,7 +305,7 @@ def _sparse_moments(X) -> Moments:
         scatter = (X.T @ X).toarray() - m * np.outer(mean, mean)
         near = bool((m * mean**2 <= _FAR * np.diag(scatter)).all())
         if near and _cholesky(scatter) is not None:
-            return Moments(m, mean, scatter, np.zeros((0, n)))
+            return Moments(m, mean, scatter, np.zeros((0, n)), np.zeros(n))
     X = X.tocsr()
     height = max(_WRITTEN // max(n, 1), 2 * n, 1)
     starts = range(0, max(m, 1), height)

@@ -15,12 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.linalg.column_parts import ColumnParts, Visit, total
-from columnist.linalg.rounding import EPS
+from columnist.linalg.rounding import CONSTANT
 
 __all__ = [
-    "CONSTANT",
     "apply",
     "by_columns",
+    "centered_norms",
     "column_blocks",
     "columns_of",
     "cross",
@@ -38,9 +38,6 @@ __all__ = [
 
 # Entries of a dense work block: 32 MB.
 _BLOCK = 2**22
-# A column of which its mean leaves no more than this share is constant: the rest is the rounding
-# of its entries.
-CONSTANT = 8 * EPS
 
 
 def merge_repeats(X):
@@ -114,6 +111,16 @@ def squared_norms(X) -> np.ndarray:
         part = X[rows].astype(np.float64, copy=False)
         squares += np.einsum("ij,ij->j", part, part)
     return squares
+
+
+def centered_norms(X, means: np.ndarray) -> np.ndarray:
+    """Squared lengths of sparse columns without their means, at the cost of their entries."""
+    moved = X.tocsc().astype(np.float64)
+    filled, m = np.diff(moved.indptr), X.shape[0]
+    moved.data -= np.repeat(means, filled)
+    left = (np.asarray(moved.sum(axis=0)).ravel() - (m - filled) * means) / max(m, 1)
+    moved.data -= np.repeat(left, filled)  # sums of large numbers round
+    return squared_norms(moved) + (m - filled) * (means + left) ** 2
 
 
 def cross(X, Q: np.ndarray) -> np.ndarray:

@@ -27,8 +27,9 @@ import scipy.sparse as sp
 
 from columnist.linalg.moments import moments_of
 from columnist.linalg.passes import columns_of, without_means
-from columnist.linalg.residual import DEPENDENT, SHORT, of_like_length
-from columnist.linalg.rounding import EPS
+from columnist.linalg.residual import DEPENDENT as HEURISTIC
+from columnist.linalg.residual import SHORT, of_like_length
+from columnist.linalg.rounding import DEPENDENT, EPS
 from columnist.linalg.sketch import randomized_range
 
 __all__ = [
@@ -44,6 +45,8 @@ __all__ = [
 _LARGE, _CLEARLY = 500, 1e-6
 # A mean this many times as long as the deviations from it costs digits that count.
 _FAR = 10.0
+# Operations that a second look at the rank may cost, and what is clearly less than rounding.
+_CHEAP, _CLEARLY_LESS = 1e9, 0.05
 # Columns written out at a time.
 _SOME = 256
 # Entries within this and its inverse can be squared and summed safely.
@@ -307,18 +310,23 @@ def _rotate(small, target, scale, *, exact, lost) -> Reduced:
         columns = np.ascontiguousarray(small[order].T)
         return Reduced(columns, weights[order], scale, exact, len(small), lost)
     U, s, rank = _range_of(small)
-    if rank < len(small) and _hides_columns(small, s):
+    if rank < len(small) and _hides_columns(small, s, rank):
         # A selection does not care how long columns are: short ones must not pass for rounding.
         lengths = np.linalg.norm(small, axis=0)
-        U, _, rank = _range_of(small / np.where(lengths > 0.0, lengths, 1.0))
-        target = small if target is None else target
+        seen, _, more = _range_of(small / np.where(lengths > 0.0, lengths, 1.0))
+        if more != rank or lengths[lengths > 0.0].min() * HEURISTIC < _floor(small, s):
+            U, rank = seen, more
+            target = small if target is None else target
     # U'C and not diag(s)V': columns that are zero stay zero, small ones stay accurate.
     columns = (U[:, :rank].T @ small).T
     if target is None:
         return Reduced(np.ascontiguousarray(columns), s[:rank] ** 2, scale, exact, rank, lost)
     inside = U[:, :rank].T @ target
     outside = np.linalg.qr(target - U[:, :rank] @ inside, mode="r")
-    W, t, _ = scipy.linalg.svd(np.vstack([inside, outside]), check_finite=False)
+    joint = np.vstack([inside, outside])
+    if joint.shape[1] > len(joint):  # a square factor has the same left vectors
+        joint = scipy.linalg.qr(joint.T, mode="r", check_finite=False)[0][: len(joint)].T
+    W, t, _ = scipy.linalg.svd(joint, check_finite=False)
     weights = np.zeros(len(W))
     weights[: len(t)] = t**2
     return Reduced(np.ascontiguousarray(columns @ W[:rank]), weights, scale, exact, rank, lost)
@@ -334,11 +342,17 @@ def _floor(small: np.ndarray, s: np.ndarray) -> float:
     return max(small.shape) * EPS * s.max(initial=0.0)
 
 
-def _hides_columns(small: np.ndarray, s: np.ndarray) -> bool:
-    """Whether some columns are so short that what counts as rounding is a part of them."""
+def _hides_columns(small: np.ndarray, s: np.ndarray, rank: int) -> bool:
+    """Whether some columns are so short that what counts as rounding may be a part of them.
+
+    Where a second look is expensive, only if what was dropped is not clearly rounding.
+    """
     lengths = np.linalg.norm(small, axis=0)
-    shortest = lengths[lengths > 0.0].min(initial=np.inf)
-    return bool(shortest * DEPENDENT < _floor(small, s))
+    shortest, floor = lengths[lengths > 0.0].min(initial=np.inf), _floor(small, s)
+    work = float(small.size) * min(small.shape)
+    if work > _CHEAP and s[rank:].max(initial=0.0) < _CLEARLY_LESS * floor:
+        return bool(shortest * HEURISTIC < floor)
+    return bool(shortest * DEPENDENT < floor)
 
 
 def _dense(matrix) -> np.ndarray:

@@ -18,7 +18,6 @@ __all__ = [
     "chosen_basis",
     "graded_basis",
     "of_like_length",
-    "residual_singular_values",
     "singular_values_outside",
 ]
 
@@ -40,7 +39,9 @@ class Basis(NamedTuple):
     doubtful: bool
 
 
-def graded_basis(columns: np.ndarray, chosen, lengths: np.ndarray, power: int = 1) -> Basis:
+def graded_basis(
+    columns: np.ndarray, chosen, lengths: np.ndarray, power: int = 1, *, ordered: bool = False
+) -> Basis:
     """Basis of ``columns[chosen]``, leaving out only what is rounding. No input validation.
 
     Parameters
@@ -53,6 +54,9 @@ def graded_basis(columns: np.ndarray, chosen, lengths: np.ndarray, power: int = 
         Lengths of the columns.
     power : int, default=1
         2 if the columns come from their Gram matrix.
+    ordered : bool, default=False
+        Whether the first vectors of the basis have to span the first columns. Otherwise near copies
+        come last, where they cost the others nothing.
     """
     chosen = np.asarray(chosen, dtype=np.intp)
     vectors, lengths = columns[chosen], lengths[chosen]
@@ -61,23 +65,30 @@ def graded_basis(columns: np.ndarray, chosen, lengths: np.ndarray, power: int = 
         return Basis(np.zeros((r, 0)), 1.0, False)
     Q, R = np.linalg.qr(vectors.T)
     shares = _shares(np.abs(np.diag(R)), lengths[: len(R)], power)
-    if len(shares) == len(vectors) and shares.min() > max(rounding.DEPENDENT, 1e-10):
+    # Behind a low column the heights of a QR may be borrowed: rounding grows by what it left.
+    if len(shares) == len(vectors) and shares.min() ** 2 > rounding.NOISE * r:
         return Basis(Q, float(1.0 / shares.min()), False)
-    return _basis_in_turn(vectors, lengths, power)
+    return _basis_in_turn(vectors, lengths, power, ordered)
 
 
-def _basis_in_turn(vectors: np.ndarray, lengths: np.ndarray, power: int) -> Basis:
+def _basis_in_turn(vectors: np.ndarray, lengths: np.ndarray, power: int, ordered: bool) -> Basis:
     r = vectors.shape[1]
     Q, grown, doubtful = np.zeros((r, 0)), 1.0, False
-    for vector, length in zip(vectors, lengths, strict=True):
-        rest = vector - Q @ (Q.T @ vector)
-        rest -= Q @ (Q.T @ rest)
-        height = float(np.linalg.norm(rest))
-        share = float(_shares(np.array([height]), np.array([length]), power)[0])
+    left = np.arange(len(vectors))
+    while len(left):
+        some = left[:1] if ordered else left
+        rest = vectors[some] - (vectors[some] @ Q) @ Q.T
+        rest -= (rest @ Q) @ Q.T
+        heights = np.linalg.norm(rest, axis=1)
+        shares = _shares(heights, lengths[some], power)
+        next_one = int(np.argmax(shares))
+        share, left = float(shares[next_one]), np.delete(left, next_one)
         if share <= max(rounding.DEPENDENT, rounding.NOISE * r * grown):
             doubtful |= share > rounding.DEPENDENT
-            continue
-        Q = np.column_stack([Q, rest / height])
+            if ordered:
+                continue
+            break  # the others are no higher
+        Q = np.column_stack([Q, rest[next_one] / heights[next_one]])
         grown = max(grown, 1.0 / share)
     return Basis(Q, grown, doubtful)
 
@@ -88,10 +99,11 @@ def _shares(heights: np.ndarray, lengths: np.ndarray, power: int) -> np.ndarray:
 
 
 def of_like_length(vectors: np.ndarray) -> np.ndarray:
-    """Rows divided by powers of two where some are too short to be squared beside the others."""
+    """Rows divided by powers of two where some are too short to be squared, or to be so beside the
+    others."""
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     shortest = largest.min(initial=np.inf, where=largest > 0.0)
-    if not shortest < SHORT * largest.max(initial=0.0):
+    if not shortest < SHORT * largest.max(initial=1.0):
         return vectors
     units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
     return vectors / units[:, None]
@@ -130,26 +142,12 @@ def _independent_basis(vectors: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return Q
 
 
-def residual_singular_values(columns: np.ndarray, target: np.ndarray, chosen) -> np.ndarray:
-    """Singular values of ``target`` after projecting out ``columns[chosen]``.
+def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Singular values of ``target`` (r x q) outside an orthonormal Q (r x j).
 
     Values at the level of rounding are returned as exact zeros: a residual that should
     vanish would otherwise count, and under Schatten with p < 1 count visibly.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n, r)
-        One column of the data per row.
-    target : ndarray of shape (r, q)
-        What is approximated.
-    chosen : sequence of int
-        The selection.
     """
-    return singular_values_outside(chosen_basis(columns, chosen), target)
-
-
-def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Singular values of ``target`` outside an orthonormal Q; those of rounding size are zero."""
     residual = target - Q @ (Q.T @ target)
     residual -= Q @ (Q.T @ residual)  # the second pass restores orthogonality
     values = scipy.linalg.svdvals(residual, check_finite=False)

@@ -23,10 +23,12 @@ import numpy as np
 
 __all__ = [
     "AGREEMENT",
+    "CONSTANT",
     "DEPENDENT",
     "EPS",
     "NOISE",
     "TRUSTED",
+    "VISIBLE",
     "above",
     "agrees",
     "allowance",
@@ -37,7 +39,12 @@ __all__ = [
 
 EPS = float(np.finfo(np.float64).eps)
 AGREEMENT = 1e-9
+# A proof of which choice is best may leave its error open by so much.
+VISIBLE = 1e-6
 TRUSTED = 1e-10
+# A column of which its mean leaves no more than this share is constant: the rest is the rounding
+# of its entries.
+CONSTANT = 8 * EPS
 # The compiled kernels use the same two figures.
 DEPENDENT = 1e-13
 # Units of rounding, for every coordinate, that the height of a dependent column may show.

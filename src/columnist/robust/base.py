@@ -5,7 +5,8 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -86,14 +87,10 @@ class BaseRobustPCA(
             return self
         n, p = X.shape
         small = n * p * min(n, p) < _SMALL
-        with self._guard(), single_threaded_blas() if small else nullcontext():
+        with single_threaded_blas() if small else nullcontext():
             outliers, subspace = self._find(X)
             self._store(X, np.sort(outliers), subspace)
         return self
-
-    def _guard(self) -> AbstractContextManager:
-        """What surrounds the work on rows in memory."""
-        return nullcontext()
 
     def _begin(self, X) -> np.ndarray | ManyRows:
         """Check everything; the rows, safe to square."""
@@ -101,7 +98,8 @@ class BaseRobustPCA(
         self._check_parameters()
         X = self._opened(X)
         if isinstance(X, RowBlocks) and self._works_in_passes() and worth_passes(X):
-            found = ManyRows(cast(RowBlocks, open_data(self, X)), _safe_unit)
+            movable = getattr(self, "centering", "none") != "none"
+            found = ManyRows(cast(RowBlocks, open_data(self, X)), _safe_unit, movable=movable)
             self._unit = found.unit
             return found
         X = read_data(self, X, dtype=np.float64, ensure_min_samples=2)
@@ -151,7 +149,8 @@ class BaseRobustPCA(
         self._warn_if_flat(kept.subspace, shape, square)
         measured = found.measured or data.measure(kept)
         cutoffs = data.cutoffs(kept, measured, self.cutoff)
-        self._keep(kept.subspace, cutoffs, np.delete(measured.orthogonal, self.outliers_))
+        subspace = replace(kept.subspace, mean=kept.subspace.mean + data.origin)
+        self._keep(subspace, cutoffs, np.delete(measured.orthogonal, self.outliers_))
 
     def _cutoffs(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> Cutoffs:
         if self.cutoff == "classical":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +19,7 @@ from columnist.robust.solve import certified_outliers
 from columnist.robust.solve_many import certified_many
 from columnist.robust.subspace import Subspace, fit_subspace
 from columnist.search.certificate import Certificate, warn_unless_optimal
-from columnist.search.interrupts import deferred, pending, raise_pending
+from columnist.search.interrupts import at_once, keeps_answer, pending, raise_pending
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES
 
@@ -169,6 +168,10 @@ class RobustPCA(BaseRobustPCA):
         self.callback = callback
         self.verbose = verbose
 
+    @keeps_answer
+    def fit(self, X, y=None):
+        return super().fit(X, y)
+
     def _check_parameters(self) -> None:
         check_choice("centering", self.centering, ("optimal", "mean", "none"))
         check_choice("search", self.search, SEARCHES)
@@ -177,14 +180,12 @@ class RobustPCA(BaseRobustPCA):
 
     def _begin(self, X) -> np.ndarray | ManyRows:
         self._started = time.perf_counter()
-        found = super()._begin(X)
+        with at_once():
+            found = super()._begin(X)
         # A pass over data elsewhere does not count for the time limit.
         far = isinstance(found, ManyRows)
         self._preparation = time.perf_counter() - self._started if far else 0.0
         return found
-
-    def _guard(self) -> AbstractContextManager:
-        return deferred()
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         k = resolve_outliers(self.n_outliers, len(X))
@@ -210,7 +211,8 @@ class RobustPCA(BaseRobustPCA):
         options = SearchOptions.of(self, self.time_limit)
         mean = given_mean(data, self.centering)
         rng = random_generator(self.random_state)
-        self.certificate_, kept, measured = certified_many(data, r, k, options, mean, rng)
+        with at_once():
+            self.certificate_, kept, measured = certified_many(data, r, k, options, mean, rng)
         return Found(kept, measured)
 
     def _search(
@@ -254,7 +256,7 @@ class RobustPCA(BaseRobustPCA):
         )
         self.error_ = self.certificate_.error
         if self.search == "optimal":
-            warn_unless_optimal(self.certificate_, stacklevel=5)
+            warn_unless_optimal(self.certificate_, stacklevel=7)
 
     def _path(self, X, numbers: Sequence[int]) -> list[Certificate]:
         """Certificates for growing numbers of outliers; the fit is that of the last.
@@ -269,26 +271,25 @@ class RobustPCA(BaseRobustPCA):
         n, p = X.shape
         resolve_components(self.n_components, n - max(numbers), p, least=0)
         search_seconds = _SEARCH * n * p * min(n, p)
-        with self._guard():
-            raise_pending()
-            criterion = get_criterion(self.criterion)
-            errors = RowErrors(X, self.n_components, criterion, self.centering, self._unit)
-            nested: NestedRows | None = None
-            for position, number in enumerate(numbers):
-                share = self._time_left()
-                if share is not None:
-                    share /= len(numbers) - position
-                found = None
-                if not pending() and (share is None or share >= search_seconds):
-                    found = self._searched(X, number, share, rng, outliers, errors)
-                if found is None:
-                    nested = nested or NestedRows(errors, outliers)
-                    outliers, error = nested.to(number)
-                    self.certificate_ = _unproven(outliers, error, criterion)
-                else:
-                    outliers, nested = found, None
-                certificates.append(self.certificate_)
-            self._store(X, outliers, self._fitted(X, outliers))
+        raise_pending()
+        criterion = get_criterion(self.criterion)
+        errors = RowErrors(X, self.n_components, criterion, self.centering, self._unit)
+        nested: NestedRows | None = None
+        for position, number in enumerate(numbers):
+            share = self._time_left()
+            if share is not None:
+                share /= len(numbers) - position
+            found = None
+            if not pending() and (share is None or share >= search_seconds):
+                found = self._searched(X, number, share, rng, outliers, errors)
+            if found is None:
+                nested = nested or NestedRows(errors, outliers)
+                outliers, error = nested.to(number)
+                self.certificate_ = _unproven(outliers, error, criterion)
+            else:
+                outliers, nested = found, None
+            certificates.append(self.certificate_)
+        self._store(X, outliers, self._fitted(X, outliers))
         return certificates
 
 

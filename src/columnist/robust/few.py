@@ -16,10 +16,10 @@ from columnist.robust.errors import RowErrors
 from columnist.robust.prove import TOLERANCE, Proof
 from columnist.search.log import Progress
 
-__all__ = ["prove_few"]
+__all__ = ["SECONDS", "prove_few"]
 
 # Seconds worth spending before the proof by blocks is the better bet.
-_SECONDS = 0.25
+SECONDS = 0.25
 
 
 def prove_few(
@@ -29,6 +29,7 @@ def prove_few(
     *,
     centred: bool,
     errors: RowErrors | None = None,
+    seconds: float = SECONDS,
     callback: Callable[[Progress], object] | None = None,
 ) -> Proof | None:
     """The best rows to remove and their proof; None if that would take too long.
@@ -43,6 +44,8 @@ def prove_few(
         Whether the subspace passes through the mean of the kept rows, or the origin.
     errors : RowErrors, optional
         Errors of sets, of these rows unless given.
+    seconds : float
+        What is too long, about.
     callback : callable, optional
         Receives the :class:`columnist.search.log.Progress` at the end.
 
@@ -65,7 +68,7 @@ def prove_few(
     if errors is None:
         errors = RowErrors(X, n_components, Frobenius(), "optimal" if centred else "none")
     rows = errors.rows
-    nodes = int(_SECONDS / (2e-6 + 6e-10 * n**3))
+    nodes = int(seconds / (2e-6 + 6e-10 * n**3))
     gram = np.ascontiguousarray(rows @ rows.T)
     # An entry of the rows is rounded by a unit or two, one of their products p times.
     bound, removed, visited, finished = best_removal(
@@ -75,7 +78,7 @@ def prove_few(
         return None
     kept = np.setdiff1d(np.arange(n), removed)
     found = errors.evaluate(kept)
-    if found.value > 0.0 and errors.affordable(kept, _SECONDS):
+    if found.value > 0.0 and errors.affordable(kept, SECONDS):
         found = errors.exact(kept)  # once more, independently and in better arithmetic
     error, bound = found.value, max(bound, 0.0)
     if bound < found.high * (1.0 - TOLERANCE):  # too much was lost to rounding

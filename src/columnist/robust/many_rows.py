@@ -27,6 +27,7 @@ from columnist.robust.passes import (
     GONE,
     Farthest,
     FoldMoments,
+    FromOrigin,
     HeldOut,
     LookAround,
     Measure,
@@ -52,6 +53,8 @@ _FEW_ROWS = 8000
 # Share of the free memory that they, and three copies, may take.
 _COMFORTABLE = 0.25
 _MAX_STEPS = 100
+# Rows are far from zero if their mean is so many times as long as they are apart.
+_FAR = 100.0
 # An error has to fall by this share to count as lower.
 _GAIN = 1e-12
 
@@ -137,11 +140,16 @@ class ManyRows:
         The rows.
     balance : callable
         Number to divide entries by, from the size of the largest and the number of entries.
+    movable : bool, default=False
+        Whether the origin means nothing: then rows far from it are looked at from their mean,
+        where differences between them keep their digits.
 
     Attributes
     ----------
     unit : float
         That number.
+    origin : ndarray of shape (p,)
+        What was taken from the rows after that; everything here is about it.
     moments : Moments
         Of all rows.
     longest : float
@@ -150,7 +158,9 @@ class ManyRows:
         Rows and columns.
     """
 
-    def __init__(self, blocks: RowBlocks, balance: Callable[[float, int], float]):
+    def __init__(
+        self, blocks: RowBlocks, balance: Callable[[float, int], float], *, movable: bool = False
+    ):
         self.shape = blocks.shape
         seen = blocks.fold(LookAround(), merged_looks)
         self.unit = balance(seen.largest, self.shape[0] * self.shape[1])
@@ -158,7 +168,12 @@ class ManyRows:
             blocks = blocks.divided(self.unit)
             seen = blocks.fold(LookAround(), merged_looks)
         self.moments, self.longest = seen.moments, seen.longest
-        self._blocks = blocks
+        self._blocks, self.origin = blocks, np.zeros(self.shape[1])
+        if movable and _is_far(self.moments):
+            self.origin = self.moments.mean
+            self.moments = replace(
+                self.moments, mean=self.moments.low, low=np.zeros_like(self.origin)
+            )
 
     @property
     def _numbers(self) -> range:
@@ -176,11 +191,14 @@ class ManyRows:
 
     def fold(self, visit: Callable, merge: Callable, *along):
         """Merged answers of a visitor."""
-        return self._blocks.fold(visit, merge, *along)
+        return self._blocks.fold(self._moved(visit), merge, *along)
 
     def collect(self, visit: Callable, *along) -> np.ndarray:
         """What a visitor says of every row."""
-        return np.concatenate(self._blocks.collect(visit, *along))
+        return np.concatenate(self._blocks.collect(self._moved(visit), *along))
+
+    def _moved(self, visit: Callable) -> Callable:
+        return FromOrigin(visit, self.origin) if self.origin.any() else visit
 
     def without(self, removed: np.ndarray, n_components: int, mean: np.ndarray | None) -> KeptRows:
         """The choice that removes some rows."""
@@ -267,8 +285,17 @@ class ManyRows:
         return fits
 
 
+def _is_far(moments: Moments) -> bool:
+    """Whether rows are so far from zero that their differences lose digits that count."""
+    spread = float(np.sqrt(np.square(moments.factor()).sum() / max(moments.count, 1)))
+    return float(np.linalg.norm(moments.mean)) > _FAR * spread
+
+
 def given_mean(data: ManyRows, centering: str) -> np.ndarray | None:
-    """The centre that "mean" and "none" prescribe; None where it is found with the rows."""
+    """The centre that "mean" and "none" prescribe; None where it is found with the rows.
+
+    Rows that "none" is for are not movable: see :class:`ManyRows`.
+    """
     if centering == "none":
         return np.zeros(data.shape[1])
     return data.moments.mean if centering == "mean" else None

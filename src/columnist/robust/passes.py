@@ -20,6 +20,7 @@ __all__ = [
     "GONE",
     "Farthest",
     "FoldMoments",
+    "FromOrigin",
     "HeldOut",
     "Leverages",
     "Look",
@@ -56,7 +57,22 @@ def block_moments(rows: np.ndarray) -> Moments:
     if len(rows):
         return moments_of(rows)
     p = rows.shape[1]
-    return Moments(0, np.zeros(p), None, np.zeros((0, p)))
+    return Moments(0, np.zeros(p), None, np.zeros((0, p)), np.zeros(p))
+
+
+class FromOrigin:
+    """A visitor of blocks, given the rows as seen from a point."""
+
+    def __init__(self, visit: Callable, origin: np.ndarray):
+        self.visit, self.origin = visit, origin
+
+    def __call__(self, block: np.ndarray, *along):
+        return self.visit(block - self.origin, *along)
+
+    def operations(self, block: np.ndarray, *along) -> float:
+        """Multiplications: those of the visitor."""
+        counted = getattr(self.visit, "operations", None)
+        return 0.0 if counted is None else counted(block, *along)
 
 
 # -- the first look -----------------------------------------------------------------

@@ -14,6 +14,7 @@ from columnist.robust.base import resolve_outliers
 from columnist.robust.certified import RobustPCA
 from columnist.robust.cutoffs import COVERAGE
 from columnist.search.certificate import Certificate
+from columnist.search.interrupts import at_once, keeps_answer
 from columnist.search.path import CertifiedPath, tightened
 
 __all__ = ["OutlierPath", "OutlierStep", "outlier_path"]
@@ -81,6 +82,7 @@ class OutlierPath(CertifiedPath):
         return "\n".join([f"OutlierPath, suggested: {self.suggested}", header, *lines])
 
 
+@keeps_answer
 def outlier_path(
     X,
     n_components: int,
@@ -132,7 +134,8 @@ def outlier_path(
     (array([3, 8]), 'optimal')
     """
     check_count("n_steps", n_steps, low=1)
-    X = check_array(X, dtype=np.float64, ensure_min_samples=2)
+    with at_once():  # a collection is brought here
+        X = check_array(X, dtype=np.float64, ensure_min_samples=2)
     most = resolve_outliers(max_outliers, len(X), name="max_outliers")
     fitted = RobustPCA(
         n_components, n_outliers=most, centering=centering, criterion=criterion,

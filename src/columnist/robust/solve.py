@@ -17,7 +17,7 @@ import numpy as np
 from columnist._search import SearchOptions, certificate_of
 from columnist.criteria import is_frobenius
 from columnist.robust.errors import RowErrors
-from columnist.robust.few import prove_few
+from columnist.robust.few import SECONDS, prove_few
 from columnist.robust.prove import prove
 from columnist.robust.rows import RemovedRows
 from columnist.search.certificate import Certificate
@@ -100,9 +100,12 @@ def _by_blocks(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
         return options.callback is not None and options.callback(progress)
 
     proof = None
-    if options.max_nodes > 0 and options.deadline > started:
+    seconds = min(SECONDS, options.deadline - started)
+    if options.max_nodes > 0 and seconds > 0.0 and options.max_gap < 1.0:
         own = problem.row_errors.divided(1.0, 1.0)
-        proof = prove_few(X, *size, centred=problem.centred, errors=own, callback=report)
+        proof = prove_few(
+            X, *size, centred=problem.centred, errors=own, seconds=seconds, callback=report
+        )
     if proof is None:
         proof = prove(
             X, *size, centering=problem.row_errors.centering, errors=problem.row_errors,

@@ -199,7 +199,8 @@ class _Run:
         """What is proven."""
         square, error = self.data.unit**2, self.error
         proven = self.bound >= error * (1.0 - TOLERANCE)
-        status = self.stop or "memory_limit"
+        # A search that came to its end and leaves something open has too few digits.
+        status = self.stop or "precision_limit"
         if proven:
             status = "optimal"
         elif self.bound >= error * (1.0 - self._tolerance):

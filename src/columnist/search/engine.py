@@ -21,7 +21,7 @@ from math import comb
 
 import numpy as np
 
-from columnist.linalg.rounding import AGREEMENT, agrees
+from columnist.linalg.rounding import AGREEMENT, agrees, is_trusted
 from columnist.linalg.threads import single_threaded_blas
 from columnist.search.frontier import Branch, Frontier
 from columnist.search.incumbent import exchange, greedy, incumbents
@@ -46,6 +46,8 @@ _FAR_TASKS = 4
 _FEW_SETS = 5000
 # Seconds after the time limit in which they may still answer.
 _FAR_LATE = 1.0
+# Seconds in which a pool that a search left too small is filled.
+_FILL_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class Limits:
 class SearchResult:
     """What a search found and proved.
 
-    ``solutions`` are (error, subset) pairs, best first; ``bound`` is valid whatever the status.
+    ``solutions`` are (error, subset) pairs, best first; ``bound`` is valid whatever the status, up
+    to what is not known of their errors: none of these is below ``low``.
     """
 
     status: str
@@ -85,6 +88,7 @@ class SearchResult:
     generated: int
     peak_memory: int
     history: list[dict[str, float]] = field(default_factory=list)
+    low: float = np.inf
 
 
 class _Pool:
@@ -106,6 +110,21 @@ class _Pool:
     @property
     def best(self) -> float:
         return self.entries[0][0] if self.entries else np.inf
+
+    @property
+    def best_high(self) -> float:
+        """What the best set has at most."""
+        return self._high[self.entries[0][1]] if self.entries else np.inf
+
+    @property
+    def low(self) -> float:
+        """Least error that an entry can have, of those that are not known well."""
+        unsure = (
+            self._low[subset]
+            for _, subset in self.entries
+            if not is_trusted(self._low[subset], self._high[subset], self.least)
+        )
+        return min(unsure, default=np.inf)
 
     def pass_over(self, lower: float) -> None:
         """Note a complete set, or a bound of several, that is not evaluated."""
@@ -415,15 +434,18 @@ class _Run:
         """Proven lower bound; never falls."""
         if self.torn:
             return self.proven
-        open_bound = self.root_bound if self.root_open else self.frontier.bound()
-        candidates = [open_bound, self.pool.floor, self.pool.best]
-        candidates += [branch.bound for branch in self.in_flight]
+        candidates = [self._unseen(), self.pool.best]
         if self.limits.max_gap > 0.0:
             candidates.append(self._threshold())
         smallest = min(candidates)
         if np.isfinite(smallest):
             self.proven = max(self.proven, min(smallest, self.pool.best))
         return min(self.proven, self.pool.best)
+
+    def _unseen(self) -> float:
+        """What no set has less than, but for those of the pool and those that the gap let pass."""
+        open_bound = self.root_bound if self.root_open else self.frontier.bound()
+        return min(open_bound, self.pool.floor, *(branch.bound for branch in self.in_flight))
 
     def _conclude(self) -> None:
         self._report()
@@ -457,10 +479,13 @@ class _Run:
 
     def _exhausted(self) -> None:
         """No branch is left to open under this order."""
+        in_time = True
         if not self._proven() and self._drowned():
-            self._enumerate()
+            in_time = self._enumerate()
         if self._proven():
             self.stop = "optimal"
+        elif not in_time:
+            self.stop = "interrupted" if pending() else "time_limit"
         elif self._drowned():
             self.stop = "precision_limit"
         elif self.limits.max_gap > 0.0 and self._gap() <= self.limits.max_gap + AGREEMENT:
@@ -473,7 +498,9 @@ class _Run:
         if self.doubtful or not self.pool.entries:
             return False
         if self.pool.capacity == 1:
-            return agrees(self.bound(), self.pool.best, self.least)
+            # Where its error is not known well, the best set is proven by the others'.
+            surely = self.torn or agrees(self._unseen(), self.pool.best_high, self.least)
+            return surely and agrees(self.bound(), self.pool.best, self.least)
         settled = not self.root_open and not self.in_flight and self.problem.exact
         # A pool that could not be filled holds every set there is.
         last = self.pool.entries[-1][0]
@@ -502,19 +529,20 @@ class _Run:
                 if len(pool.entries) == wanted or time.perf_counter() > deadline:
                     return
 
-    def _enumerate(self) -> None:
+    def _enumerate(self) -> bool:
         """Evaluate every complete set with care, if there are few: what bounds cannot tell apart
-        in double precision, a problem's ``interval`` may."""
+        in double precision, a problem's ``interval`` may. False if time was too short for it."""
         chosen, candidates = self.problem.root()
         left = self.problem.size - len(chosen)
         if not hasattr(self.problem, "interval") or comb(len(candidates), left) > _FEW_SETS:
-            return
+            return True
         for added in itertools.combinations(candidates.tolist(), left):
             if expired(self.limits.deadline):
-                return
+                return False
             self.pool.offer(np.inf, (*chosen.tolist(), *added))
         # Bounds have served their time: what was seen is all there is.
         self.doubtful, self.pool.floor = False, self.pool.least_of_others()
+        return True
 
     # -- reporting ----------------------------------------------------------------
 
@@ -536,7 +564,7 @@ class _Run:
             raise_pending()
             chosen, candidates = self.problem.root()
             self.pool.offer(np.inf, greedy(self.problem, chosen, candidates, deadline=-np.inf))
-        self._fill_pool(np.inf)
+        self._fill_pool(time.perf_counter() + _FILL_SECONDS)
         bound = self.bound()
         if self.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
             self.stop = "optimal"
@@ -546,13 +574,24 @@ class _Run:
         self.history.append(last.entry())
         self.log.show(last, force=True)
         limited = self.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
-        a_priori = None
-        if not limited and not self.doubtful and getattr(self.problem, "distinct", True):
-            a_priori = self.policy.a_priori(self.root_bound, self.root_error, self.problem.size)
+        a_priori = None if limited or self.doubtful else self._guarantee()
         return SearchResult(
             str(self.stop), self.pool.entries, bound, a_priori, self.expanded, self.generated,
-            self.frontier.peak, self.history,
+            self.frontier.peak, self.history, self.pool.low,
         )  # fmt: skip
+
+    def _guarantee(self) -> float | None:
+        """How far from the optimum the order of the search can have led at most."""
+        if not getattr(self.problem, "distinct", True):
+            return None
+        # Weight "b" multiplies the bound of the root, which is then no lower bound but a factor.
+        factor = self.policy.weight == "b"
+        doubt = 2.0 * getattr(self.problem, "root_doubt", 0.0) if factor else 0.0
+        promised = self.policy.a_priori(self.root_bound + doubt, self.root_error, self.problem.size)
+        if promised is None:
+            return None
+        # What the gap let pass was never opened.
+        return max(promised, self.limits.max_gap * abs(self.pool.best))
 
 
 def _exchanged(subsets, fixed: set[int], candidates: np.ndarray) -> Iterator[list[int]]:

@@ -12,10 +12,15 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
-__all__ = ["at_once", "deferred", "expired", "pending", "raise_pending"]
+__all__ = ["at_once", "deferred", "expired", "keeps_answer", "pending", "raise_pending"]
+
+_Parameters = ParamSpec("_Parameters")
+_Answer = TypeVar("_Answer")
 
 
 class _Remembered:
@@ -60,6 +65,28 @@ def deferred() -> Iterator[None]:
         _Remembered.depth = outside
         if outside == 0:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def keeps_answer(call: Callable[_Parameters, _Answer]) -> Callable[_Parameters, _Answer]:
+    """Defer SIGINT during a call, and return its answer also if a signal comes right after it.
+
+    When :func:`deferred` ends, it hands signals back to Python; one that comes in these few
+    microseconds is raised although there is an answer.
+    """
+
+    @wraps(call)
+    def guarded(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Answer:
+        answers: list[_Answer] = []
+        try:
+            with deferred():
+                answers.append(call(*args, **kwargs))
+            return answers[0]
+        except KeyboardInterrupt:
+            if not answers:
+                raise
+            return answers[0]
+
+    return guarded
 
 
 @contextmanager

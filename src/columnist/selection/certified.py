@@ -34,7 +34,7 @@ from columnist.criteria import Criterion, is_frobenius
 from columnist.linalg.blocks import RowBlocks, has_target
 from columnist.linalg.passes import merge_repeats
 from columnist.search.certificate import Certificate, warn_unless_optimal
-from columnist.search.interrupts import at_once, deferred, expired, raise_pending
+from columnist.search.interrupts import at_once, expired, keeps_answer, raise_pending
 from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
 from columnist.selection.choose import choose
@@ -217,6 +217,7 @@ class ColumnSelector(BaseSelector):
 
     # -- fitting ------------------------------------------------------------------
 
+    @keeps_answer
     def fit(self, X, y=None) -> ColumnSelector:
         """Select columns of X.
 
@@ -231,19 +232,18 @@ class ColumnSelector(BaseSelector):
         -------
         self
         """
-        with deferred():
-            matrices, options = self._prepare(X, y)
-            include, exclude = self._constraints(matrices.n_features, options, matrices)
-            with matrices.threads():
-                if self.n_features_to_select == "auto":
-                    outcome = self._fewest(matrices, options, include, exclude)
-                else:
-                    size = resolve_size(self.n_features_to_select, matrices.n_features)
-                    check_room(size, include, exclude, matrices.n_features)
-                    reduced = self._reduce(matrices, size)
-                    outcome = choose(matrices, reduced, size, options, include, exclude)
-                self._store(matrices, options, outcome)
-            return self
+        matrices, options = self._prepare(X, y)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        with matrices.threads():
+            if self.n_features_to_select == "auto":
+                outcome = self._fewest(matrices, options, include, exclude)
+            else:
+                size = resolve_size(self.n_features_to_select, matrices.n_features)
+                check_room(size, include, exclude, matrices.n_features)
+                reduced = self._reduce(matrices, size)
+                outcome = choose(matrices, reduced, size, options, include, exclude)
+            self._store(matrices, options, outcome)
+        return self
 
     def _options(self) -> Options:
         """Check the parameters that do not depend on the data."""
@@ -345,14 +345,14 @@ class ColumnSelector(BaseSelector):
             warnings.warn(
                 f"No selection reaches tol={self.tol:g}; all {available} columns are selected.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif not proven:
             warnings.warn(
                 f"{size} columns reach tol={self.tol:g}, but the time limit left open whether "
                 "fewer do.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return outcome
 
@@ -370,7 +370,7 @@ class ColumnSelector(BaseSelector):
         self._rebuilds_x = matrices.Y is None
         self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
         if self.search == "optimal":
-            warn_unless_optimal(self.certificate_, stacklevel=4)
+            warn_unless_optimal(self.certificate_, stacklevel=5)
 
     # -- what certify and selection_path ask for ------------------------------------
 

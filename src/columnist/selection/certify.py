@@ -11,7 +11,7 @@ import numpy as np
 from columnist.criteria import get_criterion
 from columnist.linalg.rounding import above
 from columnist.search.certificate import Certificate
-from columnist.search.interrupts import deferred
+from columnist.search.interrupts import keeps_answer
 from columnist.selection.certified import ColumnSelector
 
 __all__ = ["certify"]
@@ -20,7 +20,7 @@ __all__ = ["certify"]
 _BETTER = 1e-10
 
 
-@deferred()
+@keeps_answer
 def certify(
     X,
     columns: Sequence[int | str],

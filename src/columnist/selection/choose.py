@@ -27,7 +27,7 @@ def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, s
             f"{enough} columns explain everything that {size} could: the others are filled up "
             "with the first columns left.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if enough == size or options.n_solutions > 1:
         return solve(

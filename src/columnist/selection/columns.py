@@ -145,14 +145,18 @@ class _Columns:
         )
 
     @property
-    def distinct(self) -> bool:
-        """Whether rounding does not show in the bounds of the root: guarantees rest on them."""
+    def root_doubt(self) -> float:
+        """How much rounding was taken off the bound of the root."""
         basis = self._basis(self.include)
         spectrum = self._spectrum(basis) if len(self.include) else self.target
         tail = spectrum[self.size - len(self.include) + self.n_components :]
-        low, high = self.root_bounds()
-        doubt = self._theta(tail) - low
-        return not basis.doubtful and doubt <= _SHOWS * rounding.above(high, self.least)
+        return np.inf if basis.doubtful else self._theta(tail) - self.root_bounds()[0]
+
+    @property
+    def distinct(self) -> bool:
+        """Whether rounding does not show in the bounds of the root: guarantees rest on them."""
+        high = self.root_bounds()[1]
+        return self.root_doubt <= _SHOWS * rounding.above(high, self.least)
 
     def value(self, subset: Sequence[int]) -> float:
         """Error of a complete choice."""

@@ -13,7 +13,7 @@ from columnist._target import open_target, resolve_target
 from columnist._validation import check_choice, open_data
 from columnist.linalg.blocks import RowBlocks, has_target, open_blocks
 from columnist.linalg.column_parts import ColumnParts, Visit
-from columnist.linalg.passes import column_blocks, columns_of, cross, squared_norms
+from columnist.linalg.passes import centered_norms, column_blocks, columns_of, cross, squared_norms
 from columnist.linalg.ties import ranked
 from columnist.selection.base import FastSelector
 
@@ -300,12 +300,8 @@ def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
 
 def _centred(part) -> tuple[np.ndarray | sp.spmatrix, np.ndarray]:
     """Columns without their means (a sparse part keeps them), and their squared lengths so."""
-    m = part.shape[0]
     means = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
     if not sp.issparse(part):
         part = part - means
         return part, squared_norms(part)
-    filled = np.diff(part.indptr)
-    moved = part.astype(np.float64)
-    moved.data -= np.repeat(means, filled)
-    return part, squared_norms(moved) + (m - filled) * means**2
+    return part, centered_norms(part, means)

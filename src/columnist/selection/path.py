@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from columnist.search.certificate import Certificate
-from columnist.search.interrupts import deferred
+from columnist.search.interrupts import keeps_answer
 from columnist.search.path import CertifiedPath, tightened
 from columnist.selection.certified import ColumnSelector
 
@@ -61,7 +61,7 @@ class SelectionPath(CertifiedPath):
         return "\n".join(["SelectionPath", header, *lines])
 
 
-@deferred()
+@keeps_answer
 def selection_path(
     X,
     max_features: int,

@@ -10,7 +10,8 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from columnist._matrices import Matrices
-from columnist.linalg.passes import without_means
+from columnist.linalg.passes import centered_norms, squared_norms, without_means
+from columnist.linalg.rounding import CONSTANT
 
 __all__ = ["Rebuild", "rebuild"]
 
@@ -44,9 +45,11 @@ def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Reb
     """Everything a fitted selector tells beside its proof. No input validation."""
     balanced, x_scale, y_scale = matrices.balanced()
     result = _rebuild(balanced, np.asarray(subset, dtype=np.intp), n_components)
-    return replace(
-        result, coef=result.coef * (y_scale / x_scale), intercept=result.intercept * y_scale
-    )
+    coef, intercept = result.coef * (y_scale / x_scale), result.intercept * y_scale
+    if matrices.removed is not None:
+        x_means, target_means = matrices.removed
+        intercept += target_means - x_means[list(subset)] @ coef
+    return replace(result, coef=coef, intercept=intercept)
 
 
 def _rebuild(matrices: Matrices, subset: np.ndarray, n_components: int) -> Rebuild:
@@ -78,11 +81,14 @@ def _inner_products(matrices: Matrices, subset):
     means = np.asarray(X.mean(axis=0)).ravel() if matrices.center else np.zeros(X.shape[1])
     kept = X[:, subset].toarray() if sp.issparse(X) else X[:, subset]
     kept = without_means(kept) if matrices.center else kept
-    squares = X.multiply(X) if sp.issparse(X) else X * X
-    lengths = np.asarray(squares.sum(axis=0)).ravel()
-    norms = lengths - X.shape[0] * means**2
+    if not matrices.center:
+        return kept, np.asarray(X.T @ kept).T, squared_norms(X), means
+    if not sp.issparse(X):
+        X = without_means(X)
+        return kept, kept.T @ X, squared_norms(X), means
+    lengths, norms = squared_norms(X), centered_norms(X, means)
     # Of a constant column rounding is left, and nothing to rebuild.
-    norms[norms <= X.shape[0] * np.finfo(np.float64).eps * lengths] = 0.0
+    norms[norms <= CONSTANT**2 * lengths] = 0.0
     cross = np.asarray(X.T @ kept).T - np.outer(kept.sum(axis=0), means)
     return kept, cross, norms, means
 
@@ -117,7 +123,7 @@ def _residual(matrices: Matrices, kept, cross, coef) -> np.ndarray:
     if matrices.gram:
         values, vectors = np.linalg.eigh(matrices.X - cross.T @ coef)
         return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    return matrices.centered()[1] - kept @ coef
+    return matrices.centered_target() - kept @ coef
 
 
 def _leading(residual: np.ndarray, n_components: int) -> np.ndarray:
