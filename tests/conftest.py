@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from contextlib import contextmanager
 
 import hypothesis
@@ -24,6 +26,13 @@ hypothesis.settings.load_profile(
 
 # Files whose tests share the cluster of a run: they stay in one process.
 _ON_THE_CLUSTER = ("tests/distributed/", "tests/cli/test_dask.py")
+
+
+def pytest_configure(config):
+    """Hear Ctrl-C also where a shell has started the run in the background, with it ignored."""
+    if threading.current_thread() is threading.main_thread():
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_make_parametrize_id(config, val, argname):

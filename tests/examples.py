@@ -1,4 +1,4 @@
-"""One knob for how many random problems the tests look at.
+"""How much the tests look at: one knob for random problems, and marks of cases that take long.
 
 ``COLUMNIST_EXAMPLES`` is the fraction of them that a run tries: 1 is everything, and what a
 run without the variable does; ``make test`` takes a fifth. Tests with Hypothesis are scaled when
@@ -11,8 +11,9 @@ import math
 import os
 
 import hypothesis
+import pytest
 
-__all__ = ["FEWEST", "examples", "fraction", "scale_examples"]
+__all__ = ["FEWEST", "examples", "fraction", "scale_examples", "slow_if"]
 
 FEWEST = 5  # examples that are left of any test that had as many
 
@@ -45,3 +46,8 @@ def scale_examples(test) -> None:
     scaled = examples(settings.max_examples)
     setattr(test, _SETTINGS, hypothesis.settings(settings, max_examples=scaled))
     test.examples_are_scaled = True
+
+
+def slow_if(condition: bool) -> list[pytest.MarkDecorator]:
+    """Marks of a case that takes seconds, or of one that does not."""
+    return [pytest.mark.slow] if condition else []

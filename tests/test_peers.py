@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from docutils.core import publish_doctree
 
 from benchmarks.against import area, columns, environments, protocol, robust, run, scores, target
 from benchmarks.against.area import Area, Problem, check_choice, measure, summary
@@ -272,8 +273,7 @@ def page():
 
 def rendered(text):
     """Fails where the text is no reStructuredText."""
-    core = pytest.importorskip("docutils.core")
-    core.publish_doctree(text, settings_overrides={"halt_level": 2, "report_level": 2})
+    publish_doctree(text, settings_overrides={"halt_level": 2, "report_level": 2})
 
 
 def test_page_without_results(tmp_path, monkeypatch):

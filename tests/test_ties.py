@@ -31,6 +31,7 @@ from columnist.spectral import (
     TraceRatio,
     ZeroNormSVM,
 )
+from tests.examples import examples
 
 CASES = 200
 # What selectors are given besides X.
@@ -92,7 +93,7 @@ def assert_first_copies_first(order, original):
 @pytest.mark.parametrize(("selector", "kind"), KINDS, ids=str)
 @pytest.mark.filterwarnings("ignore:.* selected .* of .* (features|columns)")
 def test_copies_of_columns(selector, kind):
-    for seed in range(CASES // 5 if isinstance(selector, SLOW) else CASES):
+    for seed in range(examples(CASES // 5 if isinstance(selector, SLOW) else CASES)):
         X, y, original, size = problem(seed, kind)
         selector.set_params(n_features_to_select=size).fit(X, y)
         # A search by exchanges has no order of its own.
@@ -105,7 +106,7 @@ def test_copies_of_columns(selector, kind):
 @pytest.mark.parametrize("selector", [CorrelationFilter(2), MatchingFilter(2)], ids=str)
 @pytest.mark.parametrize("form", [np.asfortranarray, sp.csr_array, np.float32])
 def test_filters_rank_all_columns(selector, form):
-    for seed in range(CASES):
+    for seed in range(examples(CASES)):
         X, y, original, _ = problem(seed, VALUES)
         selector.fit(form(X), y)
         assert_first_copies_first(selector.ranking_, original)
@@ -118,7 +119,7 @@ def test_filters_rank_all_columns(selector, form):
 @pytest.mark.parametrize("selector", [CorrelationFilter(2), MatchingFilter(2)], ids=str)
 def test_columns_nearly_orthogonal_to_the_target(selector):
     # Their products with y are mostly rounding, which is not that of a small number.
-    for seed in range(CASES):
+    for seed in range(examples(CASES)):
         rng = np.random.default_rng(seed)
         m = int(rng.integers(40, 200))
         y = rng.standard_normal(m)
@@ -132,6 +133,6 @@ def test_columns_nearly_orthogonal_to_the_target(selector):
 
 
 def test_loadings_of_copies():
-    for seed in range(CASES):
+    for seed in range(examples(CASES)):
         X, _, original, _ = problem(seed, NOTHING)
         assert_first_copies_first(QuadraticPCA(2).fit(X).ranking_, original)

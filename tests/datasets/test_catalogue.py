@@ -14,6 +14,7 @@ from columnist.datasets.catalogue import CATALOGUE, find_dataset
 from columnist.datasets.files import data_files
 from columnist.datasets.sources import SOURCES, TARGETS
 from tests.data import data_folder, require
+from tests.examples import slow_if
 
 # Sizes of the classes, in the order of the labels; so many classes of one size as n * size.
 CLASSES = {
@@ -69,8 +70,15 @@ def fetched(name: str, **options):
     return datasets.fetch(name, data_home=home, download=False, **options)
 
 
+def _is_large(dataset) -> bool:
+    return dataset.n_samples * dataset.n_features > 300_000
+
+
 @pytest.mark.data
-@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=slow_if(_is_large(own))) for name, own in CATALOGUE.items()],
+)
 def test_a_set_is_as_described(name):
     dataset = CATALOGUE[name]
     found = fetched(name)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from columnist.lowrank import SparseLoadings, alpha_max
+from tests.memory import peak_memory
 from tests.oracles.lowrank import masked_objective, objective
 from tests.strategies import matrices
 
@@ -298,8 +298,5 @@ def test_too_few_iterations_are_told():
 def test_nothing_grows_with_the_square_of_the_data(loss):
     A = planted(5, n=200, p=2000, k=20)
     options = {"alpha": 0.3 * alpha_max(A, loss=loss), "random_state": 0}
-    tracemalloc.start()
-    SparseLoadings(2, loss=loss, **options).fit(A)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak, _ = peak_memory(lambda: SparseLoadings(2, loss=loss, **options).fit(A))
     assert peak < 8 * A.nbytes < 2000 * 2000 * 8

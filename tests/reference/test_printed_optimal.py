@@ -7,6 +7,7 @@ search must be no worse than what is printed for them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius
 from tests.data import load_vehicle
+from tests.examples import slow_if
 from tests.oracles.brute_force import subset_error
 from tests.reference.printed import (
     CRITERIA,
@@ -68,15 +70,21 @@ KNOWN_SETS: dict[Key, tuple[int, ...]] = {
 }
 
 
-# Rows whose proof takes ten seconds and more.
+# Rows whose proof takes more than a second or two.
 LONG_PROOFS: set[Key] = {
     ("spectf", 5, "schatten:0.5"),
     ("libras", 4, "schatten:0.5"),
+    ("libras", 4, "nuclear"),
+    ("spectf", 5, "nuclear"),
+    ("libras", 3, "schatten:0.5"),
+    ("spectf", 4, "schatten:0.5"),
+    ("spectf", 5, "spectral"),
 }
-# Weighted searches that take five seconds and more.
+# Weighted searches that do.
 LONG_SEARCHES: set[tuple[Key, str]] = {
     (("spectf", 5, "schatten:0.5"), "0.2"),
     (("spectf", 5, "nuclear"), "0.2"),
+    (("spectf", 4, "schatten:0.5"), "0.2"),
 }
 
 
@@ -90,9 +98,9 @@ def name_of(row: dict[str, str]) -> str:
     return "-".join(row[c] for c in ("set", "r1", "r2", "criterion") if row.get(c))
 
 
-def slow_if(long: bool) -> list[pytest.MarkDecorator]:
-    """Marks of a case."""
-    return [pytest.mark.slow] if long else []
+def by_length(rows: Iterable[dict[str, str]]) -> list:
+    """Rows as cases; those with long proofs are slow."""
+    return [pytest.param(row, marks=slow_if(key_of(row) in LONG_PROOFS)) for row in rows]
 
 
 @lru_cache
@@ -130,11 +138,7 @@ def check_print(source: str, key: Key, value: float, printed: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(
-    "row",
-    [pytest.param(row, marks=slow_if(key_of(row) in LONG_PROOFS)) for row in XU_5_3],
-    ids=name_of,
-)
+@pytest.mark.parametrize("row", by_length(XU_5_3), ids=name_of)
 def test_first_document_table_5_3(row: dict[str, str]) -> None:
     key = key_of(row)
     selector = optimal(*key)
@@ -192,7 +196,7 @@ def error_after_extraction(key: Key, r2: int) -> float:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("row", [row for row in HE_3_1 if row["optimal"]], ids=name_of)
+@pytest.mark.parametrize("row", by_length(row for row in HE_3_1 if row["optimal"]), ids=name_of)
 def test_second_document_table_3_1(row: dict[str, str]) -> None:
     key = key_of(row)
     selector = optimal(*key)
@@ -257,7 +261,11 @@ def test_second_document_table_3_4(row: dict[str, str]) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("key", sorted(KNOWN_SETS), ids=str)
+@pytest.mark.parametrize(
+    "key",
+    [pytest.param(key, marks=slow_if(key in LONG_PROOFS)) for key in sorted(KNOWN_SETS)],
+    ids=str,
+)
 def test_known_sets(key: Key) -> None:
     assert [j + 1 for j in optimal(*key).selected_] == list(KNOWN_SETS[key])
 

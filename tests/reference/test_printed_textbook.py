@@ -16,6 +16,7 @@ import pytest
 from columnist.criteria import Criterion, Frobenius, KyFan, Nuclear, Schatten, Spectral
 from columnist.selection import ExchangeSelector
 from tests.data import load_libras, load_vehicle, load_wdbc
+from tests.examples import slow_if
 from tests.oracles.brute_force import best_subsets, residual_singular_values, subset_error
 from tests.oracles.textbook import (
     Search,
@@ -89,6 +90,18 @@ def weighted_cells() -> list[tuple[Cell, str]]:
     return cells
 
 
+# Searches that take a second or more.
+LONG = {
+    ("spectf", 15, "spectral", "0.2"),
+    ("libras", 4, "schatten:0.5", "0.2"),
+    ("spectf", 5, "frobenius", "0.2"),
+}
+WEIGHTED = [
+    pytest.param(cell, printed, marks=slow_if(cell[1:] in LONG))
+    for cell, printed in weighted_cells()
+]
+
+
 def optimum(dataset: str, k: int, criterion: str) -> float | None:
     """A value that the optimum, measured in ``KEYS``, does not exceed by rounding."""
     for rows in (XU_5_3, HE_3_1):
@@ -116,7 +129,7 @@ def weighted(dataset: str, k: int, criterion: str, eps: str) -> TextbookResult:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("cell", "printed"), weighted_cells(), ids=str)
+@pytest.mark.parametrize(("cell", "printed"), WEIGHTED, ids=str)
 def test_weighted_cells(cell: Cell, printed: str) -> None:
     result = weighted(*cell[1:])
     value = from_key(cell[3], result.error)
@@ -129,7 +142,7 @@ def test_weighted_cells(cell: Cell, printed: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("cell", "printed"), weighted_cells(), ids=str)
+@pytest.mark.parametrize(("cell", "printed"), WEIGHTED, ids=str)
 def test_weighted_bounds(cell: Cell, printed: str) -> None:
     """B1 and B4 = eps (u_max - e**) hold, and B4 <= B3 = eps u_root."""
     best = optimum(*cell[1:4])

@@ -95,6 +95,7 @@ def test_a_priori_bound(r2: int) -> None:
     assert certificate.error - certificate.lower_bound <= expected * (1 + 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("r2", COMPONENTS)
 def test_a_posteriori_bound(r2: int) -> None:
@@ -108,6 +109,7 @@ def test_a_posteriori_bound(r2: int) -> None:
         assert bound_width(selector) == pytest.approx(selector.certificate_.gap)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("r2", COMPONENTS)
 def test_more_iterations_never_make_it_worse(r2: int) -> None:

@@ -73,6 +73,7 @@ def test_searches_meet_enumeration(run):
         assert after_extraction(problem) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_optima_of_vehicle_are_reproduced_and_proven(run):
     found = cells(run, "he-3.2")

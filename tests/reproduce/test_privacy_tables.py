@@ -81,7 +81,7 @@ def test_orders_of_tables_9_3_and_9_4(name):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("n_desired", [1, 5])
+@pytest.mark.parametrize("n_desired", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_values_of_scene_that_the_protocol_determines(n_desired):
     # Averages of ten runs, as in print. Uncentred for 9.3, centred for 9.4.
     X, Y = data("scene")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import time
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from sklearn.datasets import load_iris
 
 from columnist.robust import RobustPCA, outlier_path
 from columnist.search import interrupts
+from tests.memory import in_own_process, peak_memory
 from tests.robust.samples import contaminated
 
 # What a fit may take beyond its limit, and a machine that is busy with other things.
@@ -128,25 +128,27 @@ def test_elapsed_is_the_whole_fit():
     assert certificate.preparation == 0.0
 
 
-def traced_fit(X, **options):
-    """A fit, and the most memory it took at a time."""
-    tracemalloc.start()
-    try:
-        found = RobustPCA(2, n_outliers=20, random_state=0, time_limit=None, **options).fit(X)
-        return found.certificate_, tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+def traced_fits(limits):
+    """Memory that fits take: before the search, without a limit, with each (and the status)."""
+    X = np.random.default_rng(0).standard_normal((300, 8))
+
+    def traced_fit(**options):
+        pca = RobustPCA(2, n_outliers=20, random_state=0, time_limit=None, **options)
+        peak, pca = peak_memory(lambda: pca.fit(X))
+        return peak, pca.certificate_.status
+
+    traced_fit(max_nodes=0)  # what is imported and cached on the way
+    before, _ = traced_fit(max_nodes=0)
+    freely, _ = traced_fit(max_nodes=12)
+    return before, freely, [traced_fit(max_nodes=12, max_memory=limit) for limit in limits]
 
 
 def test_the_memory_limit_is_one_of_real_memory():
-    X = np.random.default_rng(0).standard_normal((300, 8))
-    traced_fit(X, max_nodes=0)  # what is imported and cached on the way
-    _, before = traced_fit(X, max_nodes=0)
-    _, freely = traced_fit(X, max_nodes=12)
-    for limit in (1e6, 6e5, 1e5):
-        certificate, peak = traced_fit(X, max_nodes=12, max_memory=limit)
-        assert certificate.status == "memory_limit"
-        assert peak <= before + limit < before + freely
+    limits = (1e6, 6e5, 1e5)
+    before, freely, fits = in_own_process(traced_fits, limits)
+    for limit, (peak, status) in zip(limits, fits, strict=True):
+        assert status == "memory_limit"
+        assert peak <= before + limit < freely
 
 
 def test_enough_memory_changes_nothing():
