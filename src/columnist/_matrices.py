@@ -203,21 +203,26 @@ class Matrices:
         return float(criterion.value(balanced.unit * counted if len(counted) else np.zeros(1)))
 
     def interval(
-        self, subset: Sequence[int], criterion: Criterion, n_components: int = 0
+        self,
+        subset: Sequence[int],
+        criterion: Criterion,
+        n_components: int = 0,
+        limit: float = np.inf,
     ) -> tuple[float, float]:
         """Two numbers between which the error of a choice lies, from the data themselves.
 
         What double precision leaves open is computed again in double-double arithmetic, if that
-        is affordable. This is where a claim of a search is confirmed.
+        is affordable and the error may be below ``limit``. This is where a claim of a search is
+        confirmed.
         """
         data = self._written_out()
         if data is not self:
-            return data.interval(subset, criterion, n_components)
+            return data.interval(subset, criterion, n_components, limit)
         low, high = self._double_interval(subset, criterion, n_components)
-        if is_trusted(low, high, float(criterion.value(np.zeros(1)))):
+        if low >= limit or is_trusted(low, high, float(criterion.value(np.zeros(1)))):
             return low, high
         if self.source is not None:
-            return self.source().interval(subset, criterion, n_components)
+            return self.source().interval(subset, criterion, n_components, limit)
         if self.sample:  # better arithmetic on them tells nothing about the rows they stand for
             return low, high
         counted = self._accurate_spectrum(subset, n_components)
@@ -252,13 +257,20 @@ class Matrices:
             return balanced.unit**2 * max(energy - off, 0.0), balanced.unit**2 * (energy + off)
         if sp.issparse(self.X) and self.Y is None:  # squared: see _gram_spectrum
             doubt = max(doubt, float(np.sqrt(allowance(self.n_features, whole**2))))
-        sigma = balanced._spectrum(basis.Q)[n_components:]
+        sigma = balanced._spectrum(basis.Q)[n_components : self._rank_outside(subset, basis)]
         sigma = sigma if len(sigma) else np.zeros(1)
         if sigma[0] <= nothing:
             return (float(criterion.value(np.zeros(1))),) * 2
         ends = [np.maximum(sigma - doubt, 0.0), sigma + doubt]
         low, high = (float(criterion.value(balanced.unit * values)) for values in ends)
         return low, high
+
+    def _rank_outside(self, subset: Sequence[int], basis: Basis) -> int:
+        """Singular values of a residual that may differ from zero: the others are rounding."""
+        m, targets = self.target.shape
+        if self.Y is None:  # of a chosen column nothing is left
+            targets -= len(set(subset))
+        return min(targets, m - self.center - (0 if basis.doubtful else basis.Q.shape[1]))
 
     def _accurate_spectrum(self, subset: Sequence[int], n_components: int) -> np.ndarray | None:
         """Singular values of the residual that count, in double-double arithmetic.

@@ -376,7 +376,7 @@ class Measured(Careful):
 
     measured = 0
 
-    def interval(self, subset):
+    def interval(self, subset, limit=np.inf):
         self.measured += 1
         error = self.value(subset)
         return error, error
@@ -420,10 +420,10 @@ def test_sets_that_were_not_measured_in_time_are_no_matter_of_precision():
     limit = time.perf_counter() + 3600.0
 
     class Slow(Measured):
-        def interval(self, subset):
+        def interval(self, subset, limit=np.inf):
             if self.measured > 20:
                 object.__setattr__(limits, "deadline", -np.inf)
-            return super().interval(subset)
+            return super().interval(subset, limit)
 
     limits = Limits(deadline=limit)
     problem.__class__ = Slow

@@ -197,7 +197,9 @@ def test_a_complete_root_is_its_own_goal(criterion):
 def test_true_errors_replace_reduced_ones(criterion):
     reduced = reduce_data(np.random.default_rng(0).standard_normal((6, 5)))
     reduced = replace(reduced, exact=False)  # its errors are lower bounds only
-    problem = column_problem(reduced, 2, criterion=criterion, evaluate=lambda subset: (42.0, 42.0))
+    problem = column_problem(
+        reduced, 2, criterion=criterion, evaluate=lambda subset, limit: (42.0, 42.0)
+    )
     assert problem.value([0, 1]) == 42.0
 
 

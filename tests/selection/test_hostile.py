@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from columnist import ColumnSelector
+from columnist._matrices import Matrices
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
 from tests.examples import examples
 from tests.soak.criteria import USERS, library_criterion
@@ -154,6 +155,37 @@ def test_a_long_column_is_decided(criterion):
         X[:, seed % 8] *= 1e6
         truth = ColumnTruth(X, None, 3, criterion=criterion)
         check(ColumnSelector(3, criterion=criterion).fit(X), truth)
+
+
+@pytest.fixture
+def measured_with_care(monkeypatch) -> list:
+    """The sets whose errors were computed in double-double arithmetic."""
+    sets: list = []
+    own = Matrices._accurate_spectrum
+
+    def counted(self, subset, n_components):
+        sets.append(subset)
+        return own(self, subset, n_components)
+
+    monkeypatch.setattr(Matrices, "_accurate_spectrum", counted)
+    return sets
+
+
+def test_beside_a_long_column_few_sets_are_measured_with_care(measured_with_care):
+    """Only those that may be better than what was found."""
+    X = np.random.default_rng(0).standard_normal((40, 25))
+    X[:, 2] *= 1e6
+    selector = ColumnSelector(4, criterion="nuclear", time_limit=None).fit(X)
+    assert selector.certificate_.status == "optimal"
+    assert 0 < len(measured_with_care) < selector.certificate_.nodes_expanded / 2
+
+
+def test_directions_that_selected_columns_took_are_no_errors(measured_with_care):
+    """Roots of singular values that are rounding would blur every error."""
+    X = np.random.default_rng(0).standard_normal((30, 12))
+    selector = ColumnSelector(3, criterion="schatten:0.5").fit(X)
+    assert selector.certificate_.status == "optimal"
+    assert not measured_with_care
 
 
 @pytest.mark.parametrize("criterion", ["nuclear", "frobenius", "spectral", "schatten:0.5"])

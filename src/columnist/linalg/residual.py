@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dgeqrf, dorgqr
 
 from columnist.linalg import rounding
 from columnist.linalg.passes import column_blocks
@@ -23,6 +24,8 @@ __all__ = [
 
 # Columns shorter than this share of the longest one would vanish when they are squared.
 SHORT = 1e-70
+# Work space of a QR per column: blocks of LAPACK's usual size.
+_WORK = 64
 # A residual shorter than this share of its column counts as dependent where no proof is at stake.
 DEPENDENT = 1e-9
 
@@ -63,11 +66,14 @@ def graded_basis(
     r = columns.shape[1]
     if vectors.size == 0:
         return Basis(np.zeros((r, 0)), 1.0, False)
-    Q, R = np.linalg.qr(vectors.T)
-    shares = _shares(np.abs(np.diag(R)), lengths[: len(R)], power)
-    # Behind a low column the heights of a QR may be borrowed: rounding grows by what it left.
-    if len(shares) == len(vectors) and shares.min() ** 2 > rounding.NOISE * r:
-        return Basis(Q, float(1.0 / shares.min()), False)
+    if len(vectors) <= r:
+        # LAPACK's own routines: searches ask for thousands of small bases.
+        factor, reflections, _, _ = dgeqrf(vectors.T, lwork=_WORK * len(vectors))
+        lowest = float(_shares(np.abs(factor.diagonal()), lengths, power).min())
+        # Behind a low column the heights of a QR may be borrowed: rounding grows by what it left.
+        if lowest**2 > rounding.NOISE * r:
+            Q = dorgqr(factor, reflections, lwork=_WORK * len(vectors), overwrite_a=True)[0]
+            return Basis(Q, 1.0 / lowest, False)
     return _basis_in_turn(vectors, lengths, power, ordered)
 
 

@@ -110,14 +110,15 @@ class RowErrors:
             self.short = U * sigma
             self.off = (n + p + 10) * EPS * float(np.linalg.norm(sigma))
 
-    def evaluate(self, kept: np.ndarray) -> Interval:
-        """Error of some rows (mask or indices), as precise as it can be had."""
+    def evaluate(self, kept: np.ndarray, limit: float = np.inf) -> Interval:
+        """Error of some rows (mask or indices), as precise as it can be had where it may be below
+        ``limit``."""
         found = self.interval(kept)
-        if found.precise:
+        if found.precise or found.low >= limit:
             return found
         if self.off:
             found = self._double(self.rows[kept], kept, 0.0)
-        if found.precise:
+        if found.precise or found.low >= limit:
             return found
         if self.affordable(kept):
             return self.exact(kept)

@@ -98,14 +98,14 @@ class Scatter(Moment):
         energies = np.einsum("ij,ij->i", self.offsets[kept], self.offsets[kept])
         return np.eye(len(kept)), np.diag(self._factor(width) * energies)
 
-    def after(self, positions: np.ndarray) -> np.ndarray:
-        """Scatter without these rows too."""
+    def after(self, positions: np.ndarray) -> tuple[np.ndarray, float]:
+        """Scatter without these rows too, and its rounding."""
         Y = self.offsets[positions]
         scatter = np.diag(self.lam) - Y.T @ Y
         if self.centred and self.n_left > len(Y):
             total = Y.sum(axis=0)
             scatter -= np.outer(total, total) / (self.n_left - len(Y))
-        return scatter
+        return scatter, self.allowance
 
 
 class RemovedRows(Downdates):
@@ -169,9 +169,11 @@ class RemovedRows(Downdates):
         """Error without these rows, from the data, in better arithmetic where that is needed."""
         return self.row_errors.evaluate(~self._mask(subset)).value
 
-    def interval(self, subset: Sequence[int] | np.ndarray) -> tuple[float, float]:
+    def interval(
+        self, subset: Sequence[int] | np.ndarray, limit: float = np.inf
+    ) -> tuple[float, float]:
         """Two numbers between which that error lies."""
-        found = self.row_errors.evaluate(~self._mask(subset))
+        found = self.row_errors.evaluate(~self._mask(subset), limit)
         return found.low, found.high
 
     @property

@@ -63,10 +63,6 @@ class Moment(ABC):
         """Rounding of an eigenvalue after each candidate."""
         return np.full(len(self.Z), self.allowance)
 
-    def charge(self, positions: np.ndarray) -> float:
-        """Rounding of an eigenvalue after all of these candidates."""
-        return float(self.charges[positions].max(initial=self.allowance))
-
     @abstractmethod
     def untouched(self, kept: np.ndarray) -> np.ndarray:
         """Eigenvalues, descending, of a part that none of these candidates reaches.
@@ -82,8 +78,9 @@ class Moment(ABC):
         """
 
     @abstractmethod
-    def after(self, positions: np.ndarray) -> np.ndarray:
-        """The moment, in the basis of ``lam``, after choosing these candidates."""
+    def after(self, positions: np.ndarray) -> tuple[np.ndarray, float]:
+        """The moment, in the basis of ``lam``, after choosing these candidates, and the rounding
+        of its eigenvalues."""
 
     def least_energy(self, left: int, n_components: int) -> float:
         """Another lower bound on the sum of eigenvalues, if there is one."""
@@ -278,9 +275,8 @@ class Downdates(ABC):
         for at in order:
             if bounds[at] >= limit:
                 break
-            after = node.moment.after(node.kept[tuples[at]])
+            after, rounding = node.moment.after(node.kept[tuples[at]])
             values = np.linalg.eigvalsh(after)[::-1][self.n_components :]
-            rounding = node.moment.charge(node.kept[tuples[at]])
             low, high = self.errors(values + np.array([[-1.0], [1.0]]) * rounding)
             if low < limit:
                 found.append((float(low), float(high), (*base, *items[tuples[at]].tolist())))

@@ -160,7 +160,7 @@ class _Pool:
     def _interval(self, subset: tuple[int, ...]) -> tuple[float, float]:
         interval = getattr(self.problem, "interval", None)
         if interval is not None:
-            return interval(subset)
+            return interval(subset, self.threshold)
         error = self.problem.value(subset)
         return error, error
 

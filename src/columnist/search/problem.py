@@ -13,8 +13,9 @@ A problem may also offer
 
 * ``incumbents(chosen, candidates, deadline)``, which yields complete sets, where it knows a better
   way to good ones than greedy choice and exchanges;
-* ``interval(subset)``: two numbers between which the error of a complete choice lies, whatever
-  rounding does. Without it ``value`` is taken to be exact;
+* ``interval(subset, limit=inf)``: two numbers between which the error of a complete choice lies,
+  whatever rounding does; how far apart does not matter if both are at least ``limit``. Without it
+  ``value`` is taken to be exact;
 * ``least``, an error that no choice can be below.
 """
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ class _Columns:
         everything = np.arange(self.n_items) if candidates is None else np.asarray(candidates)
         self.candidates = np.setdiff1d(everything, self.include).astype(np.int32)
         self.target = np.sqrt(reduced.weights)
-        self._evaluate: Callable[[Sequence[int]], tuple[float, float]] | None = evaluate
+        self._evaluate: Callable[..., tuple[float, float]] | None = evaluate
         self.lengths = np.linalg.norm(reduced.columns, axis=1)
         self.least = float(criterion.value(np.zeros(1)))
 
@@ -133,24 +134,24 @@ class _Columns:
 
     def root_bounds(self) -> tuple[float, float]:
         """f and u of the included columns."""
-        basis = self._basis(self.include)
-        spectrum = self._spectrum(basis) if len(self.include) else self.target
-        left = self.size - len(self.include)
-        squares = np.sqrt(np.maximum(spectrum**2 - basis.growth * self._allowance, 0.0))
-        low = self._theta(squares[left + self.n_components :])
-        # Where it is in doubt what the included columns span, nothing is known.
-        return (
-            self.least if basis.doubtful else low,
-            self._theta(spectrum[self.n_components :]),
-        )
+        return self._root[:2]
 
     @property
     def root_doubt(self) -> float:
         """How much rounding was taken off the bound of the root."""
+        return self._root[2]
+
+    @cached_property
+    def _root(self) -> tuple[float, float, float]:
+        """f and u of the included columns, and what rounding took off f."""
         basis = self._basis(self.include)
         spectrum = self._spectrum(basis) if len(self.include) else self.target
-        tail = spectrum[self.size - len(self.include) + self.n_components :]
-        return np.inf if basis.doubtful else self._theta(tail) - self.root_bounds()[0]
+        high, first = self._theta(spectrum[self.n_components :]), self.size - len(self.include)
+        if basis.doubtful:  # what the included columns span: nothing is known
+            return self.least, high, np.inf
+        tail = spectrum[first + self.n_components :]
+        low = self._theta(np.sqrt(np.maximum(tail**2 - basis.growth * self._allowance, 0.0)))
+        return low, high, self._theta(tail) - low
 
     @property
     def distinct(self) -> bool:
@@ -163,15 +164,15 @@ class _Columns:
         low, high = self.interval(subset)
         return low if low == high else low + 0.5 * (high - low)
 
-    def interval(self, subset: Sequence[int]) -> tuple[float, float]:
+    def interval(self, subset: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
         """Where the error of a complete choice lies: by QR of its reduced columns, and from the
         data where that is not sharp enough."""
         if self._evaluate is not None and not self.exact:
-            return self._evaluate(subset)
+            return self._evaluate(subset, limit)
         low, high = self._reduced_interval(subset)
-        if self._evaluate is None or rounding.is_trusted(low, high, self.least):
+        if self._evaluate is None or low >= limit or rounding.is_trusted(low, high, self.least):
             return low, high
-        ends = self._evaluate(subset)
+        ends = self._evaluate(subset, limit)
         return (max(low, ends[0]), min(high, ends[1])) if ends[0] < ends[1] else ends
 
     def _reduced_interval(self, subset: Sequence[int]) -> tuple[float, float]:
@@ -442,15 +443,6 @@ class Residual(Moment):
         """Rounding of an eigenvalue after each candidate."""
         return self.allowance * self.grown
 
-    def charge(self, positions: np.ndarray) -> float:
-        """Rounding of an eigenvalue after all of these candidates."""
-        basis = graded_basis(self.units, positions, np.ones(len(self.units)))
-        whole = float(self.lam.max(initial=0.0))  # no eigenvalue can be further off
-        if basis.doubtful:
-            return whole
-        grown = basis.growth * float(self.grown[positions].max(initial=1.0))
-        return min(self.allowance * grown, whole)
-
     def untouched(self, kept: np.ndarray) -> np.ndarray:
         """Eigenvalues of the residual outside the span of these candidates."""
         n, d = len(kept), len(self.lam)
@@ -477,11 +469,15 @@ class Residual(Moment):
         units, Z = self.units[kept], self.Z[kept]
         return units @ units.T, Z @ Z.T
 
-    def after(self, positions: np.ndarray) -> np.ndarray:
-        """Residual second moment after these columns."""
-        Q = graded_basis(self.units, positions, np.ones(len(self.units))).Q
-        Z = np.sqrt(self.lam)[:, None] * Q
-        return np.diag(self.lam) - Z @ Z.T
+    def after(self, positions: np.ndarray) -> tuple[np.ndarray, float]:
+        """Residual second moment after these columns, and the rounding of its eigenvalues."""
+        basis = graded_basis(self.units, positions, np.ones(len(self.units)))
+        Z = np.sqrt(self.lam)[:, None] * basis.Q
+        charge = float(self.lam.max(initial=0.0))  # no eigenvalue can be further off
+        if not basis.doubtful:
+            own = float(self.grown[positions].max(initial=1.0))
+            charge = min(self.allowance * basis.growth * own, charge)
+        return np.diag(self.lam) - Z @ Z.T, charge
 
     def least_energy(self, left: int, n_components: int) -> float:
         """tr B minus what columns in the span and free components can catch at most."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -76,12 +75,20 @@ def solve(
     return outcome
 
 
-def _interval(
-    matrices: Matrices, options: Options
-) -> Callable[[Sequence[int]], tuple[float, float]]:
-    """Where errors lie, from the data; what was asked before is remembered."""
-    ask = cache(lambda subset: matrices.interval(subset, options.criterion, options.n_components))
-    return lambda subset: ask(tuple(subset))
+def _interval(matrices: Matrices, options: Options) -> Callable[..., tuple[float, float]]:
+    """Where errors lie, from the data; what was measured with care is remembered."""
+    known: dict[tuple[int, ...], tuple[float, float]] = {}
+
+    def interval(subset: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
+        subset = tuple(subset)
+        if subset in known:
+            return known[subset]
+        ends = matrices.interval(subset, options.criterion, options.n_components, limit)
+        if ends[0] < limit:
+            known[subset] = ends
+        return ends
+
+    return interval
 
 
 def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -> Outcome:
