@@ -43,7 +43,13 @@ class Basis(NamedTuple):
 
 
 def graded_basis(
-    columns: np.ndarray, chosen, lengths: np.ndarray, power: int = 1, *, ordered: bool = False
+    columns: np.ndarray,
+    chosen,
+    lengths: np.ndarray,
+    power: int = 1,
+    *,
+    ordered: bool = False,
+    dependent: float = rounding.DEPENDENT,
 ) -> Basis:
     """Basis of ``columns[chosen]``, leaving out only what is rounding. No input validation.
 
@@ -60,6 +66,8 @@ def graded_basis(
     ordered : bool, default=False
         Whether the first vectors of the basis have to span the first columns. Otherwise near copies
         come last, where they cost the others nothing.
+    dependent : float
+        Share of its length up to which a column counts as one that depends on others.
     """
     chosen = np.asarray(chosen, dtype=np.intp)
     vectors, lengths = columns[chosen], lengths[chosen]
@@ -71,13 +79,13 @@ def graded_basis(
         factor, reflections, _, _ = dgeqrf(vectors.T, lwork=_WORK * len(vectors))
         lowest = float(_shares(np.abs(factor.diagonal()), lengths, power).min())
         # Behind a low column the heights of a QR may be borrowed: rounding grows by what it left.
-        if lowest**2 > rounding.NOISE * r:
+        if lowest > dependent and lowest**2 > rounding.NOISE * r:
             Q = dorgqr(factor, reflections, lwork=_WORK * len(vectors), overwrite_a=True)[0]
             return Basis(Q, 1.0 / lowest, False)
-    return _basis_in_turn(vectors, lengths, power, ordered)
+    return _basis_in_turn(vectors, lengths, power, ordered, dependent)
 
 
-def _basis_in_turn(vectors: np.ndarray, lengths: np.ndarray, power: int, ordered: bool) -> Basis:
+def _basis_in_turn(vectors, lengths, power: int, ordered: bool, dependent: float) -> Basis:
     r = vectors.shape[1]
     Q, grown, doubtful = np.zeros((r, 0)), 1.0, False
     left = np.arange(len(vectors))
@@ -89,8 +97,8 @@ def _basis_in_turn(vectors: np.ndarray, lengths: np.ndarray, power: int, ordered
         shares = _shares(heights, lengths[some], power)
         next_one = int(np.argmax(shares))
         share, left = float(shares[next_one]), np.delete(left, next_one)
-        if share <= max(rounding.DEPENDENT, rounding.NOISE * r * grown):
-            doubtful |= share > rounding.DEPENDENT
+        if share <= max(dependent, rounding.NOISE * r * grown):
+            doubtful |= share > dependent
             if ordered:
                 continue
             break  # the others are no higher
@@ -126,26 +134,9 @@ def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
         Which of them.
     """
     vectors = of_like_length(columns[np.asarray(chosen, dtype=np.intp)])
-    if vectors.size == 0:
-        return np.zeros((columns.shape[1], 0))
     lengths = np.linalg.norm(vectors, axis=1)
-    Q, R = np.linalg.qr(vectors.T)
-    heights = np.abs(np.diag(R))
-    if len(heights) == len(vectors) and (heights > DEPENDENT * lengths).all():
-        return Q
-    return _independent_basis(vectors, lengths)
-
-
-def _independent_basis(vectors: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The same one by one: behind a dependent column the heights of a QR may be borrowed."""
-    Q = np.zeros((vectors.shape[1], 0))
-    for vector, length in zip(vectors, lengths, strict=True):
-        residual = vector - Q @ (Q.T @ vector)
-        residual -= Q @ (Q.T @ residual)
-        height = np.linalg.norm(residual)
-        if height > DEPENDENT * length:
-            Q = np.column_stack([Q, residual / height])
-    return Q
+    everyone = range(len(vectors))
+    return graded_basis(vectors, everyone, lengths, ordered=True, dependent=DEPENDENT).Q
 
 
 def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
