@@ -166,6 +166,8 @@ def later_ones_are_slow(estimators: list[BaseEstimator]) -> Iterator:
         yield pytest.param(estimator, id=label(estimator), marks=marks)
 
 
+# Some checks draw classes that are too rare for five folds.
+@pytest.mark.filterwarnings("ignore:The least populated class in y has only:UserWarning")
 @pytest.mark.parametrize("estimator", list(later_ones_are_slow(ALL)))
 def test_scikit_learn_checks(estimator):
     """All checks at once: as cases of their own they would be a quarter of all tests."""
@@ -190,7 +192,11 @@ def test_pickle_keeps_the_fit(estimator, wine):
     copy = pickle.loads(pickle.dumps(fitted))
     for method in ("transform", "predict"):
         if hasattr(fitted, method):
-            np.testing.assert_array_equal(getattr(copy, method)(X), getattr(fitted, method)(X))
+            found, expected = (np.asarray(getattr(one, method)(X)) for one in (copy, fitted))
+            if expected.dtype.kind == "f":  # arrays may be laid out in another way
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+            else:
+                np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=label)

@@ -9,6 +9,7 @@ import pytest
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
 from columnist.robust.errors import RowErrors, WeightedErrors
 from columnist.robust.subspace import about_mean
+from tests.examples import examples
 
 CENTERINGS = ["optimal", "mean", "none"]
 
@@ -85,6 +86,18 @@ def test_a_short_row_off_the_subspace_counts_beside_long_ones():
     X[4, 1] = 1e-3
     found = RowErrors(X, 1, Spectral(), "none").evaluate(np.arange(5))
     assert found.value == pytest.approx(1e-3, rel=1e-9) and found.precise
+
+
+@pytest.mark.parametrize("away", [1e3, 1e5, 3e7, 1e9])
+def test_rows_that_lie_together_far_from_the_others(away):
+    """What they are apart is no rounding, whatever the others are like."""
+    for seed in range(examples(20)):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((9, 2))
+        X[:4] += away * rng.standard_normal(2)
+        found = RowErrors(X, 1, Nuclear(), "optimal").evaluate(np.arange(4))
+        truth = exact_error(X, np.arange(4), 1, "optimal", 1)
+        assert found.precise and found.value == pytest.approx(truth, rel=1e-9)
 
 
 def test_few_rows_have_no_error_whatever_they_are():

@@ -17,6 +17,7 @@ def known_cases() -> Iterator[Problem]:
         _sparse,
         _long_columns,
         _long_rows,
+        _near_rows,
         _far_rows,
         _subclasses,
         _pools,
@@ -79,6 +80,19 @@ def _long_rows() -> Iterator[Problem]:
                 options["epsilon"] = 0.1
             yield Problem(
                 "known: long rows", "outliers", X, 1, criterion=criterion, options=options
+            )  # fmt: skip
+
+
+def _near_rows() -> Iterator[Problem]:
+    """Some rows lie together, far from the others, which lie together, too."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((7, 2))
+        X[:3] += 10.0 ** rng.uniform(5, 8) * rng.standard_normal(2)
+        for criterion in ("nuclear", "frobenius", "spectral"):
+            yield Problem(
+                "known: near rows", "outliers", X, 4, criterion=criterion,
+                options={"n_components": 1, "random_state": 0},
             )  # fmt: skip
 
 

@@ -100,7 +100,6 @@ class RowErrors:
         self.centred = centering == "optimal"
         self.rows, shift = _shifted(X, centering)
         self.sizes = row_norms(X) + np.linalg.norm(shift)
-        self._spread = float(np.median(row_norms(self.rows))) or float(self.sizes.max(initial=0.0))
         self._exact: tuple[np.ndarray, np.ndarray] | None = None
         self._seen: tuple[bytes, Interval] = b"", Interval(0.0, 0.0, 0.0)
         self.short, self.off = self.rows, 0.0
@@ -141,7 +140,6 @@ class RowErrors:
             other._exact, other.off = None, self.off / unit
             other.X, other.rows, other.sizes = self.X / unit, self.rows / unit, self.sizes / unit
             other.short = other.rows if self.short is self.rows else self.short / unit
-            other._spread = self._spread / unit
         return other
 
     def affordable(self, kept: np.ndarray, seconds: float = _SECONDS) -> bool:
@@ -206,15 +204,16 @@ class RowErrors:
     def _rank(self, kept: np.ndarray) -> int:
         """Dimensions that the rows span, but for their rounding."""
         rows, sizes = self.rows[kept], self.sizes[kept]
-        if self.centred:  # an affine subspace has one dimension more with a constant
-            rows = np.column_stack([rows, np.full(len(rows), self._spread)])
-            sizes = np.hypot(sizes, self._spread)
+        if self.centred and len(rows):
+            # From the row that is rounded least, the others lose nothing.
+            origin = int(np.argmin(sizes))
+            rows, sizes = np.delete(rows - rows[origin], origin, axis=0), np.delete(sizes, origin)
         rows, sizes = rows[sizes > 0.0], sizes[sizes > 0.0, None]
         if rows.size == 0:
             return 0
         sigma = scipy.linalg.svdvals(at_most_square(rows / sizes), check_finite=False)
         noise = (3.0 + 0.5 * np.sqrt(rows.shape[1])) * EPS * np.sqrt(len(rows))
-        return max(int(np.count_nonzero(sigma > noise)) - self.centred, 0)
+        return int(np.count_nonzero(sigma > noise))
 
 
 class WeightedErrors:
