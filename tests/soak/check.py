@@ -18,6 +18,8 @@ __all__ = ["faults", "truth_of"]
 _OF_OPTIMUM, _OF_ERROR = 1e-9, 1e-8
 # Share of the energy of rows in blocks that their error is known to.
 _OF_ROWS = 1e-14
+# Rows in blocks: smaller errors than this share of the energy are not decided to nine digits.
+_BLOCKS_DECIDE = 1e-4
 # A search that has a proof may state a bound this far below the error.
 _OF_PROOF = 1e-6
 # Seconds of computing beyond the time limit, and the default limit.
@@ -151,7 +153,7 @@ def _valid_errors(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]
             continue
         low, high = truth.of(columns)
         near = low - _tolerance(truth, low, _OF_ERROR), high + _tolerance(truth, high, _OF_ERROR)
-        if problem.is_rows and "dask" in problem.form:  # in double precision alone
+        if _in_blocks(problem):
             room = _OF_ROWS * float(np.sum(problem.X**2))
             near = near[0] - room, near[1] + room
         if not near[0] <= error <= near[1]:
@@ -192,11 +194,18 @@ def _valid_status(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]
     max_gap = problem.option("max_gap", 0.0)
     if status == "gap_reached" and certificate.gap > max_gap + _OF_OPTIMUM:
         yield f"status: gap_reached with a gap of {certificate.gap!r}, max_gap={max_gap!r}"
+    if _in_blocks(problem) and truth.best()[0] < _BLOCKS_DECIDE * float(np.sum(problem.X**2)):
+        return
     if problem.must_be_proven and problem.task in ("select", "path", "outliers", "outlier path"):
         if status != "optimal":
             yield f"caution: {status} on data that double precision decides"
     elif problem.decidable and status == "precision_limit":
         yield "caution: precision_limit on data that double precision decides"
+
+
+def _in_blocks(problem: Problem) -> bool:
+    """Whether rows stay where they are: their errors are known in double precision alone."""
+    return problem.is_rows and "dask" in problem.form
 
 
 def _valid_guarantee(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
