@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
@@ -39,7 +39,7 @@ from columnist.linalg.residual import (
     of_like_length,
     singular_values_outside,
 )
-from columnist.linalg.rounding import CONSTANT, DEPENDENT, EPS, allowance, is_trusted
+from columnist.linalg.rounding import CONSTANT, DEPENDENT, DOUBTFUL, EPS, allowance, is_trusted
 from columnist.linalg.threads import single_threaded_blas
 
 __all__ = ["Matrices", "gathered", "in_memory"]
@@ -225,11 +225,12 @@ class Matrices:
             return self.source().interval(subset, criterion, n_components, limit)
         if self.sample:  # better arithmetic on them tells nothing about the rows they stand for
             return low, high
-        counted = self._accurate_spectrum(subset, n_components)
-        if counted is None:
-            return low, high
-        error = float(criterion.value(counted if len(counted) else np.zeros(1)))
-        return error, error
+        # Where a column is nearly dependent, both readings count.
+        errors = [
+            float(criterion.value(counted if len(counted) else np.zeros(1)))
+            for counted in self._accurate_spectra(subset, n_components)
+        ]
+        return (min(errors), max(errors)) if errors else (low, high)
 
     def _double_interval(self, subset, criterion, n_components) -> tuple[float, float]:
         """The same in double precision: the error, and how far it may be off.
@@ -272,22 +273,28 @@ class Matrices:
             targets -= len(set(subset))
         return min(targets, m - self.center - (0 if basis.doubtful else basis.Q.shape[1]))
 
-    def _accurate_spectrum(self, subset: Sequence[int], n_components: int) -> np.ndarray | None:
+    def _accurate_spectra(
+        self, subset: Sequence[int], n_components: int, dependent: float = DEPENDENT
+    ) -> Iterator[np.ndarray]:
         """Singular values of the residual that count, in double-double arithmetic.
 
-        None if that is too expensive. Values that are there only because the entries of the
+        None at all if that is too expensive, and those of a second reading if a column is left out
+        that may be more than rounding. Values that are there only because the entries of the
         target are rounded are zero.
         """
         if isinstance(self.X, ColumnParts):
-            return None
+            return
         m, n = self.X.shape
         targets = n if self.Y is None else self.Y.shape[1]
         side, other = sorted((m, targets))
         work = m * (len(subset) + 1.0) * (len(subset) + targets) + 40.0 * side * side * other
         if work + (float(n) ** 3 if self.gram else 0.0) > _MOST_ACCURATE:
-            return None
+            return
         vectors, target, lengths = self._accurate_vectors(subset)
-        rest, _ = accurate.residual(vectors, target, DEPENDENT ** (0.5 if self.gram else 1.0))
+        power = 0.5 if self.gram else 1.0
+        rest, heights = accurate.residual(vectors, target, dependent**power)
+        if ((heights > DOUBTFUL**power) & (heights <= dependent**power)).any():
+            yield from self._accurate_spectra(subset, n_components, DOUBTFUL)
         # What is left of a target may be the rounding of entries: its own, and those of the
         # columns, times their coefficients.
         nothing = np.sqrt(DEPENDENT) if self.gram else _ENTRIES
@@ -308,7 +315,7 @@ class Matrices:
                 len(lengths)
             )
             values[np.count_nonzero(real) :] = 0.0
-        return self.unit * power_of_two(self._target_entries()) * values[n_components:]
+        yield self.unit * power_of_two(self._target_entries()) * values[n_components:]
 
     def _target_entries(self) -> np.ndarray:
         if self.gram:

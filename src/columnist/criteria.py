@@ -295,6 +295,7 @@ def get_criterion(criterion: str | Criterion) -> Criterion:
     Schatten(p=0.5)
     """
     if isinstance(criterion, Criterion):
+        _check_finite(criterion)
         return criterion
     if isinstance(criterion, str):
         name, _, parameter = criterion.partition(":")
@@ -312,10 +313,21 @@ def get_criterion(criterion: str | Criterion) -> Criterion:
     )
 
 
+def _check_finite(criterion: Criterion) -> None:
+    """Without an error of nothing, errors cannot be compared."""
+    with np.errstate(all="ignore"):
+        least = float(criterion.value(np.zeros(1)))
+    if not np.isfinite(least):
+        raise ValueError(
+            f"{criterion} is {least} where nothing is left to explain; it has to be finite there. "
+            "Add a small constant inside a logarithm or a quotient."
+        )
+
+
 def check_criterion(
     criterion: Criterion, *, n_trials: int = 200, random_state: int | None = 0
 ) -> None:
-    """Test that a criterion is monotone and ignores appended zeros.
+    """Test that a criterion is finite at zero, monotone, and ignores appended zeros.
 
     Raises
     ------
@@ -327,6 +339,7 @@ def check_criterion(
     >>> from columnist.criteria import Nuclear, check_criterion
     >>> check_criterion(Nuclear())
     """
+    _check_finite(criterion)
     rng = np.random.default_rng(random_state)
     for _ in range(n_trials):
         low = np.sort(rng.exponential(size=rng.integers(0, 8)))[::-1]

@@ -12,9 +12,9 @@ from columnist.selection import duplicates
 from columnist.selection.duplicates import shared_by_copies
 
 
-def distinct_columns(columns, allowed, needed):
+def distinct_columns(columns, allowed):
     """Of columns that are the data themselves."""
-    return duplicates.distinct_columns(columns, allowed, needed, columns.T)
+    return duplicates.distinct_columns(columns, allowed, columns.T)
 
 
 def plain(columns, allowed):
@@ -32,7 +32,7 @@ def test_first_of_every_group(r, n, seed, data):
     columns = np.random.default_rng(seed).integers(-2, 3, (n, r)).astype(float)
     allowed = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1))))
     expected = plain(columns, allowed)
-    np.testing.assert_array_equal(distinct_columns(columns, allowed, 0), expected)
+    np.testing.assert_array_equal(distinct_columns(columns, allowed), expected)
 
 
 @pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
@@ -40,21 +40,14 @@ def test_scales_and_signs(scale):
     a, b = np.random.default_rng(0).standard_normal((2, 5))
     tiny = 2.0**-100
     columns = np.array([scale * a, -4.0 * scale * a, b, tiny * b, np.zeros(5), a + 1e-6 * b])
-    np.testing.assert_array_equal(distinct_columns(columns, np.arange(6), 1), [0, 2, 5])
+    np.testing.assert_array_equal(distinct_columns(columns, np.arange(6)), [0, 2, 5])
 
 
 def test_the_last_digit_counts():
     """How much it matters is for the other columns to say."""
     a, b = np.random.default_rng(0).standard_normal((2, 5))
     columns = np.array([a, 3.0 * a, b, a * (1.0 + np.finfo(float).eps * np.arange(5))])
-    np.testing.assert_array_equal(distinct_columns(columns, np.arange(4), 1), [0, 1, 2, 3])
-
-
-def test_too_few_left_means_all():
-    columns = np.ones((4, 2))
-    allowed = np.array([0, 2, 3])
-    np.testing.assert_array_equal(distinct_columns(columns, allowed, 1), [0])
-    np.testing.assert_array_equal(distinct_columns(columns, allowed, 2), allowed)
+    np.testing.assert_array_equal(distinct_columns(columns, np.arange(4)), [0, 1, 2, 3])
 
 
 def test_many_columns_at_once():
@@ -62,12 +55,12 @@ def test_many_columns_at_once():
     base = rng.standard_normal((300, 20))
     source = np.concatenate([np.arange(300), rng.integers(0, 300, 700)])
     columns = base[source] * rng.choice([-1.0, 2.0, 0.5], 1000)[:, None]
-    np.testing.assert_array_equal(distinct_columns(columns, np.arange(1000), 1), np.arange(300))
+    np.testing.assert_array_equal(distinct_columns(columns, np.arange(1000)), np.arange(300))
 
 
 def test_nothing():
-    np.testing.assert_array_equal(distinct_columns(np.zeros((3, 2)), np.arange(3), 0), [])
-    np.testing.assert_array_equal(distinct_columns(np.zeros((3, 0)), np.arange(3), 1), [0, 1, 2])
+    np.testing.assert_array_equal(distinct_columns(np.zeros((3, 2)), np.arange(3)), [])
+    np.testing.assert_array_equal(distinct_columns(np.zeros((3, 0)), np.arange(3)), [])
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csc_array, np.float32])
@@ -90,5 +83,5 @@ def test_sparse_and_dense_data_have_the_same_copies():
     X = rng.standard_normal((6, 3)) * (rng.random((6, 3)) < 0.7)
     X = np.column_stack([X, -X[:, 1], 4.0 * X[:, 0], 3.0 * X[:, 2]])
     for data in (X, sp.csr_array(X), sp.csc_matrix(X)):
-        kept = duplicates.distinct_columns(np.ascontiguousarray(X.T), np.arange(6), 1, data)
+        kept = duplicates.distinct_columns(np.ascontiguousarray(X.T), np.arange(6), data)
         np.testing.assert_array_equal(kept, [0, 1, 2, 5])

@@ -161,13 +161,13 @@ def test_a_long_column_is_decided(criterion):
 def measured_with_care(monkeypatch) -> list:
     """The sets whose errors were computed in double-double arithmetic."""
     sets: list = []
-    own = Matrices._accurate_spectrum
+    own = Matrices._accurate_spectra
 
-    def counted(self, subset, n_components):
+    def counted(self, subset, *arguments):
         sets.append(subset)
-        return own(self, subset, n_components)
+        return own(self, subset, *arguments)
 
-    monkeypatch.setattr(Matrices, "_accurate_spectrum", counted)
+    monkeypatch.setattr(Matrices, "_accurate_spectra", counted)
     return sets
 
 

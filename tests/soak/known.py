@@ -24,6 +24,7 @@ def known_cases() -> Iterator[Problem]:
         _streams,
         _borrowed,
         _hidden,
+        _at_the_cut,
         _others,
     ):
         yield from cases()
@@ -168,6 +169,23 @@ def _hidden() -> Iterator[Problem]:
             yield Problem("known: hidden", "select", X, 4, y=y, form=form)
 
 
+def _at_the_cut() -> Iterator[Problem]:
+    """Of a near copy, beside one long row, about as much is left as counts as nothing."""
+    y = np.array(["blue", "red", "red", "blue", "green", "blue"])
+    for seed in range(4):
+        for left in (0.8e-13, 0.95e-13, 1.0e-13, 1.05e-13, 1.5e-13):
+            rng = np.random.default_rng(seed)
+            X = rng.standard_normal((6, 4))
+            X[:, 0] = 0.0
+            X[5] *= 1e6
+            rest = rng.standard_normal(6) * [1, 1, 1, 1, 1, 0]
+            rest *= left * np.linalg.norm(X[:, 2]) / np.linalg.norm(rest)
+            X[:, 3] = X[:, 2] + rest
+            for criterion in ("nuclear", "frobenius"):
+                for size in (2, 3):
+                    yield Problem("known: cut", "select", X, size, y=y, criterion=criterion)
+
+
 def _others() -> Iterator[Problem]:
     """Certified ties, values that are negative or near a limit, very short columns."""
     X = np.eye(6, 5)
@@ -194,6 +212,11 @@ def _others() -> Iterator[Problem]:
                 "known: saturated", "select", X, size, y=y, criterion="Saturated",
                 options={"centering": "mean"},
             )  # fmt: skip
+    X = np.array([[-1.5e7, 5.9e7], [-0.24, 0.16], [-0.15, 0.74], [-0.89, 1.29]])
+    for max_gap in (1e-3, 0.1):  # a row that saturates the criterion
+        options = {"max_gap": max_gap, "random_state": 0, "n_components": 0}
+        for task in ("outliers", "outlier path"):
+            yield Problem("known: gap", task, X, 1, criterion="Saturated", options=options)
     for exponent in (-100, -155, -165, -200):
         X = np.random.default_rng(1).standard_normal((9, 5))
         y = X[:, 3] + 0.1 * X[:, 0]

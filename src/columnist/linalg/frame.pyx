@@ -32,6 +32,7 @@ from columnist.linalg.secular cimport downdate_roots, downdate_work_size
 
 # A residual shorter than this share of its column is the rounding of the data themselves.
 cdef double DEPENDENT = 1e-13
+cdef double DOUBTFUL = 0.5 * DEPENDENT
 # Units of rounding, for every coordinate, that the height of a dependent column may show.
 cdef double NOISE = 16 * 2.220446049250313e-16
 # Heights in a QR of unit columns above this leave no doubt that they are independent.
@@ -69,7 +70,7 @@ cdef bint _vanishes(double share, double growth, int r, Node* node) noexcept nog
     """Whether a height is nothing but rounding; notes where that is not beyond doubt."""
     if share > DEPENDENT and share > NOISE * r * growth:
         return False
-    if share > DEPENDENT:
+    if share > DOUBTFUL:
         node.doubtful = True
     return True
 

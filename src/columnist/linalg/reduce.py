@@ -128,8 +128,8 @@ def reduce_data(
     """
     x_scale = power_of_two(X)
     y_scale = x_scale if Y is None else power_of_two(Y)
-    X = X * (1.0 / x_scale)
-    Y = None if Y is None else Y * (1.0 / y_scale)
+    X = X / x_scale
+    Y = None if Y is None else Y / y_scale
     lost = 0.0
     if X.size:
         X, Y = _of_like_length(X, Y)

@@ -87,22 +87,24 @@ def graded_basis(
 
 def _basis_in_turn(vectors, lengths, power: int, ordered: bool, dependent: float) -> Basis:
     r = vectors.shape[1]
-    Q, grown, doubtful = np.zeros((r, 0)), 1.0, False
-    left = np.arange(len(vectors))
+    Q, grown, doubtful = np.zeros((r, 0), order="F"), 1.0, False
+    rests, left = vectors.copy(), np.arange(len(vectors))
     while len(left):
-        some = left[:1] if ordered else left
-        rest = vectors[some] - (vectors[some] @ Q) @ Q.T
-        rest -= (rest @ Q) @ Q.T
-        heights = np.linalg.norm(rest, axis=1)
-        shares = _shares(heights, lengths[some], power)
-        next_one = int(np.argmax(shares))
-        share, left = float(shares[next_one]), np.delete(left, next_one)
+        at = 0
+        if not ordered:
+            heights = np.linalg.norm(rests[left], axis=1)
+            at = int(np.argmax(_shares(heights, lengths[left], power)))
+        one, left = left[at], np.delete(left, at)
+        rest = rests[one] - Q @ (Q.T @ rests[one])  # a second time: that restores orthogonality
+        height = np.linalg.norm(rest, keepdims=True)
+        share = float(_shares(height, lengths[[one]], power)[0])
         if share <= max(dependent, rounding.NOISE * r * grown):
-            doubtful |= share > dependent
+            doubtful |= share > rounding.DOUBTFUL / rounding.DEPENDENT * dependent
             if ordered:
                 continue
             break  # the others are no higher
-        Q = np.column_stack([Q, rest[next_one] / heights[next_one]])
+        Q = np.column_stack([Q, rest / height])
+        rests[left] -= np.outer(rests[left] @ Q[:, -1], Q[:, -1])
         grown = max(grown, 1.0 / share)
     return Basis(Q, grown, doubtful)
 

@@ -25,6 +25,7 @@ __all__ = [
     "AGREEMENT",
     "CONSTANT",
     "DEPENDENT",
+    "DOUBTFUL",
     "EPS",
     "NOISE",
     "TRUSTED",
@@ -45,8 +46,11 @@ TRUSTED = 1e-10
 # A column of which its mean leaves no more than this share is constant: the rest is the rounding
 # of its entries.
 CONSTANT = 8 * EPS
-# The compiled kernels use the same two figures.
+# The compiled kernels use the same three figures.
 DEPENDENT = 1e-13
+# A height is known up to its own rounding: above this share of a column it may be more than
+# DEPENDENT.
+DOUBTFUL = 0.5 * DEPENDENT
 # Units of rounding, for every coordinate, that the height of a dependent column may show.
 NOISE = 16 * EPS
 

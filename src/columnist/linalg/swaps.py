@@ -165,6 +165,8 @@ def add_columns(
     chosen: Sequence[int],
     candidates: np.ndarray,
     size: int,
+    *,
+    deadline: float = np.inf,
 ) -> list[int]:
     """Add the column that lowers the error most until ``size`` are chosen or none lowers it.
 
@@ -180,6 +182,9 @@ def add_columns(
         Columns that may be added.
     size : int
         Columns wanted.
+    deadline : float, default=inf
+        Time of ``time.perf_counter`` after which those that lower it most by themselves are added
+        together.
 
     Returns
     -------
@@ -202,6 +207,9 @@ def add_columns(
     nothing = (max(columns.shape) * _EPS) ** 2 * weights.sum()
     state = _Additions(columns, weights, chosen, size)
     while len(chosen) < size and allowed.any():
+        if time.perf_counter() > deadline:
+            order = np.argsort(-state.gains(), kind="stable")
+            return chosen + order[allowed[order]][: size - len(chosen)].tolist()
         left = energy_left(weights, state.Q)
         item, gain = first_largest(state.gains(), allowed, unit=left)
         if gain <= nothing:

@@ -36,6 +36,8 @@ _MOST_TRIPLED = 120
 _FEW_TUPLES = 4
 # Tuples bounded in one NumPy call.
 _CHUNK = 4096
+# Sums of powers between these can be compared with one another.
+_SAFE = 1e-250, 1e250
 
 
 class Moment(ABC):
@@ -111,6 +113,7 @@ class Downdates(ABC):
     ):
         self.n_items, self.size, self.scale = n_items, size, scale
         self.criterion, self.n_components = criterion, n_components
+        self.least = float(criterion.value(np.zeros(1)))
 
     @abstractmethod
     def moment(self, chosen: np.ndarray, candidates: np.ndarray) -> Moment:
@@ -299,14 +302,18 @@ class Downdates(ABC):
             return self._general_tuples(node, width, drop, threshold)
         root = 1.0 if is_frobenius(self.criterion) else 1.0 / power
         unit = self.scale**2 if is_frobenius(self.criterion) else self.scale
-        limit = (threshold / unit) ** (1.0 / root)
         charges = moment.charges[node.kept]
         low = np.maximum(spectra - charges[:, None], 0.0)
+        with np.errstate(over="ignore", under="ignore"):
+            limit = np.float64(threshold / unit) ** (1.0 / root)
+            powers = spectra ** (power / 2)
+        if limit < _SAFE[0] or powers.sum() > _SAFE[1]:  # sums of high powers leave the range
+            return self._general_tuples(node, width, drop, threshold)
         cosines, inner = moment.products(node.kept, width)
         worst = float(charges.max(initial=moment.allowance))
         grown = worst / moment.allowance if moment.allowance > 0.0 else 1.0
         tuples, totals = surviving_tuples(
-            spectra, low, spectra ** (power / 2), low ** (power / 2), cosines, inner,
+            spectra, low, powers, low ** (power / 2), cosines, inner,
             float(moment.lam.sum()), width, drop, worst, limit, power <= 2.0, grown,
         )  # fmt: skip
         return tuples, unit * totals**root

@@ -185,7 +185,8 @@ class _Run:
         chosen, candidates = self.problem.root()
         for subset in start:
             self._offer_known(subset, chosen, candidates)
-        if self.policy.starts_strong:
+        late = bool(self.pool.entries) and expired(self.limits.deadline)
+        if self.policy.starts_strong and not late:
             self._strong_start(chosen, candidates)
             self._fill_pool(self.limits.deadline)
         elif self.policy.name == "optimistic":

@@ -39,11 +39,22 @@ from columnist.search.log import Progress
 from columnist.search.policies import SEARCHES, WEIGHTS
 from columnist.selection.choose import choose
 from columnist.selection.columns import column_problem, forward_order
+from columnist.selection.duplicates import distinct_columns
 from columnist.selection.rebuild import Rebuild, rebuild
 from columnist.selection.solution import Solution
-from columnist.selection.task import Options, Outcome, confirmed_error, total_error
+from columnist.selection.task import (
+    Options,
+    Outcome,
+    confirmed_error,
+    total_error,
+    unsearched,
+)
 
 __all__ = ["ColumnSelector"]
+
+
+# Operations from which errors of a path are computed together once its time is over.
+_LONG_WORK = 1e9
 
 
 class ColumnSelector(BaseSelector):
@@ -323,6 +334,7 @@ class ColumnSelector(BaseSelector):
         reduced = self._reduce(matrices, available)
         limit = self.tol * total_error(matrices, reduced, options)
         order = _reaching(matrices, reduced, options, include, exclude, limit)
+        distinct = _distinct(matrices, reduced, include, exclude)
         proven, size = True, low
         while True:
             late = expired(options.deadline)
@@ -333,7 +345,7 @@ class ColumnSelector(BaseSelector):
                 step = _until_impossible(options, limit, last=last)
                 outcome = choose(
                     matrices, reduced, size, step, include, exclude, quiet=True,
-                    start=[order[:size]],
+                    start=[order[:size]], distinct=distinct,
                 )  # fmt: skip
                 certificate = outcome.certificate
                 if certificate.error <= limit or size >= available:
@@ -411,8 +423,10 @@ class ColumnSelector(BaseSelector):
 
     def _sizes(self, matrices: Matrices, options: Options, max_features, include, exclude):
         reduced = self._reduce(matrices, max_features)
-        order = _order(matrices, reduced, include, exclude, max_features)
+        order = _order(matrices, reduced, include, exclude, max_features, options.deadline)
+        distinct = _distinct(matrices, reduced, include, exclude)
         outcomes: list[Outcome] = []
+        errors: np.ndarray | None = None
         late = 0.0  # seconds that the last size took beyond its share, to confirm what it found
         for size in range(max(1, len(include)), max_features + 1):
             now = time.perf_counter()
@@ -420,12 +434,29 @@ class ColumnSelector(BaseSelector):
             known: list[Sequence[int]] = [order[:size]]
             if now < options.deadline:
                 known += [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
-            step = replace(options, deadline=share)
-            outcomes.append(
-                choose(matrices, reduced, size, step, include, exclude, quiet=True, start=known)
-            )
+            if expired(share) and options.exhaustive and options.n_solutions == 1:
+                if errors is None:
+                    errors = self._errors_along(matrices, options, order)
+                error = None if errors is None else float(errors[size])
+                outcomes.append(
+                    unsearched(matrices, reduced, options, order[:size], include, error)
+                )
+            else:
+                step = replace(options, deadline=share)
+                outcome = choose(
+                    matrices, reduced, size, step, include, exclude,
+                    quiet=True, start=known, distinct=distinct,
+                )  # fmt: skip
+                outcomes.append(outcome)
             late = max(time.perf_counter() - share, 0.0) if np.isfinite(share) else 0.0
         return outcomes
+
+    def _errors_along(self, matrices: Matrices, options: Options, order) -> np.ndarray | None:
+        """Errors of the beginnings of an order together, where one by one is long work."""
+        m, n = matrices.target.shape
+        one_by_one = float(m) * n * len(order) ** 2 > _LONG_WORK
+        plain = is_frobenius(options.criterion) and options.n_components == 0
+        return matrices.errors_along(order) if one_by_one and plain and not matrices.gram else None
 
     # -- use ----------------------------------------------------------------------
 
@@ -505,29 +536,39 @@ class ColumnSelector(BaseSelector):
         return tags
 
 
-def _order(matrices: Matrices, reduced, include, exclude, size: int) -> list[int]:
+def _order(matrices: Matrices, reduced, chosen, exclude, size: int, deadline: float) -> list[int]:
     """Forward selection: a first choice of every size, and a cheap one."""
+    allowed = np.setdiff1d(np.arange(matrices.n_features), [*chosen, *exclude])
+    return forward_order(reduced, chosen, allowed, size, deadline)
+
+
+def _distinct(matrices: Matrices, reduced, include, exclude) -> np.ndarray:
+    """Columns that may be added, but for copies and zeros."""
     allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
-    return forward_order(reduced, include, allowed, size)
+    return distinct_columns(reduced.columns, allowed, matrices.X)
 
 
 def _reaching(matrices, reduced, options: Options, include, exclude, limit) -> list[int]:
     """Forward selection, no longer than it takes to reach the limit."""
-    available = matrices.n_features - len(exclude)
-    longest = min(max(16, len(include)), available)
+    shortest, available = max(1, len(include)), matrices.n_features - len(exclude)
+    if reduced.exact and not exclude:  # more columns than dimensions explain nothing more
+        available = min(available, max(reduced.rank, shortest))
+    longest, order = min(max(16, shortest), available), list(include)
+
+    def reaches(size: int) -> bool:
+        problem = column_problem(
+            reduced, size, criterion=options.criterion, n_components=options.n_components
+        )
+        return problem.value(order[:size]) <= limit
+
     while True:
-        order = _order(matrices, reduced, include, exclude, longest)
-
-        def reaches(size: int, order=order) -> bool:
-            problem = column_problem(
-                reduced, size, criterion=options.criterion, n_components=options.n_components
-            )
-            return problem.value(order[:size]) <= limit
-
+        order = _order(matrices, reduced, order, exclude, longest, options.deadline)
         if longest == available or reaches(longest):
-            sizes = range(max(1, len(include)), longest + 1)
+            sizes = list(range(shortest, longest + 1))
+            if expired(options.deadline):  # a rough answer: three sizes are looked at
+                sizes = sizes[:: -max(len(sizes) // 8, 1)][::-1]
             return order[: sizes[min(bisect_left(sizes, True, key=reaches), len(sizes) - 1)]]
-        longest = min(2 * longest, available)
+        shortest, longest = longest + 1, min(2 * longest, available)
 
 
 def _impossible(reduced, options: Options, size: int, limit: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from columnist.selection.task import Outcome, confirmed_error, solve
 __all__ = ["choose"]
 
 
-def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, start=()) -> Outcome:
+def choose(
+    matrices, reduced, size, options, include, exclude, *, quiet=False, start=(), distinct=None
+) -> Outcome:
     """Solve for one size; where the columns run out of rank, fill up with the first ones.
 
     A pool is searched at its full size, so that the sets that explain less than everything stand
     in it where they belong. ``quiet`` leaves out the warning about the rank; ``start`` holds known
-    selections. No input validation.
+    selections; ``distinct`` is as in :func:`columnist.selection.task.solve`. No input validation.
     """
     allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
     enough = _useful_size(reduced, size, include, allowed)
@@ -29,11 +32,13 @@ def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, s
             UserWarning,
             stacklevel=4,
         )
+    solved = partial(
+        solve, matrices, reduced, options=options, include=include, exclude=exclude,
+        distinct=distinct,
+    )  # fmt: skip
     if enough == size or options.n_solutions > 1:
-        return solve(
-            matrices, reduced, size, options, include=include, exclude=exclude, start=start
-        )
-    outcome = solve(matrices, reduced, enough, options, include=include, exclude=exclude)
+        return solved(size, start=start)
+    outcome = solved(enough)
     return _fill_up(outcome, size, allowed, matrices, options)
 
 

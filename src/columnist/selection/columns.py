@@ -53,6 +53,8 @@ _UNKNOWN = object()
 _SHOWS = 1e-6
 # Size of the problem from which a table of exchanges pays.
 _TABLE = 1e6
+# Seconds that such a table takes, for every entry of the columns and every column chosen.
+_TABLE_SECONDS = 8e-10
 
 
 def column_problem(
@@ -97,13 +99,18 @@ def column_problem(
 
 
 def forward_order(
-    reduced: Reduced, chosen: Sequence[int], candidates: np.ndarray, size: int
+    reduced: Reduced,
+    chosen: Sequence[int],
+    candidates: np.ndarray,
+    size: int,
+    deadline: float = np.inf,
 ) -> list[int]:
     """``chosen`` and further columns, each the best next one under the Frobenius norm.
 
     Every beginning of the list is a choice of its own size. Columns that add nothing come last.
     """
-    order = add_columns(reduced.columns, reduced.weights, chosen, candidates, size)
+    columns, weights = reduced.columns, reduced.weights
+    order = add_columns(columns, weights, chosen, candidates, size, deadline=deadline)
     spare = np.setdiff1d(candidates, order)
     return order + [int(i) for i in spare[: size - len(order)]]
 
@@ -120,8 +127,12 @@ class _Columns:
         self.candidates = np.setdiff1d(everything, self.include).astype(np.int32)
         self.target = np.sqrt(reduced.weights)
         self._evaluate: Callable[..., tuple[float, float]] | None = evaluate
-        self.lengths = np.linalg.norm(reduced.columns, axis=1)
         self.least = float(criterion.value(np.zeros(1)))
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Lengths of the columns."""
+        return np.linalg.norm(self.reduced.columns, axis=1)
 
     def __reduce__(self):
         """Copies elsewhere expand only: what evaluates complete choices stays here."""
@@ -216,7 +227,7 @@ class _Columns:
         shares = np.divide(norms, lengths, out=np.zeros_like(norms), where=lengths > 0.0)
         shares **= self.reduced.power
         vanishing = shares <= max(rounding.DEPENDENT, rounding.NOISE * len(weights) * growth)
-        doubtful |= bool((shares[vanishing] > rounding.DEPENDENT).any())
+        doubtful |= bool((shares[vanishing] > rounding.DOUBTFUL).any())
         coordinates /= np.where(vanishing, np.inf, norms)[:, None]
         own = rounding.growth(np.where(vanishing, 0.0, norms), lengths, self.reduced.power)
         charge = self._residual_allowance(float(lam.max(initial=0.0)), growth)
@@ -282,8 +293,10 @@ class FrobeniusColumns(_Columns):
             yield exchange(self, subset, chosen, candidates, deadline=deadline)
             return
         columns, weights = self.reduced.columns, self.reduced.weights
-        subset = forward_order(self.reduced, chosen, candidates, self.size)
+        subset = forward_order(self.reduced, chosen, candidates, self.size, deadline)
         yield subset
+        if expired(deadline - _TABLE_SECONDS * columns.size * self.size):
+            return
         yield exchange_columns(
             columns, weights, subset, fixed=chosen, candidates=candidates, deadline=deadline
         )[0]
@@ -398,7 +411,7 @@ class InvariantColumns(_Columns, Downdates):
         """Forward selection under the Frobenius norm, which is soon there; then under the
         criterion itself, and exchanges."""
         if self.reduced.columns.size * self.size >= _TABLE:
-            yield forward_order(self.reduced, chosen, candidates, self.size)
+            yield forward_order(self.reduced, chosen, candidates, self.size, deadline)
             if expired(deadline - self.cost()):
                 return
         subset = greedy(self, chosen, candidates, deadline=deadline)

@@ -17,13 +17,13 @@ __all__ = ["distinct_columns", "shared_by_copies"]
 _PARALLEL = 1e-12
 
 
-def distinct_columns(columns: np.ndarray, allowed: np.ndarray, needed: int, X) -> np.ndarray:
+def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
     """One column, the first, of every group of copies; zero columns left out.
 
     Choosing a copy beside a column is never better than the column alone, and which one makes no
     difference, so a search for one best set needs only the first. That holds for copies that are
     exact, but for their sign and a power of two: how much a difference in the last digit matters
-    depends on the other columns. If fewer than ``needed`` would remain, all are returned.
+    depends on the other columns.
 
     Parameters
     ----------
@@ -31,8 +31,6 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, needed: int, X) -
         One reduced column of the data per row.
     allowed : ndarray of int
         Columns to consider, ascending.
-    needed : int
-        How many must remain.
     X : ndarray or sparse matrix of shape (m, n)
         The data themselves.
 
@@ -41,7 +39,7 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, needed: int, X) -
     >>> import numpy as np
     >>> from columnist.selection.duplicates import distinct_columns
     >>> X = np.array([[1.0, 0.0, -2.0], [0.0, 1.0, 0.0]])
-    >>> distinct_columns(X.T, np.arange(3), 1, X)
+    >>> distinct_columns(X.T, np.arange(3), X)
     array([0, 1])
     """
     lengths = np.linalg.norm(columns[allowed], axis=1)
@@ -55,8 +53,7 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, needed: int, X) -
     suspects = np.zeros(len(filled), dtype=bool)
     suspects[order[1:][close]] = suspects[order[:-1][close]] = True
     copies = _later_copies(X, filled[suspects])
-    kept = np.setdiff1d(filled, copies)
-    return kept if len(kept) >= needed else allowed
+    return np.setdiff1d(filled, copies)
 
 
 def _later_copies(X, which: np.ndarray) -> list[int]:

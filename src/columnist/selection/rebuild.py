@@ -63,7 +63,8 @@ def _rebuild(matrices: Matrices, subset: np.ndarray, n_components: int) -> Rebui
         coef, target_means = to_x, means
     else:
         Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
-        coef = scipy.linalg.lstsq(kept, Y, check_finite=False)[0]
+        units = _units(np.abs(kept).max(axis=0, initial=0.0))
+        coef = scipy.linalg.lstsq(kept / units, Y, check_finite=False)[0] / units[:, None]
         target_means = matrices.Y.mean(axis=0) if matrices.center else np.zeros(Y.shape[1])
     intercept = target_means - means[subset] @ coef
     components = np.zeros((0, coef.shape[1]))
@@ -95,15 +96,24 @@ def _inner_products(matrices: Matrices, subset):
 
 def _least_squares(kept, gram, cross) -> np.ndarray:
     """Coefficients of every column on the kept ones, through a QR of those."""
+    # How long a column is says nothing about whether it depends on others.
     if kept is None:
-        return np.linalg.pinv(gram, hermitian=True, rcond=1e-12) @ cross
-    R, order = scipy.linalg.qr(kept, mode="r", pivoting=True, check_finite=False)
-    heights = np.abs(np.diag(R))
+        units = _units(np.sqrt(np.diag(gram)))
+        inverse = np.linalg.pinv(gram / units / units[:, None], hermitian=True, rcond=1e-12)
+        return inverse @ (cross / units[:, None]) / units[:, None]
+    units = _units(np.abs(kept).max(axis=0, initial=0.0))
+    R, order = scipy.linalg.qr(kept / units, mode="r", pivoting=True, check_finite=False)
+    heights, cross = np.abs(np.diag(R)), cross / units[:, None]
     rank = int((heights > 1e-12 * heights.max(initial=0.0)).sum())
     coef = np.zeros_like(cross)
     top = scipy.linalg.solve_triangular(R[:rank, :rank], cross[order[:rank]], trans="T")
     coef[order[:rank]] = scipy.linalg.solve_triangular(R[:rank, :rank], top)
-    return coef
+    return coef / units[:, None]
+
+
+def _units(sizes: np.ndarray) -> np.ndarray:
+    """Powers of two near these sizes."""
+    return np.exp2(np.round(np.log2(np.where(sizes > 0.0, sizes, 1.0))))
 
 
 def _shares(explained, norms, subset) -> np.ndarray:

@@ -10,13 +10,14 @@ import numpy as np
 from columnist._matrices import Matrices
 from columnist._search import SearchOptions, certificate_of
 from columnist.linalg.reduce import Reduced
-from columnist.linalg.rounding import is_trusted
+from columnist.linalg.rounding import agrees, is_trusted
 from columnist.search.certificate import Certificate
 from columnist.search.engine import SearchResult, search
 from columnist.search.incumbent import prefer_smaller
+from columnist.search.interrupts import expired, pending
 from columnist.search.log import SolverLog
 from columnist.search.workers import current_workers
-from columnist.selection.columns import column_problem
+from columnist.selection.columns import InvariantColumns, column_problem
 from columnist.selection.duplicates import distinct_columns
 
 __all__ = ["Options", "Outcome", "confirmed_error", "solve", "total_error"]
@@ -49,12 +50,18 @@ def solve(
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
     start: Sequence[Sequence[int]] = (),
+    distinct: np.ndarray | None = None,
 ) -> Outcome:
-    """Search, recompute the errors from the data, and certify. No input validation."""
+    """Search, recompute the errors from the data, and certify. No input validation.
+
+    ``distinct`` are the allowed columns but for copies and zeros, if that is known already.
+    """
     allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
     candidates = allowed
     if options.n_solutions == 1:
-        candidates = distinct_columns(reduced.columns, allowed, size - len(include), matrices.X)
+        if distinct is None:
+            distinct = distinct_columns(reduced.columns, allowed, matrices.X)
+        candidates = distinct if len(distinct) >= size - len(include) else allowed
     problem = column_problem(
         reduced, size, criterion=options.criterion, n_components=options.n_components,
         include=include, candidates=candidates,
@@ -70,9 +77,42 @@ def solve(
         error, subset = result.solutions[0]
         smaller = prefer_smaller(problem, subset, include, allowed, deadline=options.deadline)
         result.solutions[0] = (error, smaller)
-    outcome = _certify(matrices, reduced, options, result, options.elapsed)
+    solutions = []
+    for error, subset in result.solutions:
+        # Out of time, what the search knows of the runners-up has to do.
+        if not solutions or not expired(options.deadline):
+            error = confirmed_error(matrices, options, subset, error)
+        solutions.append((error, subset))
+    outcome = _outcome(matrices, reduced, options, result, sorted(solutions))
     log.message(repr(outcome.certificate))
     return outcome
+
+
+def unsearched(
+    matrices: Matrices,
+    reduced: Reduced,
+    options: Options,
+    subset: Sequence[int],
+    include: Sequence[int],
+    error: float | None = None,
+) -> Outcome:
+    """A known selection and the bound of the root: what there is when no time is left to search.
+
+    ``error`` is its error from the data, if that is known already.
+    """
+    problem = InvariantColumns(
+        reduced, len(subset), options.criterion, options.n_components, include, None
+    )
+    bound, known = problem.root_bounds()[0], tuple(sorted(subset))
+    if error is None:
+        error = confirmed_error(matrices, options, known, bound)
+    status = "interrupted" if pending() else "time_limit"
+    if agrees(bound, error, problem.least):
+        status = "optimal"
+    elif error - bound <= options.max_gap * abs(error):
+        status = "gap_reached"
+    result = SearchResult(status, [(error, known)], bound, None, 0, 0, 0)
+    return _outcome(matrices, reduced, options, result, [(error, known)])
 
 
 def _interval(matrices: Matrices, options: Options) -> Callable[..., tuple[float, float]]:
@@ -91,14 +131,11 @@ def _interval(matrices: Matrices, options: Options) -> Callable[..., tuple[float
     return interval
 
 
-def _certify(matrices, reduced, options, result: SearchResult, elapsed: float) -> Outcome:
-    solutions = sorted(
-        (confirmed_error(matrices, options, subset, error), subset)
-        for error, subset in result.solutions
-    )
+def _outcome(matrices, reduced, options, result: SearchResult, solutions) -> Outcome:
+    """Everything about solutions whose errors are confirmed, best first."""
     error, subset = solutions[0]
     certificate = certificate_of(
-        result, options, error, subset, elapsed,
+        result, options, error, subset, options.elapsed,
         target="X" if matrices.Y is None else "y",
         names=options.names and tuple(options.names[i] for i in subset),
     )  # fmt: skip
