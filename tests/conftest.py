@@ -16,6 +16,10 @@ from tests.examples import scale_examples
 # Figures are drawn without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Help has no colours where it is read by a test: these ask for them wherever it goes.
+for _name in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
+    os.environ.pop(_name, None)
+
 # Examples differ widely in cost, so no deadline. Continuous integration repeats the same
 # examples at every run; elsewhere each run explores new ones.
 hypothesis.settings.register_profile("explore", deadline=None)
