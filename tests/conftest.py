@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import hypothesis
 import pytest
 
+from tests.clocks import Clock
 from tests.clusters import running_cluster
 from tests.examples import scale_examples
 
@@ -71,6 +72,12 @@ def pytest_xdist_make_scheduler(config, log):
             return "cluster" if on_the_cluster else super()._split_scope(nodeid)
 
     return ByFile(config, log)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock in place of the real one that only the test moves on."""
+    return Clock(monkeypatch)
 
 
 @pytest.fixture(scope="session")
