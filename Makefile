@@ -118,7 +118,8 @@ wheel: $(VENV)/.tools-wheel dist
 wheels: $(VENV)/.tools-wheels
 	$(BIN)/python -m cibuildwheel --output-dir $(DIST)
 
-# Tests that use a browser or R say so where these are missing; so does this, and goes on.
+# Tests that use a browser or R are skipped where these are missing, and fail if
+# COLUMNIST_REQUIRE_TOOLS=1; this target only says what it could not install.
 system:
 	sh tools/system.sh
 

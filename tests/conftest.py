@@ -10,11 +10,16 @@ from contextlib import contextmanager
 import hypothesis
 import pytest
 
+from tests.clocks import Clock
 from tests.clusters import running_cluster
 from tests.examples import scale_examples
 
 # Figures are drawn without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Help has no colours where it is read by a test: these ask for them wherever it goes.
+for _name in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
+    os.environ.pop(_name, None)
 
 # Examples differ widely in cost, so no deadline. Continuous integration repeats the same
 # examples at every run; elsewhere each run explores new ones.
@@ -67,6 +72,12 @@ def pytest_xdist_make_scheduler(config, log):
             return "cluster" if on_the_cluster else super()._split_scope(nodeid)
 
     return ByFile(config, log)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock in place of the real one that only the test moves on."""
+    return Clock(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from benchmarks.against.programs import PROGRAMS, R_PROGRAMS, Program, RProgram
 from benchmarks.against.protocol import Contender, Outcome, Runner
 from benchmarks.data import Sets
 from columnist import ColumnSelector
+from tests.tools import not_installed
 
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / "benchmarks" / "against"
@@ -171,7 +172,7 @@ def test_results_of_r_are_read(tmp_path):
 
 def test_leaps_agrees_with_the_certified_search():
     if not protocol.has_r_package("leaps"):
-        pytest.skip("R with leaps is not installed")
+        not_installed("R with leaps")
     X, y = target.correlated(60, 12, 1)
     problem = target.centred("s", X, y, 4)
     calls = target.contenders(problem, quick=True)

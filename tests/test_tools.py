@@ -1,4 +1,4 @@
-"""What make and the hosted workflows rely on: one list of requirements, and targets that exist."""
+"""What make and the hosted workflows rely on: requirements, targets, and tests that are skipped."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools import not_installed
 from tools import requirements
 
 ROOT = Path(__file__).parents[1]
@@ -63,3 +64,23 @@ def test_steps_of_workflows_are_targets():
             found = re.fullmatch(r"(?:sudo )?make ([a-z-]+)(?: [A-Z]+=\d+)?", command)
             assert found, f"{file.name}: {command}"
             assert found[1] in targets, f"{file.name}: {command}"
+
+
+@pytest.mark.parametrize("hosted", ["", "true"])
+def test_missing_programs_skip_a_test_unless_they_are_required(monkeypatch, hosted):
+    monkeypatch.setenv("CI", hosted)
+    for value in ("", "0"):
+        monkeypatch.setenv("COLUMNIST_REQUIRE_TOOLS", value)
+        with pytest.raises(pytest.skip.Exception, match=r"^R is not installed$"):
+            not_installed("R")
+    monkeypatch.setenv("COLUMNIST_REQUIRE_TOOLS", "1")
+    with pytest.raises(pytest.fail.Exception, match="R is not installed"):
+        not_installed("R")
+
+
+def test_jobs_that_require_programs_install_them():
+    for file in (ROOT / ".github" / "workflows").glob("*.yml"):
+        jobs = re.split(r"^  (?=[a-z]+:$)", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for job in jobs:
+            required = "COLUMNIST_REQUIRE_TOOLS" in job
+            assert required == ("make system" in job), f"{file.name}: {job.splitlines()[0]}"

@@ -152,18 +152,23 @@ def test_a_worker_dies_during_a_search(new_cluster, monkeypatch):
     assert_same(there, ColumnSelector(11).fit(X))
 
 
-def asleep(shared, seconds):
-    time.sleep(seconds)
+def when_released(shared, file):
+    """An answer that comes as soon as there is such a file."""
+    while not os.path.exists(file):
+        time.sleep(0.01)
     return shared
 
 
-def test_nobody_waits_longer_than_allowed(cluster):
-    workers = DaskWorkers(cluster)
-    until = time.perf_counter() + 1.0
-    answers = list(workers.map(asleep, "here", [0.0, 3.0, 0.0], until))
+def test_nobody_waits_longer_than_allowed(cluster, tmp_path):
+    workers, (open_gate, gate) = DaskWorkers(cluster), (tmp_path / "open", tmp_path / "gate")
+    open_gate.touch()
+    until = time.perf_counter() + 0.5
+    answers = list(workers.map(when_released, "here", [open_gate, gate, open_gate], until))
+    assert time.perf_counter() >= until
     assert answers[1:] == [None, None]
+    gate.touch()
     assert workers.count == 2
-    assert list(workers.map(asleep, "again", [0.0], np.inf)) == ["again"]
+    assert list(workers.map(when_released, "again", [gate], np.inf)) == ["again"]
 
 
 @pytest.mark.parametrize("criterion", ["frobenius", "spectral"])

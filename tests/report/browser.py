@@ -23,7 +23,9 @@ _FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
-_PATIENCE = 30.0
+# Seconds for an answer. Nothing but a clock tells a browser that hangs from one on a busy machine,
+# so this is far more than any answer takes.
+_PATIENCE = 300.0
 
 
 class Browser:

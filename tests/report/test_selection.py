@@ -22,7 +22,7 @@ NAMES = load_wine().feature_names
 
 def reported(X, k, y=None, *, report=None, **options):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the fit: rank, proof
+        warnings.filterwarnings("ignore", ".* explain everything that", UserWarning)
         selector = ColumnSelector(k, **options).fit(X, y)
     return selector, check_page(selection_report(selector, X, y, **(report or {})))
 

@@ -10,7 +10,8 @@ from columnist.robust import RobustPCA
 from tests.oracles.outliers import best_rows
 from tests.soak.oracle import RowTruth
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*vary in .* directions only:UserWarning")
+# Kept rows of low rank are normal here, and said aloud.
+few_directions = pytest.mark.filterwarnings("ignore:.*vary in .* directions only:UserWarning")
 
 KINDS = [
     "cluster", "scattered", "multiples", "offset", "near copies", "copies", "low rank", "columns",
@@ -93,6 +94,7 @@ def violations(seed):
     return found
 
 
+@few_directions
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("first", range(0, 300, 50))
 def test_no_false_certificate(first):
@@ -171,6 +173,7 @@ def test_what_a_criterion_is_counts_not_what_it_inherits_from():
         assert tuple(found.outliers_) == removed
 
 
+@few_directions
 def test_errors_that_drown_are_not_called_optimal(monkeypatch):
     """No better arithmetic, and too many sets to look at one by one."""
     X = rows_around_a_plane(4)

@@ -10,12 +10,11 @@ import pytest
 from sklearn.datasets import load_iris
 
 from columnist.robust import RobustPCA, outlier_path
+from columnist.robust.nested import NestedRows
 from columnist.search import interrupts
+from tests.clocks import CallClock
 from tests.memory import in_own_process, peak_memory
 from tests.robust.samples import contaminated
-
-# What a fit may take beyond its limit, and a machine that is busy with other things.
-GRACE = 2.0
 
 
 def interrupt_at(monkeypatch, when):
@@ -91,25 +90,42 @@ def test_an_interrupted_path_is_complete(monkeypatch):
     assert path[-1].certificate.status in ("interrupted", "optimal")
 
 
-def test_every_stage_looks_at_the_clock():
-    """Far more rows and outliers than there is time for."""
+@pytest.mark.parametrize(
+    ("shape", "limits", "grace"),
+    [
+        ((8000, 12, 800), (0.02, 0.1, 0.2), 0.12),  # the first choices of rows
+        ((300, 6, 30), (0.3, 0.4, 0.6), 0.25),  # the first steps of the proof
+    ],
+    ids=["start", "proof"],
+)
+def test_every_stage_looks_at_the_clock(monkeypatch, shape, limits, grace):
+    """Far more work than there is time for, where 100,000 calls of functions are a second."""
+    n, p, k = shape
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((8000, 12))
-    X[:800] += 5.0 * rng.standard_normal((800, 12))
-    started = time.process_time()
-    found = RobustPCA(3, n_outliers=800, time_limit=0.5, random_state=0).fit(X)
-    assert time.process_time() - started < 0.5 + GRACE
-    assert found.certificate_.status == "time_limit"
-    assert found.certificate_.lower_bound <= found.error_
+    X = rng.standard_normal((n, p))
+    X[:k] += 5.0 * rng.standard_normal((k, p))
+    clock = CallClock(monkeypatch, 1e-5)
+    RobustPCA(3, n_outliers=2, random_state=0).fit(X[:20])  # what is imported on the way
+    for limit in limits:
+        started = clock.now
+        with clock.running():
+            found = RobustPCA(3, n_outliers=k, time_limit=limit, random_state=0).fit(X)
+        assert limit < clock.now - started < limit + grace
+        assert found.certificate_.status == "time_limit"
+        assert found.certificate_.lower_bound <= found.error_
 
 
-def test_a_path_has_one_time_limit():
+def test_a_path_has_one_time_limit(clock):
+    """Not every step has its own; steps without time for a search continue the one before."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((600, 250)) * np.linspace(5.0, 0.2, 250)
-    X[:30] += 3.0 * rng.standard_normal((30, 250))
-    started = time.process_time()
+    X = rng.standard_normal((600, 100)) * np.linspace(5.0, 0.2, 100)
+    X[:30] += 3.0 * rng.standard_normal((30, 100))
+    clock.charge(interrupts, "expired", 5e-3)
+    clock.charge(NestedRows, "to", 0.0)
+    started = clock.now
     path = outlier_path(X, 3, 60, time_limit=0.5, random_state=0)
-    assert time.process_time() - started < 0.5 + GRACE
+    assert 0.25 < clock.now - started < 0.75
+    assert 0 < clock.calls["to"] < len(path)
     assert len(path) == 31 and path.n_outliers[-1] == 60
     assert (np.diff(path.errors) < 0.0).all()
     kept = np.setdiff1d(np.arange(600), path[15].outliers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -111,19 +110,21 @@ def test_lost_work_is_done_again(seed, period, last):
     assert result.solutions[0][0] == result.bound == optimum[0]
 
 
-def test_time_runs_out_elsewhere():
+def test_time_runs_out_elsewhere(clock):
     problem, policy = wide(5), get_policy("optimal")
     optimum = search(problem, policy).solutions[0][0]
 
     class Slow(Elsewhere):
         def map(self, function, shared, items, until):
             for result in super().map(function, shared, items, until):
-                time.sleep(0.02)
+                clock.now += 0.02
                 yield result
 
-    limits = Limits(deadline=time.perf_counter() + 0.1)
-    result = search(problem, policy, limits, workers=Slow())
+    clock.charge(Coverage, "expand", 1e-3)
+    limits, workers = Limits(deadline=clock.now + 0.1), Slow()
+    result = search(problem, policy, limits, workers=workers)
     assert result.status == "time_limit"
+    assert workers.tasks > 3
     assert_valid(result, problem, optimum)
 
 

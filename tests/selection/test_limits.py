@@ -17,32 +17,6 @@ from tests.oracles.brute_force import subset_error
 CLASSES = {"frobenius": columns.FrobeniusColumns, "nuclear": columns.InvariantColumns}
 
 
-class Clock:
-    """A clock that stands still but for the seconds that work is said to take."""
-
-    def __init__(self, monkeypatch):
-        self.now = 1000.0
-        self.calls: dict[str, int] = {}
-        self.monkeypatch = monkeypatch
-        monkeypatch.setattr("time.perf_counter", lambda: self.now)
-
-    def charge(self, owner, name: str, seconds: float) -> None:
-        """Let every call of a function take so many seconds."""
-        own = getattr(owner, name)
-
-        def slow(*arguments, **options):
-            self.calls[name] = self.calls.get(name, 0) + 1
-            self.now += seconds
-            return own(*arguments, **options)
-
-        self.monkeypatch.setattr(owner, name, slow)
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    return Clock(monkeypatch)
-
-
 def data(n: int = 14) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((20, n))
 
