@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
@@ -45,6 +45,14 @@ def clean(X, A, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nothing to remove, in some of the random problems
         return NullSpaceCleaner(A, **options).fit(X).transform(X)
+
+
+def hidden_within_reach(X, A, C, **options):
+    """Whether rows need not be moved too far to hide the secrets."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        NullSpaceCleaner(A, confidential=C, **options).fit(X)
+    return not caught
 
 
 # The guarantee (theorems 1 and 3)
@@ -104,6 +112,7 @@ def test_first_algorithm_is_that_of_the_full_eigenproblem(seed, utility, gain):
 @given(seed=seeds, utility=utilities, n_secrets=st.integers(1, 8))
 def test_second_algorithm_is_that_of_the_dual_basis(seed, utility, n_secrets):
     X, A, C = problem(2 * (seed // 2) + 1, n_outputs=3, n_secrets=n_secrets)
+    assume(hidden_within_reach(X, A, C, utility=utility, centering="none"))
     cleaned = clean(X, A, utility=utility, confidential=C, centering="none")
     expected = [algorithm_2(x, A, C, utility) for x in X]
     outputs = (cleaned - expected) @ np.vstack([A, C]).T
@@ -113,6 +122,7 @@ def test_second_algorithm_is_that_of_the_dual_basis(seed, utility, n_secrets):
 @given(seed=seeds, n_outputs=st.integers(1, 5), n_secrets=st.integers(1, 8))
 def test_without_tolerance_the_secret_is_as_near_its_mean_as_can_be(seed, n_outputs, n_secrets):
     X, A, C = problem(2 * (seed // 2) + 1, n_outputs, n_secrets)
+    assume(hidden_within_reach(X, A, C))
     cleaned = clean(X, A, confidential=C)
     for x, z in zip(X - X.mean(axis=0), cleaned - X.mean(axis=0), strict=True):
         scale = np.linalg.norm(C) * np.linalg.norm(x)

@@ -14,6 +14,7 @@ from columnist._target import resolve_target
 from columnist._validation import check_choice, check_real, read_data
 from columnist.privacy.coefficients import coefficients_of, is_model, is_unfitted, precision_of
 from columnist.privacy.directions import (
+    REACH,
     Directions,
     against_confidential,
     lengths,
@@ -30,6 +31,8 @@ _BLOCK = 1 << 17
 # Directions that move the outputs of a row of usual length by less than this share of the
 # tolerance, and are this much weaker than the strongest, are not worth moving the row for.
 _NEGLIGIBLE, _WEAK = 1e-3, 1e-4
+# No row ends up farther from the mean than so many times where it was, or rows of fit usually are.
+_LONGEST = 100.0
 
 
 class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -64,7 +67,10 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     utility : float, default=0.0
         The tolerance: by how much, in squared norm, the outputs Ax of a row may move. The
         outputs are those of the linear map: decision values, log-odds, inputs of the first
-        hidden layer. With 0 they are kept up to rounding.
+        hidden layer. With 0 they are kept up to the rounding of the outputs of the given row. The
+        tolerance holds for outputs computed in double precision from the cleaned rows; outputs
+        computed in single precision add their own rounding, which matters where the tolerance is
+        smaller than that.
     confidential : array-like, fitted model or None, default=None
         What must not be guessed: coefficients (n_secrets, n_features), a fitted model of the same
         kinds as ``predictor``, or labels of the rows of ``fit``, from which linear regression
@@ -109,6 +115,12 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     not even the last digits of it hold anything else of x.
 
     A row whose outputs are within the tolerance of those at the mean becomes the mean.
+
+    Confidential outputs that nearly follow from the predictor's can be hidden only by moving rows
+    very far. Rows of ``fit`` are moved by no more than ten times their length (root mean square),
+    and no row ends up more than a hundred times as far from the mean as it was, or as rows of
+    ``fit`` usually are. ``fit`` warns where that leaves a part of the confidential outputs. What
+    is at the level of the rounding of the confidential coefficients counts as nothing.
 
     Every cleaned row is checked against its tolerance, rounding included; part of the tolerance
     is set aside for the rounding of whoever computes the outputs in the precision of the rows.
@@ -229,26 +241,46 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         # Rounding of single coefficients, and some errors of whoever computed them.
         self._cut = 4.0 * (np.sqrt(n_outputs) + np.sqrt(n_features)) * precision
         self._precision = max(precision, secret)
-        self._spread = float(np.sqrt(np.mean(np.square(lengths(X - self.mean_)))))
         self._guard = Guard(self.coef_)
-        self._found: dict[tuple, Directions] = {}
-        found = self._directions(self._cut, np.float64)
+        self._store_typical(X - self.mean_)
+        self._found: dict[float, Directions] = {}
+        found = self._directions(self._cut)
         self.components_ = found.basis.T
         self.singular_values_ = found.strengths * found.scale
         self.n_removed_ = self.n_features_in_ - found.rank
+        used = found if self.utility == 0.0 else next(self._ways(found))[0]
+        if used.too_far > 0.0:
+            warnings.warn(
+                "Confidential outputs nearly follow from the outputs of the predictor: to hide "
+                f"all of them, cleaned rows would have to be {used.too_far:.2g} times as long as "
+                f"the rows of fit. Rows are moved by at most {REACH:g} times their length, so part "
+                "of the confidential outputs remains in the cleaned rows. To hide it, allow a "
+                "larger utility, or use a predictor whose outputs do not reveal it.",
+                UserWarning,
+                stacklevel=3,
+            )
 
-    def _directions(self, cut: float, dtype) -> Directions:
-        """Directions for rows of this type, found once."""
-        key = cut, np.dtype(dtype).name
-        if key not in self._found:
+    def _store_typical(self, centred: np.ndarray) -> None:
+        """How long rows are, and how the predictor reads them: limits to how far they are moved."""
+        long = lengths(centred)
+        unit = long.max() or 1.0
+        self._spread = float(unit * np.sqrt(np.mean(np.square(long / unit))))
+        self._typical = None
+        if self.confidential_coef_ is not None and self._spread > 0.0:
+            U = without_confidential(self.coef_).basis
+            a = (centred / self._spread) @ U / np.sqrt(len(centred))
+            self._typical = np.linalg.qr(a, mode="r") @ U.T
+
+    def _directions(self, cut: float) -> Directions:
+        """Directions without those that are read more weakly, found once."""
+        if cut not in self._found:
             secret = self.confidential_coef_
-            precision = max(self._precision, float(np.finfo(dtype).eps))
-            self._found[key] = (
+            self._found[cut] = (
                 without_confidential(self.coef_, cut)
                 if secret is None
-                else against_confidential(self.coef_, secret, cut, precision)
+                else against_confidential(self.coef_, secret, cut, self._precision, self._typical)
             )
-        return self._found[key]
+        return self._found[cut]
 
     def transform(self, X):
         """Cleaned rows.
@@ -295,17 +327,41 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Ways of cleaning are tried from the thorough to the cautious, each on the rows whose
         outputs moved too far by those before.
         """
-        found = self._directions(self._cut, rows.dtype)
+        found = self._directions(self._cut)
         if self.utility == 0.0:
-            return self._rebuilt(found, rows, None), 0
+            return self._clean_for_free(found, rows), 0
         cleaned, open_ = np.empty_like(rows), np.arange(len(rows))
-        for directions, spend in self._ways(found, rows.dtype):
+        for directions, spend in self._ways(found):
             broken = self._try(directions, spend, rows[open_], out := np.empty_like(rows[open_]))
             cleaned[open_], open_ = out, open_[broken]
             if not len(open_):
                 return cleaned, 0
         cleaned[open_] = rows[open_]
         return cleaned, len(open_)
+
+    def _clean_for_free(self, found: Directions, rows: np.ndarray) -> np.ndarray:
+        """Rows whose outputs are kept up to the rounding of those of the given rows.
+
+        A row that would become too long for that is not moved away from the secret.
+        """
+        cleaned = self._rebuilt(found, rows, None)
+        if self.confidential_coef_ is None:
+            return cleaned
+        unread = found.scale * found.dropped * lengths(rows - self.mean_)
+        broken = ~self._guard.keeps(rows, cleaned, self._sizes(rows), unread)
+        broken |= self._too_long(found, rows, cleaned)
+        if broken.any():
+            plain = without_confidential(self.coef_, self._cut)
+            cleaned[broken] = self._rebuilt(plain, rows[broken], None)
+        return cleaned
+
+    def _too_long(self, found: Directions, rows: np.ndarray, cleaned: np.ndarray) -> np.ndarray:
+        """Which rows were moved too far from the mean."""
+        if found.stretch * (1.0 + REACH) <= _LONGEST:
+            return np.zeros(len(rows), dtype=bool)
+        with np.errstate(invalid="ignore"):  # rows beyond their type have no length
+            before, after = (lengths(each - self.mean_) for each in (rows, cleaned))
+        return ~(after <= _LONGEST * np.maximum(before, self._spread))
 
     def _try(self, found: Directions, spend: bool, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Clean rows in one way; which of them broke the promise.
@@ -319,6 +375,7 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             room = self._room(found, part, sizes) if spend else None
             tried = out[open_] = self._rebuilt(found, part, room)
             broken = ~self._guard.holds(part, tried, self.utility)
+            broken |= self._too_long(found, part, tried)
             open_ = open_[broken]
             if not len(open_) or not spend:
                 break
@@ -327,7 +384,7 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             sizes = np.where(np.isfinite(sizes), sizes, np.inf)
         return open_
 
-    def _ways(self, found: Directions, dtype) -> Iterator[tuple[Directions, bool]]:
+    def _ways(self, found: Directions) -> Iterator[tuple[Directions, bool]]:
         """Directions, and whether to spend the tolerance on them, in the order of trying."""
         if self.confidential_coef_ is not None and self._spread > 0.0:
             # Weak directions are removed outright: else rows would be moved far along them to
@@ -335,7 +392,7 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             free = _NEGLIGIBLE * np.sqrt(self.utility) / found.scale / self._spread
             cut = float(min(free, _WEAK))
             if np.any(found.strengths <= cut):
-                yield self._directions(cut, dtype), True
+                yield self._directions(cut), True
         if found.n_spendable:
             yield found, True
         yield found, False
@@ -363,9 +420,12 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _expected_sizes(self, found: Directions, rows: np.ndarray) -> np.ndarray:
         """Lengths of rows before and after cleaning, together."""
-        before = lengths(rows.astype(np.float64))
-        mean = float(lengths(self.mean_[None])[0])
-        return before + mean + found.stretch * (before + mean)
+        before = self._sizes(rows)
+        return before + found.stretch * before
+
+    def _sizes(self, rows: np.ndarray) -> np.ndarray:
+        """Lengths of rows and of the mean, together."""
+        return lengths(rows.astype(np.float64)) + float(lengths(self.mean_[None])[0])
 
     def _room(self, found: Directions, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """Roots of the budgets, in units of the coordinates.

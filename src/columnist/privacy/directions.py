@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-__all__ = ["Directions", "against_confidential", "lengths", "without_confidential"]
+__all__ = ["REACH", "Directions", "against_confidential", "lengths", "without_confidential"]
 
 _EPS = np.finfo(np.float64).eps
 # Gains below this share of the largest are rounding.
 _NO_GAIN = 1e-12
-# Spending moves what is left of a row by at most so many times its length.
-_REACH = 10.0
+# Spending moves what is left of a row by at most so many times its length; hiding confidential
+# outputs for free moves rows by at most so many times theirs, in the root mean square.
+REACH = 10.0
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Directions:
     """Largest singular value of B: how far rows may be moved."""
     dropped: float = 0.0
     """Strength of the strongest direction that the basis leaves out."""
+    too_far: float = 0.0
+    """How many times longer rows would become by the moves that are not made; 0 if all are."""
 
     @property
     def rank(self) -> int:
@@ -67,7 +70,7 @@ class Directions:
             return a
         # M = diag(strengths) Z with orthogonal Z, so its inverse is Z' diag(1 / strengths).
         removed = (tau[:, :touched] * (1.0 - kept)) @ self.mix[:, :touched].T / self.strengths**2
-        far, near = lengths(removed), _REACH * lengths(a)
+        far, near = lengths(removed), REACH * lengths(a)
         removed *= np.where(far > near, near / np.where(far > near, far, 1.0), 1.0)[:, None]
         everything = (touched == self.rank) & ~kept.any(axis=1)
         return np.where(everything[:, None], 0.0, a - removed)
@@ -117,7 +120,11 @@ def without_confidential(coef: np.ndarray, cut: float = 0.0) -> Directions:
 
 
 def against_confidential(
-    coef: np.ndarray, confidential: np.ndarray, cut: float = 0.0, precision: float = _EPS
+    coef: np.ndarray,
+    confidential: np.ndarray,
+    cut: float = 0.0,
+    precision: float = _EPS,
+    typical: np.ndarray | None = None,
 ) -> Directions:
     r"""Directions that tell most about confidential outputs, per change of the outputs, first.
 
@@ -127,6 +134,10 @@ def against_confidential(
     :math:`E = (CB) S^{-1}`; its singular vectors :math:`Z` order the directions. These are the
     generalized eigenvectors of :math:`A^TA` and :math:`C^TC`, but nothing is squared, and the
     outputs are kept whatever the rank of C.
+
+    The shorter :math:`C(I - UU^T)` is in some direction, the farther rows have to move along it.
+    Directions at the level of the rounding of C are none, and those that would make typical rows
+    more than ten times as long are not used: there C counts as a function of the outputs.
 
     Parameters
     ----------
@@ -138,8 +149,10 @@ def against_confidential(
         Directions that are read more weakly than this share of the strongest are left out; rows
         are not moved along them either. Those at the level of rounding always are left out.
     precision : float, default=2.2e-16
-        Rounding of the coefficients and of the rows to be cleaned, whichever is coarser: it
-        limits how far rows are moved.
+        Rounding of the coefficients, relative to their rows.
+    typical : ndarray of shape (n_typical, n_features), optional
+        What the predictor reads of typical rows: their second moments are those of rows of
+        root-mean-square length 1. By default rows may point anywhere that the predictor reads.
 
     Returns
     -------
@@ -160,19 +173,59 @@ def against_confidential(
     C = confidential / (np.abs(confidential).max() or 1.0)
     C = C / (np.linalg.norm(C, 2) or 1.0)
     inside = C @ U
-    outside = _project_out(C.T, whole).T
-    L, d, Rt = scipy.linalg.svd(outside, full_matrices=False, check_finite=False)
-    # Rows would have to move so far along shorter ones that the outputs feel their rounding.
-    movable = d > np.sqrt(precision)
-    L, d, R = L[:, movable], d[movable], _project_out(Rt[movable].T, whole)
-    rebuild = U - R @ ((L.T @ inside) / d[:, None])
+    L, d, R = _outside(C, whole, precision)
+    moves = (L.T @ inside) / d[:, None]
+    near, too_far = _within_reach(moves, d, U if typical is None else typical @ U, precision)
+    L, moves = L[:, near], moves[near]
+    rebuild = U - _project_out(R[:, near], whole) @ moves
     left = (inside - L @ (L.T @ inside)) / s
     gains, Z = _right_vectors(left)
     spendable = int(np.sum(gains > _NO_GAIN * max(1.0, gains[0]))) if len(gains) else 0
     mix = s[:, None] * Z
     starts = _starts(gains[:spendable], gains[0] if spendable else 1.0)
     stretch = float(np.linalg.norm(rebuild, 2)) if len(s) else 1.0
-    return Directions(U, rebuild, s, scale, starts, spendable, mix, stretch, weak.strength)
+    return Directions(U, rebuild, s, scale, starts, spendable, mix, stretch, weak.strength, too_far)
+
+
+def _outside(
+    C: np.ndarray, read: np.ndarray, precision: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular vectors and values of what is left of C beside directions that are read.
+
+    What is at the level of rounding is nothing, by row and by direction: in proportion to the
+    lengths of the rows of C, as they take part in the direction.
+    """
+    units = 4.0 * sum(np.sqrt(C.shape))
+    rounding = units * precision * lengths(C)
+    rest = _project_out(C.T, read).T
+    rest[lengths(rest) <= rounding] = 0.0
+    L, d, Rt = scipy.linalg.svd(rest, full_matrices=False, check_finite=False)
+    real = d > lengths(L.T * rounding) + units * _EPS * d.max(initial=0.0)
+    return L[:, real], d[real], Rt[real].T
+
+
+def _within_reach(
+    moves: np.ndarray, d: np.ndarray, typical: np.ndarray, precision: float
+) -> tuple[np.ndarray, float]:
+    """Which moves do not carry typical rows too far, and how far the others would.
+
+    The shortest are made first. Those of equal singular values d have no basis of their own: all
+    of them are made, or none. Moves that would take half of their digits from the coordinates of
+    a row are none, as if the confidential outputs were a function of those of the predictor.
+    """
+    if not moves.size:
+        return np.zeros(len(d), dtype=bool), 0.0
+    groups = _starts(d, d[0])
+    any_row, far = (
+        np.add.reduceat(np.square(lengths(each)), groups) for each in (moves, moves @ typical.T)
+    )
+    known = any_row < 1.0 / precision
+    order = np.argsort(np.where(known, far, np.inf), kind="stable")
+    near = np.empty(len(far), dtype=bool)
+    near[order] = np.cumsum(far[order]) <= REACH**2
+    near &= known
+    sizes = np.diff(groups, append=len(d))
+    return np.repeat(near, sizes), float(np.sqrt(far[known & ~near].sum()))
 
 
 class _Weak(NamedTuple):

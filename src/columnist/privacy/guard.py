@@ -70,3 +70,14 @@ class Guard:
         tolerance, reserve = np.sqrt(utility), self._of_the_user(sizes, rows.dtype)
         limit = np.where(reserve < tolerance, tolerance - 0.5 * reserve, tolerance)
         return self.moved(rows, cleaned) <= limit
+
+    def keeps(
+        self, rows: np.ndarray, cleaned: np.ndarray, sizes: np.ndarray, unread: np.ndarray
+    ) -> np.ndarray:
+        """Whether the outputs of every row are kept up to the rounding of rows of these lengths.
+
+        What moves by leaving out directions that count as not read is allowed for.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            change = self.unit * lengths((rows.astype(np.float64) - cleaned) @ self.coef.T)
+        return change <= 2.0 * self._of_the_user(sizes, rows.dtype) + unread
