@@ -30,8 +30,8 @@ from benchmarks.measure import Row, best_of, timed
 from columnist.linalg.l21_path import l21_path
 from columnist.linalg.prox import row_norms
 from columnist.linalg.scaled_columns import ScaledColumns
-from columnist.reproduce.printed import printed
 from columnist.spectral.l21 import l21_regression
+from reproduction.printed import printed
 
 __all__ = ["TITLE", "rows", "tables"]
 

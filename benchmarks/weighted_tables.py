@@ -40,12 +40,12 @@ from benchmarks.measure import Row, timed
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius
 from columnist.linalg.secular import downdated_eigenvalues
-from columnist.reproduce.cells import last_unit
-from columnist.reproduce.printed import printed
 from columnist.selection.algebraic import GKSSelector, StrongRRQRSelector
 from columnist.selection.exchange import ExchangeSelector
 from columnist.selection.sampling import LeverageSampler
 from columnist.selection.two_stage import TwoStageSelector
+from reproduction.cells import last_unit
+from reproduction.printed import printed
 from tests.oracles.textbook import Node, Search
 
 __all__ = ["PRINTED", "TITLE", "Order", "met", "rows", "tables"]

@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from columnist.datasets.sources import SOURCES, TARGETS, Matrix, Source
-from columnist.reproduce.data import Data
 
 __all__ = [
     "SHIPPED",
@@ -33,7 +33,6 @@ __all__ = [
     "load_vehicle",
     "load_wdbc",
     "require",
-    "tables_data",
 ]
 
 SHIPPED = Path(__file__).parent / "uci"
@@ -46,8 +45,6 @@ def data_folder() -> Path:
 
 def require(path: str) -> Path:
     """The folder, if it holds this file. Otherwise the test is skipped, or fails."""
-    import pytest  # here, because benchmarks import the printed figures without it
-
     folder = data_folder()
     if (folder / path).is_file():
         return folder
@@ -55,19 +52,6 @@ def require(path: str) -> Path:
         # One reason for all of them, which pytest reports in one line.
         pytest.skip("COLUMNIST_DATA is not set: needs a data set that does not come with the tests")
     pytest.fail(f"COLUMNIST_DATA is set, but {folder / path} is missing", pytrace=False)
-
-
-class RequiredData(Data):
-    """The data of the printed tables; a test that asks for a set that is not here is skipped."""
-
-    def load(self, source: Source, name: str) -> Matrix:
-        require(source.path)
-        return super().load(source, name)
-
-
-def tables_data() -> Data:
-    """The sets by name, as the printed tables ask for them."""
-    return RequiredData(data_folder())
 
 
 def load(source: Source) -> Matrix:
