@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.datasets.sources import SOURCES, TARGETS, Matrix, Source
+from columnist.datasets.sources import Matrix, Source
+from reproduction.sources import SOURCES, TARGETS, load
 
 __all__ = ["Data", "MissingData"]
 
@@ -19,7 +20,7 @@ class MissingData(Exception):
 
 @dataclass(frozen=True)
 class Data:
-    """Matrices by the names of :data:`columnist.datasets.sources.SOURCES`.
+    """Matrices by the names of :data:`reproduction.sources.SOURCES`.
 
     Equal folders make equal objects, so that tables can keep what they computed from them.
 
@@ -45,4 +46,4 @@ class Data:
         home = Path(self.home)
         if not (home / source.path).is_file():
             raise MissingData(f"needs the data set {name}: columnist data fetch {name}")
-        return source.load(home)
+        return load(source, home)

@@ -10,7 +10,7 @@ Rules that every table keeps:
 - Methods that are not defined well enough and data that is not at hand are not possible.
 - A cell that is different or not possible says why, in one sentence; a beaten one may.
 - The figures stand in ``printed/<table>.csv``, in our own layout and as text; ``set`` names a
-  matrix of :data:`columnist.datasets.sources.SOURCES`, or the printed set where there is none.
+  matrix of :data:`reproduction.sources.SOURCES`, or the printed set where there is none.
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from columnist.datasets.sources import SOURCES, TARGETS, Matrix, Source
+from columnist.datasets.sources import Matrix, Source
+from reproduction import sources
+from reproduction.sources import SOURCES, TARGETS
 
 __all__ = [
     "SHIPPED",
@@ -56,7 +58,7 @@ def require(path: str) -> Path:
 
 def load(source: Source) -> Matrix:
     """One matrix of the data folder."""
-    return source.load(require(source.path))
+    return sources.load(source, require(source.path))
 
 
 def load_vehicle() -> np.ndarray:
