@@ -34,7 +34,7 @@ SOURCES := pyproject.toml meson.build README.md $(shell find src -name __pycache
 # Targets share one environment and one build folder; compiler and tests use all cores by themselves.
 .NOTPARALLEL:
 .PHONY: help demo test test-rest test-all oldest soak lint format types docs linkcheck \
-	bench bench-peers dist wheel wheels system clean
+	bench bench-peers reproduce dist wheel wheels system clean
 .DELETE_ON_ERROR:
 
 help:
@@ -47,6 +47,7 @@ help:
 	@echo "make types      type checks"
 	@echo "make docs       HTML documentation in docs/_build/html, its links checked"
 	@echo "make bench      benchmarks (make bench-peers compares with other programs)"
+	@echo "make reproduce  compute the published tables again (REPRODUCE_ARGS=... to choose)"
 	@echo "make dist       source archive and wheel in dist"
 	@echo "make wheel      a wheel that travels, tried in an environment without a compiler"
 	@echo "make system     browser and R for the tests that use them (Debian, as root)"
@@ -104,6 +105,12 @@ bench: $(VENV)/.extra-test $(VENV)/.package
 bench-peers: $(VENV)/.extra-test $(VENV)/.package
 	$(BIN)/python benchmarks/against/environments.py $(PEERS)
 	$(BIN)/python benchmarks/against/run.py --environments $(PEERS) $(PEERS_ARGS)
+
+# Exits with 1 if a figure differs from print without a stated reason. The stored results that the
+# documentation shows are those of REPRODUCE_ARGS="all --out reproduction/results.json".
+REPRODUCE_ARGS ?= all --quick
+reproduce: $(VENV)/.extra-cli $(VENV)/.package
+	$(BIN)/python -m reproduction $(REPRODUCE_ARGS)
 
 # The wheel is built from the source archive, which shows that the archive is complete.
 dist: $(VENV)/.build

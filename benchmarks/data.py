@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.datasets import load_digits, load_wdbc
-from columnist.datasets.sources import SOURCES, TARGETS, Matrix
+from columnist.datasets.sources import Matrix
+from reproduction.sources import SOURCES, TARGETS, load
 
 __all__ = ["Sets"]
 
@@ -49,12 +50,12 @@ class Sets:
             elif not (self.folder / SOURCES[name].path).is_file():
                 self.say(f"skipped {name}: the data folder has no {SOURCES[name].path}")
             else:
-                yield name, SOURCES[name].load(self.folder)
+                yield name, load(SOURCES[name], self.folder)
 
     def labelled(self, *names: str) -> Iterator[tuple[str, Matrix, np.ndarray]]:
         """(name, matrix, targets) of those that are there; a single target is one column."""
         for name, X in self.these(*names):
-            Y = TARGETS[name].load(self.folder)
+            Y = load(TARGETS[name], self.folder)
             yield name, X, Y.toarray() if sp.issparse(Y) else Y
 
 

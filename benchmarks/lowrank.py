@@ -1,7 +1,7 @@
 """Row-sparse loadings: what they select, how fast, and of what size.
 
-Rankings of pixels that no printed table has, judged as those of the printed one (``columnist
-reproduce glrm-1``), beside the printed models: lengths and variances of columns, centred models,
+Rankings of pixels that no printed table has, judged as those of the printed one (``python -m
+reproduction glrm-1``), beside the printed models: lengths and variances of columns, centred models,
 random pixels, and "exactly": the model whose loadings live on as many pixels as are judged, found
 for 10, 50, 100 and 150. Lengths of columns do as well as a model whose penalty is too small to
 select, and for the nearest neighbour random pixels are better than any: bright pixels are
@@ -32,8 +32,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.data import Sets
 from benchmarks.measure import Row, timed
 from columnist.lowrank import QuadraticPCA, SparseLoadings
-from columnist.reproduce.data import Data, MissingData
-from columnist.reproduce.lowrank_tables import (
+from reproduction.data import Data, MissingData
+from reproduction.lowrank_tables import (
     FACES,
     RANK,
     SIZES,

@@ -1,14 +1,11 @@
 """How much does a path of row-sparse least squares cost, compared with full solves?
 
-X of 1000 x 10,000 and 10 responses, as in the third document's table 3.1, which does not say how
-its data were drawn. Uniform entries, not centred, give about its numbers of features and
-iterations; standard normal ones are much easier for gradient steps. Printed seconds are of
-another machine.
+X of 1000 x 10,000 and 10 responses, as in the third document's table 3.1 (``python -m reproduction
+zl-3.1`` compares with its figures), which does not say how its data were drawn. Uniform entries,
+not centred, give about its numbers of features and iterations; standard normal ones are much
+easier for gradient steps.
 
-Table 3.1: one accelerated solve for each penalty, as a share of the one from which on all
-coefficients are zero; cold start, relative duality gap 1e-4.
-
-Path: 50 features, one by one, against one full solve at the penalty where the path ends, cold
+50 features, one by one, against one full solve at the penalty where the path ends, cold
 start, at several gaps (at 1e-12 the optimality conditions hold about as well as along the path).
 "Search" is what asking for a number of features takes with full solves: bisection of the penalty,
 warm starts. scikit-learn: ``MultiTaskLasso`` at the same penalty, which skips features that are
@@ -30,34 +27,26 @@ from benchmarks.measure import Row, best_of, timed
 from columnist.linalg.l21_path import l21_path
 from columnist.linalg.prox import row_norms
 from columnist.linalg.scaled_columns import ScaledColumns
-from columnist.reproduce.printed import printed
 from columnist.spectral.l21 import l21_regression
+from reproduction.row_sparse_tables import MAX_ITER, SHAPE, SIZE
 
-__all__ = ["TITLE", "rows", "tables"]
+__all__ = ["TITLE", "rows"]
 
 TITLE = "Row-sparse least squares: the path against full solves"
 
-SHAPE, SIZE, MAX_ITER = (1000, 10_000, 10), 50, 1000
 QUICK_SHAPE, QUICK_SIZE = (60, 150, 3), 8
-# Share of the largest penalty: printed features, iterations, seconds. Nothing is shrunk at 0.
-PRINTED = {
-    float(row["penalty"]): (int(row["features"]), int(row["iterations"]), float(row["seconds"]))
-    for row in printed("zl-3.1")
-    if float(row["penalty"]) > 0.0
-}
 GAPS = (1e-4, 1e-8, 1e-12)
 # What is asked for: the ratio of one full solve to the path.
 TARGET = 4
 
 
 def rows(sets: Sets, quick: bool = False) -> list[Row]:
-    """Both questions."""
+    """The path and full solves, for two kinds of entries."""
     shape, size = (QUICK_SHAPE, QUICK_SIZE) if quick else (SHAPE, SIZE)
     found: list[Row] = []
     with threadpool_limits(1, user_api="blas"):
         for kind in ("uniform", "normal"):
             X, Y = draw(kind, *shape)
-            found += penalties(kind, X, Y) if kind == "uniform" else ()
             found += compare(kind, X, Y, size)
     return found
 
@@ -67,40 +56,6 @@ def draw(kind: str, n: int, m: int, q: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     entries = rng.random if kind == "uniform" else rng.standard_normal
     return entries((n, m)), entries((n, q))
-
-
-def tables(rows: list[Row]) -> dict[str, list[Row]]:
-    """One table per question."""
-    titles = {"penalties": "Full solves, as in table 3.1", "path": "The path against full solves"}
-    return {
-        title: [
-            {key: value for key, value in row.items() if key != "part"}
-            for row in rows
-            if row["part"] == part
-        ]
-        for part, title in titles.items()
-    }
-
-
-def penalties(kind: str, X: np.ndarray, Y: np.ndarray) -> Iterator[Row]:
-    """Accelerated solves for the printed shares of the largest penalty."""
-    clock = time.process_time
-    for ratio, (features, iterations, seconds) in PRINTED.items():
-        spent, found = timed(
-            lambda ratio=ratio: solve(X, Y, "accelerated", 1e-4, ratio=ratio), clock
-        )
-        yield {
-            "part": "penalties",
-            "entries": kind,
-            "alpha ratio": ratio,
-            "features": count(found.W),
-            "residual": float(np.linalg.norm(Y - X @ found.W)),
-            "iterations": found.n_iter,
-            "seconds": spent,
-            "printed features": features,
-            "printed iterations": iterations,
-            "printed [s]": seconds,
-        }
 
 
 def compare(kind: str, X: np.ndarray, Y: np.ndarray, size: int) -> Iterator[Row]:
@@ -115,7 +70,6 @@ def compare(kind: str, X: np.ndarray, Y: np.ndarray, size: int) -> Iterator[Row]
 
     def row(how: str, spent: float, other: np.ndarray, kkt, iterations) -> Row:
         return {
-            "part": "path",
             "entries": kind,
             "asked": size,
             "how": how,
@@ -142,13 +96,11 @@ def compare(kind: str, X: np.ndarray, Y: np.ndarray, size: int) -> Iterator[Row]
     yield row("MultiTaskLasso, tol 1e-8", spent, model.coef_.T, "", int(model.n_iter_))
 
 
-def solve(X, Y, solver: str, gap: float, *, alpha=None, ratio=None):
+def solve(X, Y, solver: str, gap: float, *, alpha: float):
     """One cold solve; at the strictest gap rounding may keep it from the end, which is no news."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return l21_regression(
-            X, Y, alpha=alpha, alpha_ratio=ratio, solver=solver, tol=gap, max_iter=MAX_ITER
-        )
+        return l21_regression(X, Y, alpha=alpha, solver=solver, tol=gap, max_iter=MAX_ITER)
 
 
 def search(X: np.ndarray, Y: np.ndarray, size: int):

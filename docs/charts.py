@@ -68,7 +68,7 @@ CHOICES: dict[str, list[tuple[str, list[str]]]] = {
 
 LAYERS: list[tuple[str, list[str]]] = [
     ("command line", ["cli"]),
-    ("for people and clusters", ["report", "reproduce", "plotting", "distributed"]),
+    ("for people and clusters", ["report", "plotting", "distributed"]),
     (
         "families of estimators",
         ["selection", "spectral", "knowledge", "robust", "lowrank", "privacy"],

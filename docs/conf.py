@@ -10,6 +10,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 import charts
 import comparison_page

@@ -1,44 +1,31 @@
-"""The page "Printed figures, run again", from ``benchmarks/reproduction.json``.
+"""The page "Reproducing the published results", from the results stored in ``reproduction``.
 
-That file is what ``columnist reproduce all --json`` prints. ``write`` puts the summary into
-``docs/generated``; ``publish`` adds the page with every figure to the built documentation.
+``write`` puts the summary into ``docs/generated``; ``publish`` adds the page with every figure to
+the built documentation.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from columnist.reproduce import VERDICTS, Reproduction
+from reproduction import VERDICTS, Reproduction, stored
 
 HOME = Path(__file__).resolve().parent
-RESULTS = HOME.parent / "benchmarks" / "reproduction.json"
 FOLDER = HOME / "generated"
 PAGE = "reproduction-page.html"
-
-MISSING = """.. note::
-
-   Nothing is stored in this checkout: ``columnist reproduce all`` runs it.
-"""
 
 
 def write(*_: Any) -> None:
     """Write the summary."""
     FOLDER.mkdir(exist_ok=True)
-    text = summary(stored()) if RESULTS.is_file() else MISSING
-    (FOLDER / "reproduction.inc").write_text(text, encoding="utf-8")
+    (FOLDER / "reproduction.inc").write_text(summary(stored()), encoding="utf-8")
 
 
 def publish(app: Any, error: Exception | None) -> None:
     """Write the page with every figure beside the built ones."""
-    if error is None and app.builder.name == "html" and RESULTS.is_file():
+    if error is None and app.builder.name == "html":
         Path(app.outdir, PAGE).write_text(stored().to_html(), encoding="utf-8")
-
-
-def stored() -> Reproduction:
-    """The stored run."""
-    return Reproduction.from_dict(json.loads(RESULTS.read_text(encoding="utf-8")))
 
 
 def summary(result: Reproduction) -> str:

@@ -12,10 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
-from columnist.datasets.sources import SOURCES, TARGETS, Matrix, Source
-from columnist.reproduce.data import Data
+from columnist.datasets.sources import Matrix, Source
+from reproduction import sources
+from reproduction.sources import SOURCES, TARGETS
 
 __all__ = [
     "SHIPPED",
@@ -33,7 +35,6 @@ __all__ = [
     "load_vehicle",
     "load_wdbc",
     "require",
-    "tables_data",
 ]
 
 SHIPPED = Path(__file__).parent / "uci"
@@ -46,8 +47,6 @@ def data_folder() -> Path:
 
 def require(path: str) -> Path:
     """The folder, if it holds this file. Otherwise the test is skipped, or fails."""
-    import pytest  # here, because benchmarks import the printed figures without it
-
     folder = data_folder()
     if (folder / path).is_file():
         return folder
@@ -57,22 +56,9 @@ def require(path: str) -> Path:
     pytest.fail(f"COLUMNIST_DATA is set, but {folder / path} is missing", pytrace=False)
 
 
-class RequiredData(Data):
-    """The data of the printed tables; a test that asks for a set that is not here is skipped."""
-
-    def load(self, source: Source, name: str) -> Matrix:
-        require(source.path)
-        return super().load(source, name)
-
-
-def tables_data() -> Data:
-    """The sets by name, as the printed tables ask for them."""
-    return RequiredData(data_folder())
-
-
 def load(source: Source) -> Matrix:
     """One matrix of the data folder."""
-    return source.load(require(source.path))
+    return sources.load(source, require(source.path))
 
 
 def load_vehicle() -> np.ndarray:

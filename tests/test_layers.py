@@ -1,6 +1,7 @@
 """The architecture, read from the import statements.
 
-``ALLOWED`` is the whole rule: which parts of the package each part may import.
+``ALLOWED`` is the whole rule: which parts of the package each part may import. Nothing in the
+package imports the other folders of the repository (``OUTSIDE``).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import pytest
 
 import columnist
 
-SOURCE = Path(__file__).parents[1] / "src" / "columnist"
+REPOSITORY = Path(__file__).parents[1]
+SOURCE = REPOSITORY / "src" / "columnist"
 
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
@@ -38,10 +40,11 @@ ALLOWED: dict[str, set[str]] = {
     "plotting": SHARED | FAMILIES,
     "distributed": SHARED | FAMILIES,
     "report": SHARED | FAMILIES | {"plotting"},
-    "reproduce": SHARED | FAMILIES | {"report"},
     "__main__": {"cli"},
-    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report", "reproduce"},
+    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report"},
 }
+
+OUTSIDE = {"benchmarks", "reproduction", "tests", "tools"}
 
 CIMPORT = re.compile(r"^\s*from\s+([\w.]+)\s+c?import\s+\(?(.*)|^\s*c?import\s+([\w.]+)")
 
@@ -100,6 +103,8 @@ def violations(path: Path, text: str) -> list[str]:
         there = part_of(module, name)
         if there and there != here and here != "__init__" and there not in ALLOWED.get(here, set()):
             found.append(f"{path}: {here} imports {there}")
+        if module.split(".")[0] in OUTSIDE:
+            found.append(f"{path}: imports {module}, which is not part of the package")
         if path != Path("_validation.py") and is_private_sklearn(module, name):
             found.append(f"{path}: imports {module} {name}, a private name of scikit-learn")
     return found
@@ -124,6 +129,15 @@ def test_imports_point_one_way():
     assert len(paths) > 100
     texts = {path: (SOURCE / path).read_text(encoding="utf-8") for path in paths}
     assert [found for path in paths for found in violations(path, texts[path])] == []
+
+
+def test_the_reproduction_needs_the_package_only():
+    paths = sorted((REPOSITORY / "reproduction").rglob("*.py"))
+    assert len(paths) > 20
+    for path in paths:
+        imports = python_imports(path.read_text(encoding="utf-8"), "reproduction")
+        tops = {module.split(".")[0] for module, _ in imports}
+        assert not tops & (OUTSIDE - {"reproduction"}), path.name
 
 
 def test_every_part_has_a_place():
@@ -162,6 +176,8 @@ def test_families_do_not_meet():
         ("robust/pca.py", "from sklearn.utils._param_validation import Interval"),
         ("robust/pca.py", "from sklearn.base import _fit_context"),
         ("linalg/kernel.pyx", "from sklearn.utils._typedefs cimport float64_t"),
+        ("cli/app.py", "from reproduction import reproduce"),
+        ("datasets/toys.py", "import reproduction.printed"),
     ],
 )
 def test_a_wrong_import_is_seen(path, text):

@@ -18,7 +18,6 @@ COMMANDS = (
     "compare",
     "outliers",
     "clean",
-    "reproduce",
     "demo",
 )
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn import datasets as sklearn_datasets
 
 from columnist import datasets
-from tests.reference import printed_robust
+from reproduction.robust_toys import matrix, seven_points
 
 LOADERS = [name for name in datasets.__all__ if name.startswith("load_")]
 
@@ -89,7 +89,7 @@ def test_an_unknown_example():
 
 def test_seven_points_are_the_printed_ones():
     toy = datasets.load_seven_points()
-    np.testing.assert_array_equal(toy.data, printed_robust.FIGURE_5_1)
+    np.testing.assert_array_equal(toy.data, seven_points()[0])
     errors = {
         left: tail(np.delete(toy.data, left, 0) - np.delete(toy.data, left, 0).mean(axis=0), 1)
         for left in range(7)
@@ -99,14 +99,12 @@ def test_seven_points_are_the_printed_ones():
 
 def test_bias_example():
     toy = datasets.load_bias_example()
-    np.testing.assert_array_equal(toy.data, printed_robust.FIGURE_5_3["X"])
-    assert toy.bias == printed_robust.FIGURE_5_3["bias"]
+    np.testing.assert_array_equal(toy.data, matrix("X").T)
+    assert toy.bias == matrix("biased")[-1, 0]
     centred = toy.data - toy.data.mean(axis=0)
     spectrum = np.linalg.eigvalsh(centred.T @ centred)[::-1]
     np.testing.assert_allclose(toy.target, spectrum)
-    np.testing.assert_allclose(
-        toy.target, printed_robust.FIGURE_5_3["centred eigenvalues"], atol=1e-4
-    )
+    np.testing.assert_allclose(toy.target, matrix("centred eigenvalues").ravel(), atol=1e-4)
 
 
 def test_privacy_example():

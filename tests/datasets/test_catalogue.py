@@ -12,7 +12,7 @@ from sklearn import datasets as sklearn_datasets
 from columnist import datasets
 from columnist.datasets.catalogue import CATALOGUE, find_dataset
 from columnist.datasets.files import data_files
-from columnist.datasets.sources import SOURCES, TARGETS
+from reproduction.sources import SOURCES, TARGETS, load
 from tests.data import data_folder, require
 from tests.examples import slow_if
 
@@ -109,7 +109,7 @@ def test_a_set_is_as_described(name):
 def test_the_printed_experiments_see_the_same_data(name):
     """Up to the rows that the documents leave out."""
     X, _ = fetched(name, return_X_y=True)
-    used = SOURCES[name].load(data_folder())
+    used = load(SOURCES[name], data_folder())
     assert used.shape[1] == X.shape[1]
     if sp.issparse(X):
         assert (X != used).nnz == 0

@@ -18,7 +18,6 @@ from columnist.cli import (
     demo,
     outliers,
     rank,
-    reproduce,
     select,
 )
 from columnist.cli.cluster import DaskCommand
@@ -31,8 +30,7 @@ _EPILOG = "\n\n".join(
         "[bold]Exit codes[/bold]",
         "  0  done; also when Ctrl-C or a limit ended a search, whose best so far is kept",
         "  1  the task failed: interrupted before anything was found, the Dask cluster went away, "
-        "certify --strict found better columns, no selector of compare could select, reproduce "
-        "found differences",
+        "certify --strict found better columns, no selector of compare could select",
         "  2  bad input, bad options, or a file that cannot be read or written",
     ]
 )
@@ -60,7 +58,6 @@ for module, name in (
     kind = DaskCommand if name in _ON_CLUSTERS else None
     app.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, name))
 app.add_typer(data.app, name="data", epilog=data.EPILOG)
-app.command("reproduce", epilog=reproduce.EPILOG)(reproduce.reproduce)
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
 
 

@@ -222,21 +222,17 @@ def check_outputs(
     out: str | None = None,
     report: str | None = None,
     model: str | None = None,
-    page: str | None = None,
     blocks: bool = False,
 ) -> None:
     """Refuse what cannot be written, before the long work begins.
 
-    ``page`` is an ``--out`` that takes a page instead of data; ``blocks`` says that data are
-    written block by block.
+    ``blocks`` says that data are written block by block.
     """
-    given = {"--out": out or page, "--report": report, "--model": model}
+    given = {"--out": out, "--report": report, "--model": model}
     endings = {"--report": (".html", ".htm"), "--model": (".json",)}
-    if page is not None:
-        endings["--out"] = endings["--report"]
     seen: dict[Path, str] = {}
     for option, path in given.items():
-        if path is None or (option == "--out" and path == "-" and page is None):
+        if path is None or (option == "--out" and path == "-"):
             continue
         _check_place(option, path, folder=blocks and option == "--out")
         if option in endings and not path.lower().endswith(endings[option]):

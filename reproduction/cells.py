@@ -1,0 +1,135 @@
+"""One printed figure beside ours, and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "VERDICTS",
+    "Cell",
+    "agrees",
+    "compare",
+    "last_unit",
+    "not_possible",
+    "ours_text",
+    "skipped",
+]
+
+VERDICTS = {
+    "reproduced": "ours agrees with the printed figure",
+    "beaten": "ours is better than the printed figure",
+    "different": "ours differs from the printed figure",
+    "not possible": "the figure cannot be computed here",
+    "skipped": "left to the full mode",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A printed figure and what became of it.
+
+    Attributes
+    ----------
+    where : str
+        The place in its table: ``"vehicle, k = 5, nuclear"``.
+    printed : str
+        The figure as printed, so that its last digit is known; may be text.
+    ours : float, str or None
+        Our figure; None where there is none.
+    verdict : str
+        One of :data:`VERDICTS`.
+    why : str
+        The reason, where the verdict needs one.
+    detail : str
+        What stands behind our figure: ``"proven optimal"``.
+    """
+
+    where: str
+    printed: str
+    ours: float | str | None
+    verdict: str
+    why: str = ""
+    detail: str = ""
+
+
+def last_unit(printed: str) -> float:
+    """One unit of the last printed digit: 0.1 for "1.252e2"."""
+    mantissa, _, exponent = printed.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 10.0 ** (int(exponent or 0) - decimals)
+
+
+def agrees(value: float, printed: str, units: float = 1.0) -> bool:
+    """Within one unit of the last printed digit: the documents round or truncate."""
+    return abs(value - float(printed)) <= units * last_unit(printed) * (1 + 1e-9)
+
+
+def compare(
+    where: str,
+    printed: str,
+    ours: float,
+    *,
+    better: str | None = None,
+    units: float = 1.0,
+    within: float = 0.0,
+    why: str = "",
+    detail: str = "",
+) -> Cell:
+    """The cell of a number.
+
+    Parameters
+    ----------
+    where, printed
+        As in :class:`Cell`.
+    ours : float
+        Our figure, in the convention of the print.
+    better : {"smaller", "larger"}, optional
+        Which side of the print is better; without it a difference is just different.
+    units : float, default=1.0
+        How many units of the last printed digit count as agreement.
+    within : float, default=0.0
+        Absolute distance that counts as agreement, for figures that are averages of random runs.
+    why : str
+        Reason of a difference; kept only where there is one.
+    detail : str
+        As in :class:`Cell`.
+    """
+    if agrees(ours, printed, units) or abs(ours - float(printed)) <= within:
+        return Cell(where, printed, ours, "reproduced", detail=detail)
+    gain = {"smaller": float(printed) - ours, "larger": ours - float(printed), None: 0.0}[better]
+    return Cell(where, printed, ours, "beaten" if gain > 0 else "different", why, detail)
+
+
+def not_possible(where: str, printed: str, why: str, ours: float | str | None = None) -> Cell:
+    """The cell of a figure that cannot be compared here, and why."""
+    return Cell(where, printed, ours, "not possible", why)
+
+
+def skipped(where: str, printed: str, why: str = "takes minutes: full mode only") -> Cell:
+    """The cell of a figure that the quick mode leaves out."""
+    return Cell(where, printed, None, "skipped", why)
+
+
+def ours_text(cell: Cell) -> str:
+    """Our figure in the form of the printed one, with one digit more; empty if there is none.
+
+    Examples
+    --------
+    >>> from reproduction.cells import compare, ours_text
+    >>> ours_text(compare("k = 20", "6.05e8", 604536341.25))
+    '6.045e8'
+    """
+    if cell.ours is None or isinstance(cell.ours, str):
+        return cell.ours or ""
+    value, (mantissa, e, _) = float(cell.ours), cell.printed.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2]) + 1
+    try:
+        float(cell.printed)
+    except ValueError:
+        return f"{value:.6g}"
+    if e:
+        digits, _, exponent = f"{value:.{decimals}e}".partition("e")
+        return f"{digits}e{int(exponent)}" if exponent else digits
+    if value.is_integer() and decimals == 1:
+        return f"{value:.0f}"
+    return f"{value:.{decimals}f}" if abs(value) >= 10.0 ** (2 - decimals) else f"{value:.3g}"
