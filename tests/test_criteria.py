@@ -247,3 +247,16 @@ def test_leading_values_spare_nothing_but_time():
     full = ColumnSelector(3, criterion=AllOfThem(), n_components=1).fit(X)
     assert short.error_ == pytest.approx(full.error_, rel=1e-12)
     assert short.certificate_.nodes_expanded == full.certificate_.nodes_expanded
+
+
+def test_a_criterion_is_finite_at_zero():
+    class LogTop(Criterion):
+        name = "logtop"
+
+        def value(self, singular_values):
+            with np.errstate(divide="ignore"):
+                return np.log(np.max(singular_values, axis=-1, initial=0.0))
+
+    for check in (check_criterion, get_criterion):
+        with pytest.raises(ValueError, match="has to be finite there"):
+            check(LogTop())

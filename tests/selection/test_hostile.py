@@ -362,3 +362,60 @@ def test_short_columns_explain_a_target(exponent, criterion):
         assert selector.certificate_.status == "optimal"
         assert selector.error_ <= 1e-12
         assert ColumnSelector(1, criterion=criterion).fit(X, y).selected_.tolist() == [3]
+
+
+@pytest.mark.parametrize(("p", "ratio"), [(50, 1e8), (100, 1e4), (200, 1e2), (1000, 5.0)])
+def test_sums_of_high_powers_stay_in_range(p, ratio):
+    """Seeds for which the first choice is not the best one."""
+    for seed in (4, 28, 35):
+        X = np.random.default_rng(seed).standard_normal((6, 6))
+        X[:, 0] *= ratio
+        criterion = Schatten(p)
+        selector = ColumnSelector(3, criterion=criterion).fit(X)
+        best = min(plain_error(X, columns, criterion) for columns in combinations(range(6), 3))
+        assert selector.certificate_.status == "optimal"
+        assert selector.error_ == pytest.approx(best, rel=1e-7)
+
+
+def plain_error(X, columns, criterion) -> float:
+    """In double precision."""
+    Q = np.linalg.qr(X[:, columns])[0]
+    rest = X - Q @ (Q.T @ X)
+    rest -= Q @ (Q.T @ rest)
+    return float(criterion.value(np.linalg.svd(rest, compute_uv=False)[: -len(columns)]))
+
+
+def test_powers_beyond_the_range_are_no_error():
+    for seed in range(5):
+        X = np.random.default_rng(seed).standard_normal((8, 6))
+        assert ColumnSelector(3, criterion=Schatten(2000)).fit(X).certificate_.status == "optimal"
+
+
+@pytest.mark.parametrize("criterion", ["spectral", "nuclear"])
+def test_denormal_data(criterion):
+    X = np.random.default_rng(0).standard_normal((5, 4))
+    selector = ColumnSelector(2, criterion=criterion).fit(X * 1e-155 * 1e-155)
+    expected = ColumnSelector(2, criterion=criterion).fit(X)
+    assert selector.certificate_.status == "optimal"
+    assert selector.selected_.tolist() == expected.selected_.tolist()
+    assert selector.error_ * 1e155 * 1e155 == pytest.approx(expected.error_, rel=1e-5)
+
+
+def test_columns_at_the_cut_are_read_both_ways():
+    """What is left of a column is what counts as nothing, but for its own rounding."""
+    for seed in range(examples(20)):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((6, 4)), rng.standard_normal((6, 2))
+        X[5] *= 1e6
+        rest = rng.standard_normal(6) * [1, 1, 1, 1, 1, 0]
+        for left in (0.6e-13, 1e-13, 1.1e-13):
+            apart = left * np.linalg.norm(X[:, 2]) / np.linalg.norm(rest)
+            X[:, 3] = X[:, 2] + apart * rest
+            certificate = ColumnSelector(3, criterion="nuclear").fit(X, y).certificate_
+            bounds = [
+                ColumnTruth(X, y, 3, criterion="nuclear", exact=view).best()[0]
+                for view in (False, True)
+            ]
+            assert certificate.lower_bound <= max(bounds) * (1.0 + NEAR)
+            if certificate.status == "optimal":
+                assert any(abs(certificate.error - best) <= near(best) for best in bounds)

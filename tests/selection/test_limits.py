@@ -9,6 +9,7 @@ import pytest
 
 from columnist import ColumnSelector, certify, selection_path
 from columnist.criteria import get_criterion
+from columnist.linalg import swaps
 from columnist.search import engine
 from columnist.selection import certified, columns
 from tests.memory import in_own_process, peak_memory
@@ -109,6 +110,58 @@ def test_pools_in_no_time(clock):
     assert 5 <= len(selector.solutions_) < 10
     assert selector.certificate_.elapsed <= 5.0 + 2.0
     bounded(selector.certificate_, X, 4, "frobenius")
+
+
+@pytest.mark.parametrize("criterion", CLASSES)
+def test_forward_selection_ends_with_the_time(clock, criterion):
+    """The columns that it had no time for are taken together."""
+    X = np.random.default_rng(0).standard_normal((30, 40))
+    clock.monkeypatch.setattr(columns, "_TABLE", 0.0)
+    clock.charge(swaps._Additions, "add", 1.0)
+    for limit in (0.0, 2.0, 6.0):
+        clock.calls.clear()
+        selector = ColumnSelector(12, criterion=criterion, time_limit=limit).fit(X)
+        assert clock.calls.get("add", 0) <= limit + 1
+        assert len(selector.selected_) == 12
+        error = subset_error(X, selector.selected_, get_criterion(criterion))
+        assert selector.error_ == pytest.approx(error, rel=1e-9)
+        assert selector.certificate_.lower_bound <= selector.error_
+
+
+@pytest.mark.parametrize("criterion", CLASSES)
+def test_a_tolerance_is_reached_in_little_time(clock, criterion):
+    """Forward selection goes on where it was, and ends with the time."""
+    X = np.random.default_rng(0).standard_normal((60, 80))
+    clock.charge(swaps._Additions, "add", 1.0)
+    clock.charge(columns._Columns, "_reduced_interval", 0.01)
+    for limit in (2.0, 20.0):
+        clock.calls.clear()
+        with pytest.warns(UserWarning, match="left open whether fewer do"):
+            selector = ColumnSelector("auto", tol=0.2, criterion=criterion, time_limit=limit)
+            selector.fit(X)
+        assert clock.calls["add"] <= limit + 1
+        assert selector.relative_error_ <= 0.2
+
+
+@pytest.mark.parametrize("criterion", CLASSES)
+def test_a_path_without_time_is_a_forward_selection(clock, criterion):
+    X = data(12)
+    clock.charge(swaps._Additions, "add", 1.0)
+    clock.charge(certified, "distinct_columns", 1.0)
+    clock.charge(CLASSES[criterion], "expand", 1.0)
+    path = selection_path(X, 8, criterion=criterion, time_limit=3.0)
+    assert len(path) == 8 and sum(clock.calls.values()) <= 3 + 2
+    assert (np.diff(path.errors) < 0.0).all()
+    for size, step in enumerate(path, 1):
+        assert step.certificate.status in ("time_limit", "optimal")
+        bounded(step.certificate, X, size, criterion)
+
+
+def test_errors_of_a_long_path_are_computed_together(clock, monkeypatch):
+    monkeypatch.setattr(certified, "_LONG_WORK", 0.0)
+    X = data(12)
+    for step in selection_path(X, 8, time_limit=0.0):
+        bounded(step.certificate, X, len(step.selection), "frobenius")
 
 
 def test_ties_are_not_settled_in_overtime(clock):

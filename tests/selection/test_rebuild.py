@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from columnist import ColumnSelector
 from columnist._matrices import Matrices
 from columnist.selection.rebuild import rebuild
 from tests.strategies import matrices
@@ -127,3 +128,16 @@ def test_far_means_leave_the_shares_alone(make):
     np.testing.assert_allclose(far.r2, near.r2, atol=1e-6)
     np.testing.assert_allclose(far.coef, near.coef, atol=1e-6)
     assert (far.representative == near.representative).all()
+
+
+@pytest.mark.parametrize("factor", [1e-10, 1e-17, 1e-100])
+def test_short_columns_have_coefficients(factor):
+    X = np.random.default_rng(0).standard_normal((6, 4))
+    y = np.random.default_rng(1).standard_normal(6) + 3.0 * X[:, 1]
+    X[:, 1] *= factor
+    selector = ColumnSelector(2).fit(X, y)
+    rest = y - (X[:, selector.selected_] @ selector.coef_).ravel()
+    assert np.square(rest).sum() == pytest.approx(selector.error_, rel=1e-9)
+    selector = ColumnSelector(2, include=[1]).fit(X)
+    rest = X - X[:, selector.selected_] @ selector.coef_
+    assert np.square(rest).sum() == pytest.approx(selector.error_, rel=1e-9)

@@ -288,7 +288,8 @@ class RobustPCA(BaseRobustPCA):
                 self.certificate_ = _unproven(outliers, error, criterion)
             else:
                 outliers, nested = found, None
-            certificates.append(self.certificate_)
+            elapsed = time.perf_counter() - self._started
+            certificates.append(replace(self.certificate_, elapsed=elapsed))
         self._store(X, outliers, self._fitted(X, outliers))
         return certificates
 

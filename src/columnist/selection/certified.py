@@ -434,20 +434,24 @@ class ColumnSelector(BaseSelector):
             known: list[Sequence[int]] = [order[:size]]
             if now < options.deadline:
                 known += [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
-            if expired(share) and options.exhaustive and options.n_solutions == 1:
+            late_now = share <= now or expired(share)
+            if late_now and options.exhaustive and options.n_solutions == 1:
                 if errors is None:
                     errors = self._errors_along(matrices, options, order)
                 error = None if errors is None else float(errors[size])
-                outcomes.append(
-                    unsearched(matrices, reduced, options, order[:size], include, error)
-                )
+                outcome = unsearched(matrices, reduced, options, order[:size], include, error)
+                if outcomes and set(last := outcomes[-1].solutions[0][1]) != set(order[: size - 1]):
+                    # A larger choice is no worse than a smaller one.
+                    more = [*last, next(column for column in order if column not in last)]
+                    other = unsearched(matrices, reduced, options, more, include)
+                    outcome = min(outcome, other, key=lambda one: one.solutions[0])
             else:
                 step = replace(options, deadline=share)
                 outcome = choose(
                     matrices, reduced, size, step, include, exclude,
                     quiet=True, start=known, distinct=distinct,
                 )  # fmt: skip
-                outcomes.append(outcome)
+            outcomes.append(outcome)
             late = max(time.perf_counter() - share, 0.0) if np.isfinite(share) else 0.0
         return outcomes
 
