@@ -131,7 +131,7 @@ system:
 	sh tools/system.sh
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(OLDEST) build $(DIST) docs/_build docs/auto_examples docs/generated
+	rm -rf $(VENV) $(PEERS) $(OLDEST) build $(DIST) soak-failures docs/_build docs/auto_examples docs/generated
 	rm -rf docs/sg_execution_times.rst .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

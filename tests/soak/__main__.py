@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 import sklearn
 
+import columnist
 from tests.soak.parallel import share
 from tests.soak.problems import KINDS, Problem
 from tests.soak.store import as_code, write
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     if strange:
         sys.exit(f"no such kind: {', '.join(strange)}; there are {', '.join(KINDS)}")
     print(f"{len(kinds)} kinds, seed {options.seed}, {options.jobs} workers", flush=True)
-    journal = Journal(options.keep)
+    journal = Journal(Path(options.keep))
     started = time.time()
     deadline = started + 60.0 * options.minutes
     plans = [
@@ -54,18 +55,20 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", help="only these, separated by commas")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
     parser.add_argument("--out", help="file for the counts (JSON)")
-    parser.add_argument("--keep", help="folder for minimal examples of failures")
+    parser.add_argument(
+        "--keep", default="soak-failures", help="folder for minimal examples (default: %(default)s)"
+    )
     return parser.parse_args(arguments)
 
 
 class Journal:
     """Counts, examples and what is printed."""
 
-    def __init__(self, keep: str | None):
+    def __init__(self, keep: Path):
         self.tally = Tally()
         self.examples: dict[tuple[str, str], tuple[Problem, tuple[str, ...]]] = {}
         self.lost: list[str] = []
-        self._keep = Path(keep) if keep else None
+        self._keep = keep
         self._printed = time.monotonic()
 
     def note(self, report: Report) -> None:
@@ -88,10 +91,9 @@ class Journal:
             return
         self.examples[key] = problem, faults
         print(f"\n{problem.kind}: {'; '.join(faults)}\n{as_code(problem)}\n", flush=True)
-        if self._keep:
-            self._keep.mkdir(parents=True, exist_ok=True)
-            name = "-".join(key).replace(": ", "-").replace(" ", "-")
-            write(self._keep / f"{name}.json", problem, list(faults))
+        self._keep.mkdir(parents=True, exist_ok=True)
+        name = "-".join(key).replace(": ", "-").replace(" ", "-")
+        write(self._keep / f"{name}.json", problem, list(faults))
 
     def close(self) -> None:
         """Print the summary."""
@@ -102,6 +104,7 @@ class Journal:
 def _result(options: argparse.Namespace, journal: Journal, seconds: float) -> dict:
     """What is stored: the run, the counts, and the code of every example."""
     return {
+        "columnist": columnist.__version__,
         "seed": options.seed,
         "minutes": round(seconds / 60.0, 2),
         "python": platform.python_version(),

@@ -244,7 +244,7 @@ def heavy_rows(rng):
     X = _normal(rng)
     ratio = _power(rng, 3.0, 8.0)
     X[: rng.integers(1, 3)] *= ratio
-    return X, {}, ratio <= 1e4
+    return X, {}, ratio <= 1e6
 
 
 def dominating_direction(rng):
@@ -355,7 +355,7 @@ def rows_outliers(rng):
     X = rng.standard_normal(_row_shape(rng))
     ratio = _power(rng, 1.0, 8.0)
     X[: rng.integers(1, 4)] *= ratio
-    return X, ratio <= 1e4
+    return X, ratio <= 1e6
 
 
 def rows_direction(rng):
@@ -363,7 +363,7 @@ def rows_direction(rng):
     X = rng.standard_normal(_row_shape(rng))
     ratio = _power(rng, 3.0, 8.0)
     X[: rng.integers(1, 4)] += ratio * rng.standard_normal(X.shape[1])
-    return X, ratio <= 1e4
+    return X, ratio <= 1e6
 
 
 def rows_long_columns(rng):
@@ -371,7 +371,7 @@ def rows_long_columns(rng):
     X = rng.standard_normal(_row_shape(rng))
     ratio = _power(rng, 3.0, 8.0)
     X[:, rng.integers(X.shape[1])] *= ratio
-    return X, ratio <= 1e4
+    return X, ratio <= 1e6
 
 
 def rows_copies(rng):
@@ -396,7 +396,7 @@ def rows_low_rank(rng):
 def rows_offset(rng):
     """Rows far from the origin."""
     offset = _power(rng, 3.0, 9.0)
-    return rng.standard_normal(_row_shape(rng)) + offset, False
+    return rng.standard_normal(_row_shape(rng)) + offset, offset <= 1e7
 
 
 def rows_scales(rng):
