@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
+from tests import soak
 from tests.soak.check import faults, truth_of
 from tests.soak.criteria import BUILT_IN, formula
 from tests.soak.problems import KINDS, Problem, draw, target_matrix
@@ -185,3 +188,11 @@ def test_a_short_run(first):
     for index in range(first, first + 10):
         problem = numbered(tuple(KINDS), 15, index)
         assert faults(problem, ask(problem)) == [], as_code(problem)
+
+
+def test_the_stored_run_is_long_and_clean():
+    stored = json.loads((Path(soak.__file__).parent / "result.json").read_text(encoding="utf-8"))
+    assert stored["problems"] >= 100_000
+    assert (stored["violations"], stored["examples"], stored["lost_workers"]) == (0, [], [])
+    assert set(KINDS) <= set(stored["kinds"])
+    assert sum(kind["problems"] for kind in stored["kinds"].values()) == stored["problems"]

@@ -104,6 +104,8 @@ def certificate_of(
     bound = max(min(bound, result.low), lowest)
     if status == "optimal" and error - bound > VISIBLE * above(error, lowest):
         status = "precision_limit"
+    if status == "gap_reached" and error - bound > (options.max_gap + VISIBLE) * abs(error):
+        status = "precision_limit"
     return Certificate(
         status=status,
         error=error,

@@ -183,7 +183,11 @@ def _at_the_cut() -> Iterator[Problem]:
             X[:, 3] = X[:, 2] + rest
             for criterion in ("nuclear", "frobenius"):
                 for size in (2, 3):
-                    yield Problem("known: cut", "select", X, size, y=y, criterion=criterion)
+                    for options in ({}, {"max_gap": 0.1}):
+                        yield Problem(
+                            "known: cut", "select", X, size, y=y, criterion=criterion,
+                            options=options,
+                        )  # fmt: skip
 
 
 def _others() -> Iterator[Problem]:
