@@ -441,7 +441,8 @@ class _Run:
             return False
         # With fewer sets than are wanted, none may have been passed over.
         limit = min(self._threshold(), np.finfo(np.float64).max)
-        return self.doubtful or not agrees(self.pool.floor, limit, self.least)
+        unknown = self.policy.by_bound and np.isfinite(self.pool.low)
+        return self.doubtful or unknown or not agrees(self.pool.floor, limit, self.least)
 
     def _fill_pool(self, deadline: float) -> None:
         """A search that stops early, or follows one path, has seen too few sets for a large pool:
