@@ -95,14 +95,14 @@ class NestedRows:
         rounding = 4.0 * np.sqrt(sum(self.rows.shape)) * EPS * self.largest
         if is_frobenius(errors.criterion):
             value = float(np.trace(scatter) - leading.sum())
-            width, value = rounding / max(value, 1e-300), errors.scale**2 * value
+            known, value = rounding <= _ROUNDING * value, errors.scale**2 * value
         else:
             spectrum = scipy.linalg.eigvalsh(scatter, check_finite=False)[::-1]
             spectrum = spectrum[errors.n_components :] + rounding * np.array([[-1.0], [0.0], [1.0]])
             sigma = errors.scale * np.sqrt(np.maximum(spectrum, 0.0))
             low, value, high = errors.criterion.values(sigma).tolist()
-            width = (high - low) / max(abs(high), 1e-300)
-        if width <= _ROUNDING:
+            known = high - low <= _ROUNDING * abs(high)
+        if known:
             return value
         self._add_up()
         return errors.evaluate(self.kept).value

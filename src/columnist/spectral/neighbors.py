@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
@@ -96,7 +98,9 @@ def _by_gram(X: np.ndarray, n_neighbors: int) -> sp.csr_matrix:
 def _approximate(X, n_neighbors: int, n_jobs: int | None) -> sp.csr_matrix:
     """Neighbours found by walking along a hierarchy of small-world graphs."""
     try:
-        import faiss
+        with warnings.catch_warnings():  # about how it was built, which is nothing for users
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import faiss
     except ImportError:
         raise ImportError(
             "neighbors='approximate' needs the package faiss-cpu: "
