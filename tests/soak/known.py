@@ -221,6 +221,9 @@ def _others() -> Iterator[Problem]:
         options = {"max_gap": max_gap, "random_state": 0, "n_components": 0}
         for task in ("outliers", "outlier path"):
             yield Problem("known: gap", task, X, 1, criterion="Saturated", options=options)
+    X = np.outer([-1.0, 1.0, 2.0], [2.0, -1.0, 1.0, 2.0, -1.0])
+    options = {"n_components": 0, "random_state": 49}
+    yield Problem("known: few rows", "outlier path", X, 1, options=options)
     X = np.array([[6e6, 1e12], [1e2, 2e7]])
     options = {"n_components": 1, "time_limit": 0.0, "random_state": 0}
     yield Problem("known: no time", "outlier path", X, 1, options=options)

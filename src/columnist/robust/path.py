@@ -166,6 +166,7 @@ def _limit(fitted: RobustPCA, X: np.ndarray) -> float:
     the quantile for the largest of n rows gives the distance for all of them.
     """
     cutoff, distances = fitted.orthogonal_cutoff_, fitted.orthogonal_distances(X)
-    middle = np.median(distances[distances <= cutoff] ** (2.0 / 3.0))
+    within = distances[distances <= cutoff]
+    middle = float(np.median(within if len(within) else cutoff) ** (2.0 / 3.0))
     farther = norm.ppf(COVERAGE ** (1.0 / len(X))) / norm.ppf(COVERAGE)
     return float((middle + (cutoff ** (2.0 / 3.0) - middle) * farther) ** 3)
