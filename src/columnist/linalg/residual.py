@@ -96,8 +96,8 @@ def _basis_in_turn(vectors, lengths, power: int, ordered: bool, dependent: float
             at = int(np.argmax(_shares(heights, lengths[left], power)))
         one, left = left[at], np.delete(left, at)
         rest = rests[one] - Q @ (Q.T @ rests[one])  # a second time: that restores orthogonality
-        height = np.linalg.norm(rest, keepdims=True)
-        share = float(_shares(height, lengths[[one]], power)[0])
+        height = float(np.linalg.norm(rest))
+        share = float(_shares(np.array([height]), lengths[[one]], power)[0])
         if share <= max(dependent, rounding.NOISE * r * grown):
             doubtful |= share > rounding.DOUBTFUL / rounding.DEPENDENT * dependent
             if ordered:

@@ -77,7 +77,7 @@ def solve(
         error, subset = result.solutions[0]
         smaller = prefer_smaller(problem, subset, include, allowed, deadline=options.deadline)
         result.solutions[0] = (error, smaller)
-    solutions = []
+    solutions: list[tuple[float, tuple[int, ...]]] = []
     for error, subset in result.solutions:
         # Out of time, what the search knows of the runners-up has to do.
         if not solutions or not expired(options.deadline):
