@@ -15,11 +15,11 @@ import numpy as np
 from benchmarks.data import Sets
 from benchmarks.measure import Row, dense_seconds, timed
 from columnist.criteria import Frobenius
-from columnist.linalg.reduce import reduce_data
-from columnist.search.engine import Limits, SearchResult, search
-from columnist.search.log import Progress
-from columnist.search.policies import get_policy
-from columnist.selection.columns import column_problem
+from columnist.linalg._reduce import reduce_data
+from columnist.search._engine import Limits, SearchResult, search
+from columnist.search._log import Progress
+from columnist.search._policies import get_policy
+from columnist.selection._columns import column_problem
 
 __all__ = ["TITLE", "rows"]
 

@@ -21,10 +21,10 @@ from threadpoolctl import threadpool_limits
 from benchmarks.data import Sets
 from benchmarks.measure import Row, best_of
 from columnist.criteria import Frobenius
-from columnist.linalg.reduce import Reduced, reduce_data
-from columnist.linalg.swaps import add_columns, exchange_columns
-from columnist.search.incumbent import exchange, greedy
-from columnist.selection.columns import column_problem
+from columnist.linalg._reduce import Reduced, reduce_data
+from columnist.search._incumbent import exchange, greedy
+from columnist.selection._columns import column_problem
+from columnist.selection._swaps import add_columns, exchange_columns
 
 __all__ = ["TITLE", "compare", "rows", "tables"]
 

@@ -39,14 +39,14 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.data import Sets
 from benchmarks.measure import Row
-from columnist.robust.certified import RobustPCA
-from columnist.robust.coherence import CoherencePursuit
-from columnist.robust.concentrate import trimmed_error
-from columnist.robust.hrpca import HRPCA
-from columnist.robust.leverage import LeverageOutliers
-from columnist.robust.pursuit import OutlierPursuit
-from columnist.robust.robpca import ROBPCA
-from columnist.robust.trimmed import TrimmedPCA
+from columnist.robust._certified import RobustPCA
+from columnist.robust._coherence import CoherencePursuit
+from columnist.robust._concentrate import trimmed_error
+from columnist.robust._hrpca import HRPCA
+from columnist.robust._leverage import LeverageOutliers
+from columnist.robust._pursuit import OutlierPursuit
+from columnist.robust._robpca import ROBPCA
+from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.samples import contaminated, largest_angle
 
 __all__ = ["TITLE", "rows", "tables"]

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.data import Sets
 from benchmarks.measure import Row, best_of, timed
 from columnist.robust import RobustPCA
-from columnist.robust.concentrate import concentrate
+from columnist.robust._concentrate import concentrate
 from tests.oracles.textbook_outliers import textbook_outliers
 
 __all__ = ["SAMPLES", "TITLE", "rows", "tables"]

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.data import Sets
 from benchmarks.measure import Row
 from benchmarks.measure import best_of as best_of_any
-from columnist.linalg.secular import downdated_eigenvalues
+from columnist.linalg._secular import downdated_eigenvalues
 
 __all__ = ["TITLE", "rows"]
 

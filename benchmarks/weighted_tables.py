@@ -37,8 +37,8 @@ from benchmarks.data import Sets
 from benchmarks.measure import Row, timed
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius
-from columnist.linalg.secular import downdated_eigenvalues
-from columnist.selection.exchange import ExchangeSelector
+from columnist.linalg._secular import downdated_eigenvalues
+from columnist.selection._exchange import ExchangeSelector
 from reproduction.cells import last_unit
 from reproduction.printed import printed
 from reproduction.weighted_tables import EPSILON, ORDERS

@@ -16,7 +16,7 @@ problem, usually left to heuristics; a class of fifty lines makes it a search wi
 
 import numpy as np
 
-from columnist.search.problem import Branches, Demand
+from columnist.search import Branches, Demand
 
 
 class Medoids:
@@ -86,8 +86,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import scale
 
 # [search]
-from columnist.search.engine import search
-from columnist.search.policies import get_policy
+from columnist.search import get_policy, search
 
 iris = load_iris()
 X = scale(iris.data)

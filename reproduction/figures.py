@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from columnist.datasets import data_home, load_crossing_lines, load_seven_points
-from columnist.plotting.image_grid import OutlierImagesDisplay
-from columnist.plotting.style import FOUND, OPEN, PROVEN, panels_for, tidy
+from columnist.plotting._image_grid import OutlierImagesDisplay
+from columnist.plotting._style import FOUND, OPEN, PROVEN, panels_for, tidy
 from columnist.robust import RobustPCA
-from columnist.spectral.perturbation import eigengap_bound
+from columnist.spectral._perturbation import eigengap_bound
 from reproduction import noise_figures, phase_transition, robust_figures
 from reproduction.data import Data, MissingData
 from reproduction.printed import printed

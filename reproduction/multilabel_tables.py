@@ -18,16 +18,16 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import RepeatedKFold
 from sklearn.preprocessing import scale
 
-from columnist.datasets.sources import Source, read_arff
-from columnist.linalg.passes import columns_of
+from columnist.datasets._sources import Source, read_arff
+from columnist.linalg._passes import columns_of
 from columnist.selection import (
     ForwardSelector,
     MultiLabelForwardClassifierCV,
     MultiLabelInformedSelector,
     RobustL21Selector,
 )
-from columnist.selection.linear_path import LinearPath
-from columnist.selection.thresholds import optimal_thresholds
+from columnist.selection._linear_path import LinearPath
+from columnist.selection._thresholds import optimal_thresholds
 from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.data import Data

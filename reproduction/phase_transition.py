@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from columnist.datasets import make_line_and_outliers, make_low_rank_outliers
-from columnist.robust.pursuit import OutlierPursuit
-from columnist.robust.schatten import SchattenPCA
+from columnist.robust._pursuit import OutlierPursuit
+from columnist.robust._schatten import SchattenPCA
 from reproduction.cells import Cell, skipped
 from reproduction.claims import claim
 from reproduction.registry import PrintedTable, Run

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from columnist.datasets import make_box_classes, make_three_clusters, make_two_stars
 from columnist.metrics import matrix_consistency
 from columnist.spectral import HSIC, FisherScore, ReliefF, TraceRatio, cut, normalized_cut
-from columnist.spectral.l21 import l21_regression
-from columnist.spectral.mcsf import MCSF
-from columnist.spectral.mrsf import MRSF
+from columnist.spectral._l21 import l21_regression
+from columnist.spectral._mcsf import MCSF
+from columnist.spectral._mrsf import MRSF
 from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.printed import printed

@@ -27,10 +27,10 @@ from columnist.spectral import (
     TraceRatio,
     rbf_similarity,
 )
-from columnist.spectral.mcsf import MCSF
-from columnist.spectral.mrmr import MRMR
-from columnist.spectral.mrsf import MRSF
-from columnist.spectral.zero_norm import ZeroNormSVM
+from columnist.spectral._mcsf import MCSF
+from columnist.spectral._mrmr import MRMR
+from columnist.spectral._mrsf import MRSF
+from columnist.spectral._zero_norm import ZeroNormSVM
 from reproduction.cells import Cell, agrees, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.data import Data, MissingData

@@ -27,9 +27,9 @@ from benchmarks import (
 from benchmarks.data import Sets
 from columnist import Certificate
 from columnist.criteria import Frobenius
-from columnist.datasets.sources import read_arff, read_table
+from columnist.datasets._sources import read_arff, read_table
 from columnist.metrics import reconstruction_error
-from columnist.search.certificate import STATUSES
+from columnist.search._certificate import STATUSES
 from tests.data import load_multilabel, load_vehicle
 from tests.oracles.textbook import textbook_search
 

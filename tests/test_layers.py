@@ -20,21 +20,18 @@ SOURCE = REPOSITORY / "src" / "columnist"
 
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
-DATA = {"_matrices", "_target"} | CORE | {"_validation"}
-SHARED = {"search", "_search", "_selector", "metrics", "datasets", "io"} | DATA
+DATA = {"data"} | CORE
+SHARED = {"search", "_selector", "metrics", "datasets", "io"} | DATA
 
 ALLOWED: dict[str, set[str]] = {
-    "_validation": {"linalg"},
     "criteria": set(),
     "linalg": {"criteria"},
+    "data": CORE,
     "search": CORE,
-    "_target": {"linalg"},
-    "_selector": {"linalg", "_validation"},
-    "_search": {"criteria", "linalg", "search", "_validation"},
-    "_matrices": CORE | {"_target", "_validation"},
+    "_selector": DATA,
     "metrics": DATA,
-    "datasets": {"io", "_validation"},
-    "io": {"_validation"},
+    "io": {"data"},
+    "datasets": {"io", "data"},
     **{family: SHARED for family in FAMILIES},
     "knowledge": SHARED | {"spectral"},
     "plotting": SHARED | FAMILIES,
@@ -105,7 +102,7 @@ def violations(path: Path, text: str) -> list[str]:
             found.append(f"{path}: {here} imports {there}")
         if module.split(".")[0] in OUTSIDE:
             found.append(f"{path}: imports {module}, which is not part of the package")
-        if path != Path("_validation.py") and is_private_sklearn(module, name):
+        if path != Path("data/_validation.py") and is_private_sklearn(module, name):
             found.append(f"{path}: imports {module} {name}, a private name of scikit-learn")
     return found
 
@@ -162,7 +159,7 @@ def test_families_do_not_meet():
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("search/engine.py", "from columnist.selection.certified import ColumnSelector"),
+        ("search/engine.py", "from columnist.selection._certified import ColumnSelector"),
         ("search/engine.py", "from columnist import ColumnSelector"),
         ("search/engine.py", "from ..selection import certified"),
         ("search/engine.py", "from .. import selection"),
@@ -170,8 +167,8 @@ def test_families_do_not_meet():
         ("criteria.py", "from columnist.linalg import secular"),
         ("selection/filters.py", "from columnist.spectral import graphs"),
         ("spectral/graphs.py", "from columnist.knowledge import vote"),
-        ("linalg/kernel.pyx", "from columnist.search.engine cimport Heap"),
-        ("linalg/kernel.pyx", "cimport columnist.search.engine as e"),
+        ("linalg/kernel.pyx", "from columnist.search._engine cimport Heap"),
+        ("linalg/kernel.pyx", "cimport columnist.search._engine as e"),
         ("linalg/kernel.pyx", "from ..search.engine cimport (Heap,"),
         ("robust/pca.py", "from sklearn.utils._param_validation import Interval"),
         ("robust/pca.py", "from sklearn.base import _fit_context"),
@@ -190,9 +187,9 @@ def test_a_wrong_import_is_seen(path, text):
         ("__init__.py", "from columnist.cli import main"),
         ("search/engine.py", "from .policies import optimal\nfrom ..linalg import secular"),
         ("knowledge/kofs.py", "from columnist.spectral import graphs"),
-        ("linalg/branch.pyx", "from columnist.linalg.secular cimport roots"),
+        ("linalg/branch.pyx", "from columnist.linalg._secular cimport roots"),
         ("linalg/branch.pyx", "from scipy.linalg.cython_lapack cimport dlaed4"),
-        ("_validation.py", "from sklearn.base import _fit_context"),
+        ("data/_validation.py", "from sklearn.base import _fit_context"),
         ("cli/app.py", "from columnist import ColumnSelector, __version__"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import robust_peers
 from benchmarks.data import Sets
-from columnist.robust.robpca import ROBPCA
+from columnist.robust._robpca import ROBPCA
 from tests.robust.samples import contaminated, largest_angle
 from tests.tools import not_installed
 

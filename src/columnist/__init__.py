@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         selection,
         spectral,
     )
-    from columnist.search.certificate import Certificate
-    from columnist.selection.certified import ColumnSelector
-    from columnist.selection.certify import certify
-    from columnist.selection.path import selection_path
+    from columnist.search._certificate import Certificate
+    from columnist.selection._certified import ColumnSelector
+    from columnist.selection._certify import certify
+    from columnist.selection._path import selection_path
 
     __version__: str
 
@@ -54,10 +54,10 @@ __all__ = [
 
 # Public name -> module that defines it.
 _EXPORTS = {
-    "Certificate": "columnist.search.certificate",
-    "ColumnSelector": "columnist.selection.certified",
-    "certify": "columnist.selection.certify",
-    "selection_path": "columnist.selection.path",
+    "Certificate": "columnist.search._certificate",
+    "ColumnSelector": "columnist.selection._certified",
+    "certify": "columnist.selection._certify",
+    "selection_path": "columnist.selection._path",
 }
 _SUBMODULES = frozenset(__all__) - {*_EXPORTS, "__version__"}
 

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from columnist._validation import open_data
-from columnist.linalg.blocks import open_blocks
+from columnist.data._blocks import open_blocks
+from columnist.data._validation import open_data
 
 __all__ = ["BaseSelector"]
 

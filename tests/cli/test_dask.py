@@ -25,10 +25,10 @@ import pyarrow.parquet as pq
 import zarr
 from distributed import LocalCluster
 
-from columnist.cli import cluster as cluster_module
-from columnist.cli import large
-from columnist.cli.cluster import _with_value
-from columnist.cli.progress import Watch
+from columnist.cli import _cluster as cluster_module
+from columnist.cli import _large as large
+from columnist.cli._cluster import _with_value
+from columnist.cli._progress import Watch
 
 COMMAND = [sys.executable, "-m", "columnist.cli"]
 TARGET = ["--target", "class", "--id", "bottle"]
@@ -350,7 +350,7 @@ def test_refused_before_a_cluster_is_started(cli, files, tmp_path):
 
 
 def test_starting_up_does_not_load_dask():
-    code = "import sys, columnist.cli.app; print([m for m in sys.modules if m.startswith('dask')])"
+    code = "import sys, columnist.cli._app; print([m for m in sys.modules if m.startswith('dask')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.strip() == "[]", run.stderr
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from columnist.cli import demo
+from columnist.cli import _demo as demo
 from tests.cli.conftest import read_columns
 
 

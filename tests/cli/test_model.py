@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.cli.errors import BadInput
-from columnist.cli.model import Model, read_model, write_model
+from columnist.cli._errors import BadInput
+from columnist.cli._model import Model, read_model, write_model
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -6,10 +6,10 @@ import io
 
 import pytest
 
-from columnist.cli.options import Telling
-from columnist.cli.output import Screen, make_console
-from columnist.cli.progress import Watch
-from columnist.search.log import Progress
+from columnist.cli._options import Telling
+from columnist.cli._output import Screen, make_console
+from columnist.cli._progress import Watch
+from columnist.search._log import Progress
 
 
 class Terminal(io.StringIO):

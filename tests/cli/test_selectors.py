@@ -10,8 +10,8 @@ from sklearn.datasets import load_wine
 from sklearn.feature_selection import SelectorMixin
 
 from columnist import lowrank, selection, spectral
-from columnist.cli.errors import BadInput
-from columnist.cli.selectors import SELECTORS, build, find, parse_parameters
+from columnist.cli._errors import BadInput
+from columnist.cli._selectors import SELECTORS, build, find, parse_parameters
 
 X, y = load_wine(return_X_y=True)
 # A classifier selects too, but is no selector; the others have a name here.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from columnist import Certificate
-from columnist.cli.show import certificate_facts, certificate_json
-from columnist.search.certificate import STATUSES
+from columnist.cli._show import certificate_facts, certificate_json
+from columnist.search._certificate import STATUSES
 
 
 @pytest.mark.parametrize("status", STATUSES)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.cli.text import count, listed, number, percent, plain, seconds, visible
+from columnist.cli._text import count, listed, number, percent, plain, seconds, visible
 
 
 @given(st.text())

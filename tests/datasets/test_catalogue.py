@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sklearn import datasets as sklearn_datasets
 
 from columnist import datasets
-from columnist.datasets.catalogue import CATALOGUE, find_dataset
-from columnist.datasets.files import data_files
+from columnist.datasets._catalogue import CATALOGUE, find_dataset
+from columnist.datasets._files import data_files
 from reproduction.sources import SOURCES, TARGETS, load
 from tests.data import data_folder, require
 from tests.examples import slow_if

@@ -11,7 +11,7 @@ from urllib.request import Request
 
 import pytest
 
-from columnist.datasets.download import (
+from columnist.datasets._download import (
     NoCopy,
     SafeRedirects,
     check_address,
@@ -19,7 +19,7 @@ from columnist.datasets.download import (
     download_file,
     put,
 )
-from columnist.datasets.files import DataFile
+from columnist.datasets._files import DataFile
 from tests.datasets.server import serving
 from tests.datasets.test_unpack import compress
 

@@ -12,8 +12,8 @@ import pytest
 
 from columnist import datasets
 from columnist.datasets import DataNotAvailable, describe, fetch, list_datasets
-from columnist.datasets.catalogue import CATALOGUE
-from columnist.datasets.files import DataFile, data_files
+from columnist.datasets._catalogue import CATALOGUE
+from columnist.datasets._files import DataFile, data_files
 from tests.datasets.server import serving
 
 VALUES = np.random.default_rng(0).integers(0, 9, (103, 10)).astype(float)
@@ -44,7 +44,7 @@ def at(monkeypatch):
         sum_ = hashlib.sha256(BODY).hexdigest()
         file = DataFile("slump/slump.arff", len(BODY), sum_, addresses)
         files = {**data_files(), file.path: file}
-        monkeypatch.setattr("columnist.datasets.catalogue.data_files", lambda: files)
+        monkeypatch.setattr("columnist.datasets._catalogue.data_files", lambda: files)
 
     return change
 

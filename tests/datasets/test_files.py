@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from columnist.datasets.download import check_address
-from columnist.datasets.files import DataFile, data_files, restored
+from columnist.datasets._download import check_address
+from columnist.datasets._files import DataFile, data_files, restored
 from tests.data import SHIPPED, data_folder
 
 FILES = data_files()

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from columnist import ColumnSelector, _matrices
+from columnist.data._blocks import open_blocks
 from columnist.datasets import make_wide_sparse
-from columnist.distributed import ChunkWarning, columns, count_cost
-from columnist.distributed.columns import DaskColumns
-from columnist.linalg import leverage, passes
-from columnist.linalg.blocks import open_blocks
+from columnist.distributed import ChunkWarning, count_cost
+from columnist.distributed import _columns as columns
+from columnist.distributed._columns import DaskColumns
+from columnist.linalg import _passes as passes
 from columnist.selection import (
     CorrelationFilter,
     ExchangeSelector,
@@ -36,6 +37,7 @@ from columnist.selection import (
     UniformSampler,
     VolumeSampler,
 )
+from columnist.selection import _leverage as leverage
 from tests.strategies import random_matrix
 
 KINDS = ("dense", "float32", "sparse", "sparse float32")

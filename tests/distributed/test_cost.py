@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from columnist.distributed import Cost, count_cost
-from columnist.distributed.cost import bytes_of, charge
-from columnist.distributed.rows import DaskRows
+from columnist.distributed._cost import bytes_of, charge
+from columnist.distributed._rows import DaskRows
 
 X = np.random.default_rng(83).standard_normal((60, 3))
 

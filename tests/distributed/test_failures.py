@@ -18,7 +18,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 from columnist import ColumnSelector
-from columnist.distributed import ClusterError, run
+from columnist.distributed import ClusterError
+from columnist.distributed import _run as run
 from columnist.selection import ForwardSelector
 
 # Seconds after which something hangs, however busy the machine: nothing is decided by the clock.

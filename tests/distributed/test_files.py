@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist import ColumnSelector
-from columnist.distributed.files import open_collection
+from columnist.distributed._files import open_collection
 from columnist.io import DataFileError, read_table, write_table
 
 RNG = np.random.default_rng(0)

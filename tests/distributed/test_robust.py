@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from columnist.distributed import count_cost
-from columnist.robust import LeverageOutliers, RobustPCA, TrimmedPCA, many_rows, solve_many
-from columnist.robust.concentrate import trimmed_error
-from columnist.robust.subspace import fit_subspace
+from columnist.robust import LeverageOutliers, RobustPCA, TrimmedPCA
+from columnist.robust import _many_rows as many_rows
+from columnist.robust import _solve_many as solve_many
+from columnist.robust._concentrate import trimmed_error
+from columnist.robust._subspace import fit_subspace
 from tests.examples import examples
 from tests.robust.estimators import ALL, name
 from tests.soak.oracle import RowTruth

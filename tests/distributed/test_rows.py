@@ -18,9 +18,9 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from columnist import ColumnSelector
+from columnist.data._blocks import open_blocks
 from columnist.distributed import ChunkWarning
-from columnist.distributed.rows import DaskRows, open_dask
-from columnist.linalg.blocks import open_blocks
+from columnist.distributed._rows import DaskRows, open_dask
 from columnist.selection import ForwardSelector
 
 rng = np.random.default_rng(81)

@@ -15,8 +15,8 @@ from dask.delayed import delayed
 
 from columnist import ColumnSelector
 from columnist.distributed import ClusterError, watch
-from columnist.distributed.rows import DaskRows
-from columnist.distributed.run import (
+from columnist.distributed._rows import DaskRows
+from columnist.distributed._run import (
     as_matrix,
     cluster_client,
     cluster_errors,

@@ -17,11 +17,11 @@ from sklearn.preprocessing import scale
 from columnist import ColumnSelector, certify
 from columnist.criteria import Criterion, get_criterion
 from columnist.distributed import search_on
-from columnist.distributed.workers import DaskWorkers
-from columnist.linalg.reduce import reduce_data
-from columnist.search import engine
-from columnist.search.problem import Demand
-from columnist.selection.columns import column_problem
+from columnist.distributed._workers import DaskWorkers
+from columnist.linalg._reduce import reduce_data
+from columnist.search import _engine as engine
+from columnist.search._problem import Demand
+from columnist.selection._columns import column_problem
 
 X = scale(load_breast_cancer().data)
 BLOCKS = da.from_array(X, chunks=(150, X.shape[1]))

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.io import arff as scipy_arff
 
-from columnist.io.arff import Attribute, attribute_of, read_attributes
-from columnist.io.arff import read_arff as read_arff_and_names
+from columnist.io._arff import Attribute, attribute_of, read_attributes
+from columnist.io._arff import read_arff as read_arff_and_names
 
 DENSE = """% a comment
 @relation 'toy set'

@@ -14,7 +14,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from columnist.io import DataFileError, read_table
-from columnist.io.arff import read_arff
+from columnist.io._arff import read_arff
 
 PAIR = [[1.0, 2.0], [3.0, 4.5]]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist.knowledge.aggregation import aggregate_levels, aggregate_rankings
+from columnist.knowledge._aggregation import aggregate_levels, aggregate_rankings
 
 
 def random_orders(seed: int, n_lists: int, m: int) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
-from columnist.knowledge.covariance import (
+from columnist.knowledge._covariance import (
     commute_time_covariance,
     graph_similarity,
     mahalanobis_similarity,

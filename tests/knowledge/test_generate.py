@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.knowledge.generate import make_gene_study
+from columnist.knowledge._generate import make_gene_study
 
 
 def test_structure():

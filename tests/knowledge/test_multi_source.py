@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from columnist.knowledge.covariance import graph_similarity, mahalanobis_similarity
-from columnist.knowledge.multi_source import MultiSourceSelector
-from columnist.knowledge.source import Source
+from columnist.knowledge._covariance import graph_similarity, mahalanobis_similarity
+from columnist.knowledge._multi_source import MultiSourceSelector
+from columnist.knowledge._source import Source
 from columnist.spectral import FisherScore, SpectralSelector, fisher_similarity, rbf_similarity
 
 NAMES = [f"f{i}" for i in range(7)]

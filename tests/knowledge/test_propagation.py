@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.knowledge.propagation import propagate, term_relevance, vote
+from columnist.knowledge._propagation import propagate, term_relevance, vote
 
 
 def random_graph(seed: int, m: int, density: float = 0.4) -> np.ndarray:

@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 
-from columnist.knowledge.source import Source, named_sources
+from columnist.knowledge._source import Source, named_sources
 
 
 @pytest.mark.parametrize(

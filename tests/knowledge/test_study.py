@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from columnist.knowledge.source import Source
-from columnist.knowledge.study import Study
+from columnist.knowledge._source import Source
+from columnist.knowledge._study import Study
 
 FEATURES = ["a", "b", "c", "d"]
 SAMPLES = ["s1", "s2", "s3"]

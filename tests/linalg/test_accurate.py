@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from columnist.linalg import accurate
+from columnist.linalg import _accurate as accurate
 
 mpmath.mp.dps = 60
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg.moments import merged_moments, moments_of
+from columnist.linalg._moments import merged_moments, moments_of
 
 
 def data(m: int, n: int, seed: int = 0) -> np.ndarray:

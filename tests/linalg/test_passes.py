@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from columnist.linalg import passes
-from columnist.linalg.kernel import column_forms
+from columnist.linalg import _passes as passes
+from columnist.selection._kernel import column_forms
 
 
 @pytest.fixture(params=["float64", "float32", "csc", "csr"])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from columnist.linalg.prox import (
+from columnist.linalg._prox import (
     l21_norm,
     minimize_l21,
     nuclear_norm,

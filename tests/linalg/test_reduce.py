@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg.reduce import reduce_data, reduce_gram
-from columnist.linalg.residual import chosen_basis, singular_values_outside
+from columnist.linalg._reduce import reduce_data, reduce_gram
+from columnist.linalg._residual import chosen_basis, singular_values_outside
 from tests.oracles import brute_force
 from tests.strategies import CRITERIA, matrices, random_matrix
 

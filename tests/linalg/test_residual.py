@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg import rounding
-from columnist.linalg.residual import (
+from columnist.linalg import _rounding as rounding
+from columnist.linalg._residual import (
     chosen_basis,
     graded_basis,
     singular_values_outside,

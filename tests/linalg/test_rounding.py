@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from columnist.linalg import rounding
+from columnist.linalg import _rounding as rounding
 from tests.examples import examples
 
 

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.linalg import passes, second_moment
-from columnist.linalg.second_moment import kernel_blocks, squared_kernel_norm
+from columnist.linalg import _passes as passes
+from columnist.linalg import _second_moment as second_moment
+from columnist.linalg._second_moment import kernel_blocks, squared_kernel_norm
 from tests.strategies import matrices
 
 STORED = {

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
-from columnist.linalg.sketch import randomized_range
+from columnist.linalg._sketch import randomized_range
 
 
 def rng():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.linalg.ties import levels, ranked
+from columnist.linalg._ties import levels, ranked
 
 VALUES = st.one_of(st.integers(-5, 5).map(float), st.sampled_from([np.nan, np.inf, -np.inf]))
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.lowrank.admm import admm
-from columnist.lowrank.factors import Start
-from columnist.lowrank.solve import Solver
-from columnist.lowrank.table import as_table
+from columnist.lowrank._admm import admm
+from columnist.lowrank._factors import Start
+from columnist.lowrank._solve import Solver
+from columnist.lowrank._table import as_table
 from tests.oracles.lowrank import longest_run, masked_objective, robust_descent
 from tests.strategies import matrices
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.lowrank.alternate import alternate
-from columnist.lowrank.filled import Filled
-from columnist.lowrank.table import as_table
+from columnist.lowrank._alternate import alternate
+from columnist.lowrank._filled import Filled
+from columnist.lowrank._table import as_table
 from tests.oracles.lowrank import masked_objective, objective
 from tests.strategies import matrices
 

@@ -6,8 +6,8 @@ import scipy.linalg
 import scipy.sparse as sp
 from hypothesis import given
 
-from columnist.lowrank.factors import Factors, canonical, objective_of, penalty_of, polar
-from columnist.lowrank.table import as_table
+from columnist.lowrank._factors import Factors, canonical, objective_of, penalty_of, polar
+from columnist.lowrank._table import as_table
 from tests.oracles.lowrank import objective
 from tests.strategies import matrices
 

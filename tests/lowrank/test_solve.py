@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.lowrank.solve import Solver
-from columnist.lowrank.table import as_table
+from columnist.lowrank._solve import Solver
+from columnist.lowrank._table import as_table
 from tests.oracles.lowrank import quadratic_minimum
 from tests.strategies import matrices
 

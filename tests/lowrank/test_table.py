@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.extmath import randomized_svd
 
-from columnist.lowrank import table as module
-from columnist.lowrank.table import as_table, leading_svd
+from columnist.lowrank import _table as module
+from columnist.lowrank._table import as_table, leading_svd
 from tests.strategies import matrices
 
 

@@ -55,7 +55,7 @@ def test_extremes():
 def test_many_blocks(monkeypatch):
     X, K = np.random.default_rng(1).standard_normal((30, 4)), kernel(30, 1)
     expected = by_hand(unit(X), K, 5)
-    monkeypatch.setattr("columnist.linalg.passes._BLOCK", 400)
+    monkeypatch.setattr("columnist.linalg._passes._BLOCK", 400)
     for form in FORMS:
         assert neighbour_jaccard(form(X), form(K)) == pytest.approx(expected, rel=1e-12)
 

@@ -39,7 +39,7 @@ def test_mean_over_pairs(X, absolute, form, data):
 def test_many_blocks(monkeypatch):
     X = np.random.default_rng(0).standard_normal((20, 30))
     expected = by_hand(X)
-    monkeypatch.setattr("columnist.linalg.passes._BLOCK", 20 * 7)
+    monkeypatch.setattr("columnist.linalg._passes._BLOCK", 20 * 7)
     for form in (X, sp.csc_array(X)):
         assert redundancy_rate(form) == pytest.approx(expected, rel=1e-12)
     assert redundancy_rate(X, absolute=False) == pytest.approx(by_hand(X, False), rel=1e-9)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.metrics import matrix_consistency, similarity_residue
-from columnist.spectral.similarity import fisher_similarity, knn_similarity
+from columnist.spectral._similarity import fisher_similarity, knn_similarity
 from tests.strategies import matrices
 
 FORMS = [np.asarray, sp.csr_array, sp.csc_array]
@@ -57,7 +57,7 @@ def test_many_blocks(monkeypatch):
     X = np.random.default_rng(1).standard_normal((40, 5))
     K = kernel(40, 1, density=0.1)
     expected = np.linalg.norm(unit(X) @ unit(X).T - K)
-    monkeypatch.setattr("columnist.linalg.passes._BLOCK", 200)
+    monkeypatch.setattr("columnist.linalg._passes._BLOCK", 200)
     for form in FORMS:
         assert similarity_residue(X, form(K)) == pytest.approx(expected, rel=1e-10)
 

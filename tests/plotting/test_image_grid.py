@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from columnist.plotting.image_grid import OutlierImagesDisplay
-from columnist.robust.trimmed import TrimmedPCA
+from columnist.plotting._image_grid import OutlierImagesDisplay
+from columnist.robust._trimmed import TrimmedPCA
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 from matplotlib.text import Text
 from sklearn.exceptions import NotFittedError
 
-from columnist.plotting.outlier_map import OutlierMapDisplay
-from columnist.robust.certified import RobustPCA
-from columnist.robust.trimmed import TrimmedPCA
+from columnist.plotting._outlier_map import OutlierMapDisplay
+from columnist.robust._certified import RobustPCA
+from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.estimators import ALL, name
 from tests.robust.samples import contaminated
 

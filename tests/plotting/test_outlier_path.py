@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from columnist.plotting.outlier_path import OutlierPathDisplay
-from columnist.robust.path import OutlierPath, outlier_path
+from columnist.plotting._outlier_path import OutlierPathDisplay
+from columnist.robust._path import OutlierPath, outlier_path
 from tests.robust.samples import contaminated
 
 

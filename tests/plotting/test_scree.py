@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
-from columnist.plotting.scree import ScreeDisplay
-from columnist.robust.certified import RobustPCA
-from columnist.robust.trimmed import TrimmedPCA
+from columnist.plotting._scree import ScreeDisplay
+from columnist.robust._certified import RobustPCA
+from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.estimators import ALL, name
 from tests.robust.samples import contaminated
 

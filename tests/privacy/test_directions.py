@@ -8,7 +8,7 @@ import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.privacy.directions import against_confidential, without_confidential
+from columnist.privacy._directions import against_confidential, without_confidential
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from columnist.privacy.knapsack import fractional_knapsack, removed_shares
+from columnist.privacy._knapsack import fractional_knapsack, removed_shares
 from tests.privacy.textbook import linear_program, printed_knapsack
 
 seeds = st.integers(0, 2**32 - 1)

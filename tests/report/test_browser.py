@@ -16,7 +16,7 @@ from columnist.report import (
     ranking_report,
     selection_report,
 )
-from columnist.report.text import readable
+from columnist.report._text import readable
 from tests.report.pages import HOSTILE, hostile_data
 
 # Text and background of everything that is read, and the contrast between the two.

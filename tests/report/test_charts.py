@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.report.charts import Axis, Plot, bars, fitted, heat_map, text_width
+from columnist.report._charts import Axis, Plot, bars, fitted, heat_map, text_width
 from tests.report.pages import HOSTILE
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)

@@ -6,8 +6,9 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from columnist.privacy import NullSpaceCleaner
-from columnist.report import cleaning, cleaning_report
-from columnist.report.text import number, percent
+from columnist.report import _cleaning as cleaning
+from columnist.report import cleaning_report
+from columnist.report._text import number, percent
 from tests.report.pages import HOSTILE, check_page, hostile_data
 
 WINE = scale(load_wine().data)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.metrics import redundancy_rate
-from columnist.report import measures
-from columnist.report.measures import correlations, read_data, redundancy, spectrum
+from columnist.report import _measures as measures
+from columnist.report._measures import correlations, read_data, redundancy, spectrum
 
 
 def sample(n=60, m=9, seed=0):

@@ -6,8 +6,9 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
-from columnist.report import outlier_report, outliers
-from columnist.report.text import readable
+from columnist.report import _outliers as outliers
+from columnist.report import outlier_report
+from columnist.report._text import readable
 from columnist.robust import RobustPCA, TrimmedPCA
 from tests.report.pages import HOSTILE, check_page, hostile_data
 

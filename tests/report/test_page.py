@@ -22,8 +22,8 @@ from columnist.report import (
     reproduce_section,
     write_report,
 )
-from columnist.report.page import _environment
-from columnist.report.text import readable
+from columnist.report._page import _environment
+from columnist.report._text import readable
 from tests.report.pages import HOSTILE, check_page
 
 

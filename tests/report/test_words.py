@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from columnist import Certificate
-from columnist.report.words import Stakes, certificate_facts, conditions, explained, verdict
-from columnist.search.certificate import STATUSES
+from columnist.report._words import Stakes, certificate_facts, conditions, explained, verdict
+from columnist.search._certificate import STATUSES
 
 STAKES = Stakes("column", 3, "286", total=100.0)
 OPEN = sorted(set(STATUSES) - {"optimal"})

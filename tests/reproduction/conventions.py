@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
-from columnist.datasets.sources import Matrix, Source
+from columnist.datasets._sources import Matrix, Source
 from reproduction.data import Data
 from tests.data import data_folder, load_libras, load_spectf, load_vehicle, require
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from columnist.spectral import FisherScore, ReliefF
-from columnist.spectral.mrsf import MRSF
+from columnist.spectral._mrsf import MRSF
 from reproduction import spectral_examples
 from reproduction.data import Data
 from reproduction.registry import Run

@@ -5,11 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from columnist.robust.ascent import Ascent, refresh
-from columnist.robust.blocks import Blocks, every_set
-from columnist.robust.concentrate import concentrate
-from columnist.robust.contract import contract
-from columnist.robust.deal import deal, needs
+from columnist.robust._ascent import Ascent, refresh
+from columnist.robust._blocks import Blocks, every_set
+from columnist.robust._concentrate import concentrate
+from columnist.robust._contract import contract
+from columnist.robust._deal import deal, needs
 
 
 def never():

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from columnist.robust.base import most_outlying, resolve_components, resolve_outliers
-from columnist.robust.leverage import LeverageOutliers
-from columnist.robust.trimmed import TrimmedPCA
+from columnist.robust._base import most_outlying, resolve_components, resolve_outliers
+from columnist.robust._leverage import LeverageOutliers
+from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.estimators import ALL, name
 
 rng = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust.ascent import refresh
-from columnist.robust.blocks import Blocks, every_set
+from columnist.robust._ascent import refresh
+from columnist.robust._blocks import Blocks, every_set
 
 
 def tail(M, top):

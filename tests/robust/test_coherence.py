@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.robust import coherence
-from columnist.robust.coherence import CoherencePursuit
+from columnist.robust import _coherence as coherence
+from columnist.robust._coherence import CoherencePursuit
 from tests.robust.samples import contaminated, largest_angle
 from tests.strategies import matrices
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust import concentrate as module
-from columnist.robust.concentrate import Trimming, concentrate, trimmed_error
+from columnist.robust import _concentrate as module
+from columnist.robust._concentrate import Trimming, concentrate, trimmed_error
 from tests.oracles.outliers import best_rows, row_errors
 from tests.robust.samples import contaminated
 

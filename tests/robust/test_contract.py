@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust.concentrate import trimmed_error
-from columnist.robust.contract import contract
+from columnist.robust._concentrate import trimmed_error
+from columnist.robust._contract import contract
 from tests.oracles.outliers import best_rows
 
 

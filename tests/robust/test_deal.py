@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.robust.concentrate import concentrate
-from columnist.robust.contract import contract
-from columnist.robust.deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
+from columnist.robust._concentrate import concentrate
+from columnist.robust._contract import contract
+from columnist.robust._deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
 
 
 def tail(M, top):

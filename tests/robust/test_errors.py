@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
-from columnist.robust.errors import RowErrors, WeightedErrors
-from columnist.robust.subspace import about_mean
+from columnist.robust._errors import RowErrors, WeightedErrors
+from columnist.robust._subspace import about_mean
 from tests.examples import examples
 
 CENTERINGS = ["optimal", "mean", "none"]
@@ -135,7 +135,7 @@ def test_units_and_scales():
 
 def test_too_much_work_for_better_arithmetic(monkeypatch):
     X = hostile("dominating", np.random.default_rng(0))
-    monkeypatch.setattr("columnist.robust.errors._SECONDS", 0.0)
+    monkeypatch.setattr("columnist.robust._errors._SECONDS", 0.0)
     errors = RowErrors(X, 2, Frobenius(), "optimal")
     monkeypatch.setattr(errors, "affordable", lambda kept, seconds=0.0: False)
     found = errors.evaluate(np.arange(7))

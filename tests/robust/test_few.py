@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust.few import prove_few
-from columnist.robust.prove import prove
+from columnist.robust._few import prove_few
+from columnist.robust._prove import prove
 from tests.oracles.outliers import best_rows
 from tests.strategies import matrices
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.robust.fitted import Points, Yardstick
-from columnist.robust.subspace import fit_subspace
+from columnist.robust._fitted import Points, Yardstick
+from columnist.robust._subspace import fit_subspace
 from tests.linalg.test_blocks import Slices
 
 

@@ -178,9 +178,9 @@ def test_errors_that_drown_are_not_called_optimal(monkeypatch):
     """No better arithmetic, and too many sets to look at one by one."""
     X = rows_around_a_plane(4)
     X[:30] += 1e15 * np.outer(np.linspace(1, 2, 30), [1.0, 0.3, 0.1, 0.2, 0.7])
-    monkeypatch.setattr("columnist.robust.errors._SECONDS", -1.0)
+    monkeypatch.setattr("columnist.robust._errors._SECONDS", -1.0)
     monkeypatch.setattr(
-        "columnist.robust.errors.RowErrors.affordable", lambda self, kept, seconds=0.0: False
+        "columnist.robust._errors.RowErrors.affordable", lambda self, kept, seconds=0.0: False
     )
     found = RobustPCA(2, n_outliers=4, random_state=0, time_limit=3.0).fit(X)
     assert found.certificate_.status in ("precision_limit", "time_limit")

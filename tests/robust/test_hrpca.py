@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist._validation import random_generator
-from columnist.robust.hrpca import HRPCA
+from columnist.data._validation import random_generator
+from columnist.robust._hrpca import HRPCA
 from tests.robust.samples import contaminated, largest_angle
 
 

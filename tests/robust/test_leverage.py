@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.robust.leverage import LeverageOutliers
+from columnist.robust._leverage import LeverageOutliers
 from tests.strategies import matrices
 
 

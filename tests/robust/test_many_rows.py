@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust import many_rows
-from columnist.robust.concentrate import Trimming, trimmed_error
-from columnist.robust.cutoffs import classical_cutoffs, cross_fitted_cutoffs
-from columnist.robust.many_rows import KeptRows, ManyRows, given_mean, worth_passes
-from columnist.robust.subspace import fit_subspace, subspace_of_moments
+from columnist.robust import _many_rows as many_rows
+from columnist.robust._concentrate import Trimming, trimmed_error
+from columnist.robust._cutoffs import classical_cutoffs, cross_fitted_cutoffs
+from columnist.robust._many_rows import KeptRows, ManyRows, given_mean, worth_passes
+from columnist.robust._subspace import fit_subspace, subspace_of_moments
 from tests.linalg.test_blocks import Slices
 
 cuts = st.lists(st.integers(0, 50), max_size=4)
@@ -112,6 +112,6 @@ def test_few_rows_and_wide_rows_are_not_worth_passes(monkeypatch):
 
 def test_more_removed_rows_than_memory_holds(monkeypatch):
     rows = many(data())
-    monkeypatch.setattr("columnist._validation.available_memory", lambda: 100)
+    monkeypatch.setattr("columnist.linalg._memory.available_memory", lambda: 100)
     with pytest.raises(MemoryError, match="Lower n_outliers"):
         rows.descend([subspace_of_moments(rows.moments, 1, None)], 4, None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 from sklearn.covariance import MinCovDet
 
-from columnist.robust.mcd import (
+from columnist.robust._mcd import (
     _tightest,
     consistency_factor,
     mcd,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust import medians
-from columnist.robust.many_rows import ManyRows
+from columnist.robust import _medians as medians
+from columnist.robust._many_rows import ManyRows
 from tests.linalg.test_blocks import Slices
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from columnist.criteria import Frobenius, Nuclear
-from columnist.robust.errors import RowErrors
-from columnist.robust.nested import NestedRows
+from columnist.robust._errors import RowErrors
+from columnist.robust._nested import NestedRows
 from tests.robust.samples import contaminated
 
 

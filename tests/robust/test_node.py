@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.robust import node as node_module
-from columnist.robust.node import Incumbent, Node
+from columnist.robust import _node as node_module
+from columnist.robust._node import Incumbent, Node
 from tests.oracles.outliers import row_errors
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg.moments import moments_of
-from columnist.robust.concentrate import Trimming
-from columnist.robust.passes import (
+from columnist.linalg._moments import moments_of
+from columnist.robust._concentrate import Trimming
+from columnist.robust._passes import (
     BASE,
     CHOSEN,
     GONE,
@@ -26,7 +26,7 @@ from columnist.robust.passes import (
     merged_looks,
     merged_sorted,
 )
-from columnist.robust.subspace import fit_subspace
+from columnist.robust._subspace import fit_subspace
 from tests.linalg.test_blocks import Slices
 
 cuts = st.lists(st.integers(0, 40), max_size=5)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius, Nuclear, Spectral
-from columnist.robust import path as path_module
-from columnist.robust.path import OutlierPath, OutlierStep, _spaced, outlier_path
-from columnist.search.certificate import Certificate
+from columnist.robust import _path as path_module
+from columnist.robust._path import OutlierPath, OutlierStep, _spaced, outlier_path
+from columnist.search._certificate import Certificate
 from tests.oracles.outliers import best_rows
 from tests.robust.samples import contaminated
 

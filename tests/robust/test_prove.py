@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust import node as node_module
-from columnist.robust.prove import TOLERANCE, prove
+from columnist.robust import _node as node_module
+from columnist.robust._prove import TOLERANCE, prove
 from tests.oracles.outliers import best_rows, row_errors
 from tests.robust.samples import contaminated
 
@@ -262,7 +262,7 @@ def test_keyboard_interrupt_before_there_is_a_set(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("columnist.robust.prove.concentrated_rows", interrupt)
+    monkeypatch.setattr("columnist.robust._prove.concentrated_rows", interrupt)
     with pytest.raises(KeyboardInterrupt):
         prove(np.eye(5), 1, 1)
 
@@ -281,7 +281,7 @@ def test_deadline_at_any_look_at_the_clock(hard, monkeypatch):
     for looks in (1, 3, 10, 30, 100, 300):
         left = iter(range(looks))
         monkeypatch.setattr(
-            "columnist.robust.prove._Run.expired", lambda self, left=left: next(left, None) is None
+            "columnist.robust._prove._Run.expired", lambda self, left=left: next(left, None) is None
         )
         proof = prove(X, 1, 4)
         assert proof.status in ("time_limit", "optimal")

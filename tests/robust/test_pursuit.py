@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist.robust.pursuit import OutlierPursuit, pursue_outliers
+from columnist.robust._pursuit import OutlierPursuit, pursue_outliers
 from tests.strategies import matrices
 
 

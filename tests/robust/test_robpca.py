@@ -7,7 +7,7 @@ import pytest
 from sklearn.covariance import MinCovDet
 from sklearn.datasets import load_iris, load_wine
 
-from columnist.robust.robpca import ROBPCA
+from columnist.robust._robpca import ROBPCA
 from tests.robust.samples import contaminated, largest_angle
 
 

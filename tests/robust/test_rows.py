@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
-from columnist.robust.rows import RemovedRows, Scatter
-from columnist.search.engine import Limits, search
-from columnist.search.policies import get_policy
-from columnist.search.problem import Demand
+from columnist.robust._rows import RemovedRows, Scatter
+from columnist.search._engine import Limits, search
+from columnist.search._policies import get_policy
+from columnist.search._problem import Demand
 from tests.oracles.outliers import best_rows, row_errors
 from tests.strategies import CRITERIA, matrices, tolerance
 
@@ -161,5 +161,5 @@ def test_large_problems_skip_the_slow_starts(monkeypatch):
     X = np.random.default_rng(4).standard_normal((30, 3))
     problem = RemovedRows(X, 1, 4, Nuclear(), True)
     assert len(list(problem.incumbents(*problem.root(), np.inf))) == 3
-    monkeypatch.setattr("columnist.robust.rows._MOST_WORK", 1.0)
+    monkeypatch.setattr("columnist.robust._rows._MOST_WORK", 1.0)
     assert len(list(problem.incumbents(*problem.root(), np.inf))) == 1

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg.removal import remove_rows
-from columnist.robust.schatten import SchattenPCA, apparent_rank
-from columnist.robust.subspace import fit_subspace
+from columnist.robust._removal import remove_rows
+from columnist.robust._schatten import SchattenPCA, apparent_rank
+from columnist.robust._subspace import fit_subspace
 from tests.robust.samples import contaminated, largest_angle
 
 CENTERINGS = ("optimal", "mean", "none")

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg.moments import moments_of
-from columnist.robust.concentrate import trimmed_error
-from columnist.robust.many_rows import KeptRows, Measured
-from columnist.robust.passes import Measure
-from columnist.robust.screen import Rows, _farthest_subspace, screen
-from columnist.robust.solve_many import _screen_rows
-from columnist.robust.subspace import fit_subspace
+from columnist.linalg._moments import moments_of
+from columnist.robust._concentrate import trimmed_error
+from columnist.robust._many_rows import KeptRows, Measured
+from columnist.robust._passes import Measure
+from columnist.robust._screen import Rows, _farthest_subspace, screen
+from columnist.robust._solve_many import _screen_rows
+from columnist.robust._subspace import fit_subspace
 
 
 def measured(X, removed, r, mean):

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist._search import SearchOptions
-from columnist.robust.concentrate import trimmed_error
-from columnist.robust.many_rows import ManyRows, given_mean
-from columnist.robust.prove import prove
-from columnist.robust.solve_many import _removed_turn, _Undecided, certified_many
+from columnist.robust._concentrate import trimmed_error
+from columnist.robust._many_rows import ManyRows, given_mean
+from columnist.robust._prove import prove
+from columnist.robust._solve_many import _removed_turn, _Undecided, certified_many
+from columnist.search._options import SearchOptions
 from tests.linalg.test_blocks import Slices
 
 

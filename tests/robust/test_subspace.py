@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from columnist.robust.subspace import fit_subspace, fix_signs, principal_axes
+from columnist.robust._subspace import fit_subspace, fix_signs, principal_axes
 from tests.strategies import matrices
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from columnist.robust import RobustPCA
-from columnist.robust import team as team_module
-from columnist.robust.team import Team
+from columnist.robust import _team as team_module
+from columnist.robust._team import Team
 from tests.robust.samples import contaminated
 
 

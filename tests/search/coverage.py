@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from columnist.search.problem import Branches
+from columnist.search._problem import Branches
 
 
 class Coverage:

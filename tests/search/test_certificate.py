@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from columnist import Certificate, ColumnSelector
-from columnist.search.certificate import STATUSES, warn_unless_optimal
+from columnist.search._certificate import STATUSES, warn_unless_optimal
 
 
 def certificate(**changes):

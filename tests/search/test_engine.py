@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.search.engine import Limits, search
-from columnist.search.log import Progress
-from columnist.search.policies import Policy, get_policy
+from columnist.search._engine import Limits, search
+from columnist.search._log import Progress
+from columnist.search._policies import Policy, get_policy
 from tests.examples import examples
 from tests.search.coverage import Coverage
 
@@ -231,7 +231,7 @@ class Stopper:
 
 def every_report(monkeypatch):
     """No throttling, so that a callback sees every step."""
-    monkeypatch.setattr("columnist.search.engine._HISTORY_SECONDS", 0.0)
+    monkeypatch.setattr("columnist.search._engine._HISTORY_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt()], ids=["stop", "ctrl-c"])
@@ -406,7 +406,7 @@ def test_few_sets_are_all_measured_where_bounds_are_doubtful(n_solutions):
 
 
 def test_too_many_sets_are_not_measured(monkeypatch):
-    monkeypatch.setattr("columnist.search.engine._FEW_SETS", 10)
+    monkeypatch.setattr("columnist.search._engine._FEW_SETS", 10)
     problem = Measured.random(0, size=3)
     problem.doubtful = True
     assert search(problem, ORDERS["optimal"]).status == "precision_limit"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.search.frontier import Frontier
-from columnist.search.policies import Policy
-from columnist.search.problem import Branches
+from columnist.search._frontier import Frontier
+from columnist.search._policies import Policy
+from columnist.search._problem import Branches
 
 POLICIES = {
     "optimal": Policy("optimal"),

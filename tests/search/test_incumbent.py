@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.search.incumbent import exchange, greedy, incumbents, prefer_smaller
+from columnist.search._incumbent import exchange, greedy, incumbents, prefer_smaller
 from tests.search.coverage import Coverage
 
 PAST = -np.inf

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from columnist.search import interrupts
-from columnist.search.interrupts import deferred, expired, keeps_answer, pending, raise_pending
+from columnist.search import _interrupts as interrupts
+from columnist.search._interrupts import deferred, expired, keeps_answer, pending, raise_pending
 
 
 @pytest.fixture(autouse=True)

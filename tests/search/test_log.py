@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from columnist import ColumnSelector
-from columnist.search.log import Progress, SolverLog
+from columnist.search._log import Progress, SolverLog
 
 WIPE = "\r\x1b[2K"
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from columnist.search.certificate import Certificate
-from columnist.search.path import CertifiedPath, tightened
+from columnist.search._certificate import Certificate
+from columnist.search._path import CertifiedPath, tightened
 
 
 class Step(NamedTuple):

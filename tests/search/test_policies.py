@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.search.policies import SEARCHES, WEIGHTS, Policy, get_policy
+from columnist.search._policies import SEARCHES, WEIGHTS, Policy, get_policy
 
 F = np.array([1.0, 2.0, 0.5])
 U = np.array([4.0, 2.0, 3.0])

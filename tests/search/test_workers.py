@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist import ColumnSelector
-from columnist.search import engine
-from columnist.search.engine import Limits, search
-from columnist.search.policies import get_policy
-from columnist.search.workers import (
+from columnist.search import _engine as engine
+from columnist.search._engine import Limits, search
+from columnist.search._policies import get_policy
+from columnist.search._workers import (
     Portion,
     current_workers,
     expand_portion,

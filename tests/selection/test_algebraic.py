@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius
-from columnist.linalg import leverage
-from columnist.selection.algebraic import GKSSelector, PivotedQRSelector, StrongRRQRSelector
+from columnist.selection import _leverage as leverage
+from columnist.selection._algebraic import GKSSelector, PivotedQRSelector, StrongRRQRSelector
 from tests.oracles.brute_force import subset_error
 from tests.strategies import matrices, tolerance
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 
 from columnist import ColumnSelector, certify
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
-from columnist.linalg.sketch import randomized_range
+from columnist.linalg._sketch import randomized_range
 from tests.oracles.brute_force import best_subsets, subset_error
 from tests.strategies import CRITERIA, KINDS, matrices, random_matrix, targets, tolerance
 
@@ -588,7 +588,7 @@ def test_optimal_without_proof_warns():
 def test_randomized_reduction_stays_valid(monkeypatch, criterion, sparse, with_target):
     # A sketch of the usual width would lose nothing of a small matrix.
     monkeypatch.setattr(
-        "columnist.linalg.reduce.randomized_range",
+        "columnist.linalg._reduce.randomized_range",
         lambda X, rank, rng: randomized_range(X, 5, oversampling=0, n_iter=0, rng=rng),
     )
     for seed in range(12):
@@ -611,7 +611,7 @@ def test_randomized_reduction_stays_valid(monkeypatch, criterion, sparse, with_t
 @pytest.mark.parametrize("weight", ["u", "h"])
 def test_randomized_reduction_keeps_a_priori_bounds_valid(monkeypatch, weight):
     monkeypatch.setattr(
-        "columnist.linalg.reduce.randomized_range",
+        "columnist.linalg._reduce.randomized_range",
         lambda X, rank, rng: randomized_range(X, 5, oversampling=0, n_iter=0, rng=rng),
     )
     for seed in range(12):

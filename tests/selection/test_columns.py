@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
 from columnist.criteria import Frobenius, Nuclear, Spectral
-from columnist.linalg.reduce import reduce_data
-from columnist.search.downdates import best_goals
-from columnist.search.problem import Demand, SubsetProblem, check_problem
-from columnist.selection.columns import FrobeniusColumns, InvariantColumns, column_problem
+from columnist.linalg._reduce import reduce_data
+from columnist.search._downdates import best_goals
+from columnist.search._problem import Demand, SubsetProblem, check_problem
+from columnist.selection._columns import FrobeniusColumns, InvariantColumns, column_problem
 from tests.examples import examples
 from tests.oracles.brute_force import subset_error
 from tests.soak.oracle import ColumnTruth

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.selection import duplicates
-from columnist.selection.duplicates import shared_by_copies
+from columnist.selection import _duplicates as duplicates
+from columnist.selection._duplicates import shared_by_copies
 
 
 def distinct_columns(columns, allowed):

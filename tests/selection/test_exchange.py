@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius
-from columnist.selection.exchange import ExchangeSelector
-from columnist.selection.forward import ForwardSelector
+from columnist.selection._exchange import ExchangeSelector
+from columnist.selection._forward import ForwardSelector
 from tests.oracles.brute_force import subset_error
 from tests.strategies import CRITERIA, LogEnergy, matrices, random_matrix, targets, tolerance
 

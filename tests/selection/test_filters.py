@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius
-from columnist.selection.filters import CorrelationFilter, MatchingFilter
+from columnist.selection._filters import CorrelationFilter, MatchingFilter
 from tests.oracles.brute_force import subset_error
 from tests.strategies import matrices, targets, tolerance
 

@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius, Nuclear, Schatten
-from columnist.linalg.forward_gram import GramForward
-from columnist.linalg.forward_target import TargetForward
-from columnist.linalg.forward_wide import WideForward
 from columnist.selection import ForwardSelector
+from columnist.selection._forward_gram import GramForward
+from columnist.selection._forward_target import TargetForward
+from columnist.selection._forward_wide import WideForward
 from tests.oracles.brute_force import subset_error
 from tests.oracles.forward import greedy_extended
 from tests.strategies import CRITERIA, matrices, random_matrix, targets, tolerance
@@ -162,15 +162,15 @@ def test_large_sparse_equals_small_dense(monkeypatch, shape):
     X = (rng.random(shape) < rng.uniform(0.02, 0.6, n)) * rng.standard_normal(shape)
     X[:, ::7] = 0.0
     small = ForwardSelector(15, include=[7]).fit(X)
-    monkeypatch.setattr("columnist.selection.forward._GRAM_SIDE", 0)
-    monkeypatch.setattr("columnist.selection.forward._GRAM_SIDE_WIDE", 0)
+    monkeypatch.setattr("columnist.selection._forward._GRAM_SIDE", 0)
+    monkeypatch.setattr("columnist.selection._forward._GRAM_SIDE_WIDE", 0)
     large = ForwardSelector(15, include=[7]).fit(sp.csc_array(X))
     np.testing.assert_array_equal(large.selected_, small.selected_)
     np.testing.assert_allclose(large.errors_, small.errors_, rtol=1e-10)
 
 
 def test_wide_computes_everything_anew_when_much_has_shrunk(monkeypatch):
-    monkeypatch.setattr("columnist.linalg.forward_wide._FEW", 0)
+    monkeypatch.setattr("columnist.selection._forward_wide._FEW", 0)
     X = graded(40, 40, 1e9, seed=7)
     state, allowed, chosen = WideForward(X, 15), np.ones(40, dtype=bool), []
     for _ in range(15):

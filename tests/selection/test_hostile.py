@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 from columnist import ColumnSelector
-from columnist._matrices import Matrices
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
+from columnist.data._matrices import Matrices
 from tests.examples import examples
 from tests.soak.criteria import USERS, library_criterion
 from tests.soak.oracle import ColumnTruth

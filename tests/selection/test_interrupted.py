@@ -12,8 +12,8 @@ import pytest
 
 from columnist import ColumnSelector, certify, selection_path
 from columnist.criteria import Criterion, Nuclear, get_criterion
-from columnist.search.interrupts import pending
-from columnist.selection import columns
+from columnist.search._interrupts import pending
+from columnist.selection import _columns as columns
 from tests.examples import examples
 from tests.oracles.brute_force import subset_error
 
@@ -251,7 +251,7 @@ def test_an_interrupt_inside_the_search(monkeypatch, method, options, n_jobs):
     monkeypatch.setattr(columns.FrobeniusColumns, method, trips)
     # Nothing is explored ahead, so that there are nodes to interrupt.
     monkeypatch.setattr(columns.FrobeniusColumns, "_fits_shortcut", lambda *_: False)
-    monkeypatch.setattr("columnist.search.engine._EFFORT", (0.0, 0.0))
+    monkeypatch.setattr("columnist.search._engine._EFFORT", (0.0, 0.0))
     ended = 0
     for at in range(1, 500):
         left[0] = at
@@ -270,7 +270,7 @@ def test_an_interrupt_inside_the_search(monkeypatch, method, options, n_jobs):
 
 
 def test_an_interrupt_in_a_callback(monkeypatch):
-    monkeypatch.setattr("columnist.search.engine._HISTORY_SECONDS", 0.0)
+    monkeypatch.setattr("columnist.search._engine._HISTORY_SECONDS", 0.0)
     X = data(6)
     best = optimum(X, 4, "nuclear")
     for send in (True, False):

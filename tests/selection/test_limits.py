@@ -9,9 +9,10 @@ import pytest
 
 from columnist import ColumnSelector, certify, selection_path
 from columnist.criteria import get_criterion
-from columnist.linalg import swaps
-from columnist.search import engine
-from columnist.selection import certified, columns
+from columnist.search import _engine as engine
+from columnist.selection import _certified as certified
+from columnist.selection import _columns as columns
+from columnist.selection import _swaps as swaps
 from tests.memory import in_own_process, peak_memory
 from tests.oracles.brute_force import subset_error
 
@@ -177,7 +178,7 @@ def test_ties_are_not_settled_in_overtime(clock):
         return own(self, *arguments)
 
     clock.monkeypatch.setattr(columns.FrobeniusColumns, "completion_errors", counted)
-    clock.monkeypatch.setattr("columnist.selection.task.search", engine.search)
+    clock.monkeypatch.setattr("columnist.selection._task.search", engine.search)
     ColumnSelector(3, time_limit=5.0).fit(X)
     # The clock jumps before the search: it takes no step at all, nor does anything after it.
     assert not any(late)

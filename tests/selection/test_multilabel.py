@@ -16,11 +16,11 @@ from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, Stratifi
 
 from columnist.criteria import Frobenius, Nuclear
 from columnist.metrics import hamming_loss
-from columnist.selection.multilabel import (
+from columnist.selection._multilabel import (
     MultiLabelForwardClassifier,
     MultiLabelForwardClassifierCV,
 )
-from columnist.selection.thresholds import optimal_thresholds
+from columnist.selection._thresholds import optimal_thresholds
 from tests.steps import block_forward
 
 

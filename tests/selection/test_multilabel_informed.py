@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy.linalg import polar
 from scipy.spatial.distance import cdist
 
-from columnist.linalg.prox import l21_norm
-from columnist.selection import MultiLabelInformedSelector, multilabel_informed
-from columnist.selection.multilabel_informed import _first_basis, _laplacian
+from columnist.linalg._prox import l21_norm
+from columnist.selection import MultiLabelInformedSelector
+from columnist.selection import _multilabel_informed as multilabel_informed
+from columnist.selection._multilabel_informed import _first_basis, _laplacian
 from tests.oracles.row_sparse import coordinate_descent, subgradient_error
 from tests.strategies import matrices
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from columnist import Certificate, selection_path
 from columnist.criteria import Frobenius
-from columnist.selection.path import PathStep
+from columnist.selection._path import PathStep
 from tests.oracles.brute_force import best_subsets, subset_error
 from tests.strategies import CRITERIA, matrices, tolerance
 

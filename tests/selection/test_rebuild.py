@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist import ColumnSelector
-from columnist._matrices import Matrices
-from columnist.selection.rebuild import rebuild
+from columnist.data._matrices import Matrices
+from columnist.selection._rebuild import rebuild
 from tests.strategies import matrices
 
 FORMS = ("dense", "sparse", "gram")

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg.prox import l21_norm, row_norms
-from columnist.selection import RobustL21Selector, robust_l21
+from columnist.linalg._prox import l21_norm, row_norms
+from columnist.selection import RobustL21Selector
+from columnist.selection import _robust_l21 as robust_l21
 from tests.oracles.row_sparse import absolute_deviations, reweighted, subgradient_error
 from tests.strategies import matrices, targets
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist.linalg.prox import row_norms
+from columnist.linalg._prox import row_norms
 from columnist.selection import MultiLabelInformedSelector, RobustL21Selector
 
 TIGHT = {"tol": 1e-9, "max_iter": 50000}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from columnist.criteria import Frobenius
-from columnist.selection import sampling
-from columnist.selection.sampling import (
+from columnist.selection import _sampling as sampling
+from columnist.selection._sampling import (
     LeverageSampler,
     NormSampler,
     UniformSampler,

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.selection import stage_weights
-from columnist.selection.stage_weights import Candidates, best_weights, deflated, stage_errors
+from columnist.selection import _stage_weights as stage_weights
+from columnist.selection._stage_weights import Candidates, best_weights, deflated, stage_errors
 from tests.strategies import matrices
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.spectral.symmetric import (
+from columnist.spectral._symmetric import (
     DenseMatrix,
     DiagonalMatrix,
     LowRankMatrix,

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.linalg.blocks import RowBlocks
+from columnist.data._blocks import RowBlocks
 
 
 class ListedRows(RowBlocks):

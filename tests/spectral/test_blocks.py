@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_selection import f_classif
 
-from columnist.linalg.blocks import RowBlocks
+from columnist.data._blocks import RowBlocks
 from columnist.spectral import (
     MCSF,
     MRSF,
@@ -24,8 +24,8 @@ from columnist.spectral import (
     linear_similarity,
     resolve_similarity,
 )
-from columnist.spectral.block_factor import BlockFactor
-from columnist.spectral.graph import Graph
+from columnist.spectral._block_factor import BlockFactor
+from columnist.spectral._graph import Graph
 from tests.spectral.listed import ListedRows
 
 FEW = settings(max_examples=25)
@@ -118,7 +118,7 @@ def test_many_tiles(monkeypatch, m):
     X = np.random.default_rng(0).standard_normal((90, m))
     whole = knn_similarity(cut(X, [90])).toarray()
     for name, value in (("_ROWS", 7), ("_OTHERS", 11), ("_MANY", 1), ("_BLOCK", 50)):
-        monkeypatch.setattr(f"columnist.spectral.block_neighbors.{name}", value)
+        monkeypatch.setattr(f"columnist.spectral._block_neighbors.{name}", value)
     assert_array_equal(knn_similarity(cut(X, [50])).toarray(), whole)
 
 
@@ -339,7 +339,7 @@ def test_data_are_not_gathered(monkeypatch):
 @pytest.mark.parametrize("similarity", ["knn", "linear", "cosine"])
 def test_eigenvectors_on_blocks(monkeypatch, similarity, most):
     """From products of features, or by Lanczos steps with products on the blocks."""
-    monkeypatch.setattr("columnist.spectral.block_factor._MOST_FEATURES", most)
+    monkeypatch.setattr("columnist.spectral._block_factor._MOST_FEATURES", most)
     X, _ = samples(n=230)
     X /= X.max(axis=0)
     selector = SpectralSelector(2, score="phi3", n_clusters=3, similarity=similarity)
@@ -375,7 +375,7 @@ def test_too_many_neighbours():
 
 
 def test_memory_of_a_dense_similarity(monkeypatch):
-    monkeypatch.setattr("columnist._validation.available_memory", lambda: 1000)
+    monkeypatch.setattr("columnist.linalg._memory.available_memory", lambda: 1000)
     X, y = samples()
     for selector in (LaplacianScore(2, similarity="rbf"), LaplacianScore(2, similarity="relief")):
         with pytest.raises(MemoryError, match="knn"):

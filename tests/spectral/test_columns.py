@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
-from columnist.spectral.columns import common_features, prepare_columns, squared_lengths
-from columnist.spectral.forms import common_form
+from columnist.spectral._columns import common_features, prepare_columns, squared_lengths
+from columnist.spectral._forms import common_form
 from tests.strategies import matrices
 
 

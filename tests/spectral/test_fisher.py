@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 from sklearn.feature_selection import f_classif
 
-from columnist.spectral.fisher import FisherScore
-from columnist.spectral.graph import Graph
-from columnist.spectral.similarity import fisher_similarity
+from columnist.spectral._fisher import FisherScore
+from columnist.spectral._graph import Graph
+from columnist.spectral._similarity import fisher_similarity
 from tests.spectral.test_scatter import exact_classes
 
 FORMS = [np.asarray, sp.csr_array, sp.csc_array]

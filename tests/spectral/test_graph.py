@@ -20,7 +20,7 @@ from columnist.spectral import (
     leading_eigenpairs,
     normalized_cut,
 )
-from columnist.spectral.graph import Graph
+from columnist.spectral._graph import Graph
 from tests.spectral.data import KINDS, SEEDS, example_8, similarity
 
 

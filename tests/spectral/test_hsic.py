@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from columnist.spectral.fisher import FisherScore
-from columnist.spectral.hsic import HSIC
-from columnist.spectral.similarity import (
+from columnist.spectral._fisher import FisherScore
+from columnist.spectral._hsic import HSIC
+from columnist.spectral._similarity import (
     fisher_similarity,
     hsic_similarity,
     knn_similarity,
@@ -209,7 +209,7 @@ def test_kernels_of_classes_stay_small(monkeypatch):
     """No n x n matrix for classes: neither of 20,000 samples fits into what is left."""
     rng = np.random.default_rng(6)
     X, y = rng.standard_normal((20_000, 3)), rng.integers(0, 3, 20_000)
-    monkeypatch.setattr("columnist._validation.available_memory", lambda: 10**6)
+    monkeypatch.setattr("columnist.linalg._memory.available_memory", lambda: 10**6)
     HSIC(1).fit(X, y)
     for call in (lambda: HSIC(1, kernel="rbf").fit(X, y), lambda: HSIC(1).fit(X)):
         with pytest.raises(MemoryError, match="20000 samples needs about"):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import MultiTaskLasso
 
-from columnist.linalg.prox import row_shrink as shared
-from columnist.spectral.l21 import l21_regression, row_shrink
+from columnist.linalg._prox import row_shrink as shared
+from columnist.spectral._l21 import l21_regression, row_shrink
 from tests.oracles.row_sparse import subgradient_error
 from tests.strategies import matrices
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import scale
 
-from columnist.spectral.forms import common_form
-from columnist.spectral.mcsf import MCSF
-from columnist.spectral.similarity import fisher_similarity, knn_similarity, rbf_similarity
+from columnist.spectral._forms import common_form
+from columnist.spectral._mcsf import MCSF
+from columnist.spectral._similarity import fisher_similarity, knn_similarity, rbf_similarity
 
 
 def data(seed, n=25, m=9, c=3):

@@ -12,8 +12,8 @@ from sklearn.feature_selection import f_classif
 from sklearn.metrics import mutual_info_score
 
 from columnist.metrics import redundancy_rate
-from columnist.spectral.fisher import FisherScore
-from columnist.spectral.mrmr import MRMR
+from columnist.spectral._fisher import FisherScore
+from columnist.spectral._mrmr import MRMR
 from tests.spectral.test_fisher import FORMS, labelled
 
 SCHEMES = ["quotient", "difference"]

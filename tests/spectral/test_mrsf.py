@@ -12,13 +12,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, MultiTaskLasso
 from sklearn.preprocessing import scale
 
-from columnist.linalg.scaled_columns import ScaledColumns
-from columnist.spectral.forms import common_form
-from columnist.spectral.l21 import l21_regression
-from columnist.spectral.mcsf import MCSF
-from columnist.spectral.mrsf import MRSF
-from columnist.spectral.responses import lda_response, pca_response, svm_response
-from columnist.spectral.similarity import fisher_similarity, rbf_similarity
+from columnist.spectral._forms import common_form
+from columnist.spectral._l21 import l21_regression
+from columnist.spectral._mcsf import MCSF
+from columnist.spectral._mrsf import MRSF
+from columnist.spectral._responses import lda_response, pca_response, svm_response
+from columnist.spectral._scaled_columns import ScaledColumns
+from columnist.spectral._similarity import fisher_similarity, rbf_similarity
 from tests.oracles.row_sparse import subgradient_error
 
 

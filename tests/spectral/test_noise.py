@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from columnist.spectral.graph import Graph, laplacian
-from columnist.spectral.noise import blur, inject_noise, perturb_laplacian
-from columnist.spectral.similarity import knn_similarity, rbf_similarity
+from columnist.spectral._graph import Graph, laplacian
+from columnist.spectral._noise import blur, inject_noise, perturb_laplacian
+from columnist.spectral._similarity import knn_similarity, rbf_similarity
 
 
 def three_clusters(seed: int, n: int = 30) -> np.ndarray:

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.spectral.graph import Graph, laplacian
-from columnist.spectral.noise import perturb_laplacian
-from columnist.spectral.perturbation import eigengap_bound, score_bound, weyl_bound
-from columnist.spectral.similarity import rbf_similarity
+from columnist.spectral._graph import Graph, laplacian
+from columnist.spectral._noise import perturb_laplacian
+from columnist.spectral._perturbation import eigengap_bound, score_bound, weyl_bound
+from columnist.spectral._similarity import rbf_similarity
 
 SLACK = 1e-10
 

@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from columnist.spectral import relief_neighbors
-from columnist.spectral.relief import Relief, ReliefF, relief_similarity
+from columnist.spectral import _relief_neighbors as relief_neighbors
+from columnist.spectral._relief import Relief, ReliefF, relief_similarity
 from tests.spectral.data import SEEDS
 
 FORMS = [np.asarray, sp.csr_array, sp.csc_matrix]

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from columnist.linalg.scaled_columns import ScaledColumns
-from columnist.spectral.columns import prepare_columns
-from columnist.spectral.responses import (
+from columnist.spectral._columns import prepare_columns
+from columnist.spectral._responses import (
     lda_response,
     pca_response,
     spectral_response,
     svm_response,
 )
-from columnist.spectral.similarity import fisher_similarity, rbf_similarity
+from columnist.spectral._scaled_columns import ScaledColumns
+from columnist.spectral._similarity import fisher_similarity, rbf_similarity
 
 
 def labels(seed, n=20, c=3):

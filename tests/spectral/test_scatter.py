@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.spectral.scatter import class_scatter, column_scatter
+from columnist.spectral._scatter import class_scatter, column_scatter
 from tests.strategies import matrices
 
 FORMS = [np.asarray, np.asfortranarray, sp.csc_array, sp.csc_matrix]
@@ -89,9 +89,9 @@ def test_many_blocks(monkeypatch):
     X = sp.random_array((30, 200), density=0.2, format="csc", rng=np.random.default_rng(0))
     codes = np.arange(30) % 4
     whole = class_scatter(X, codes)
-    monkeypatch.setattr("columnist.linalg.passes._BLOCK", 500)
-    monkeypatch.setattr("columnist.spectral.group_sums._CACHED", 1000)
-    monkeypatch.setattr("columnist.spectral.group_sums._LEAST_ROWS", 2)
+    monkeypatch.setattr("columnist.linalg._passes._BLOCK", 500)
+    monkeypatch.setattr("columnist.spectral._group_sums._CACHED", 1000)
+    monkeypatch.setattr("columnist.spectral._group_sums._LEAST_ROWS", 2)
     for form in (X, X.toarray()):
         parts = class_scatter(form, codes)
         np.testing.assert_allclose(parts.between, whole.between, rtol=1e-12)

@@ -25,8 +25,8 @@ from columnist.spectral import (
     resolve_similarity,
     weighted_similarity,
 )
-from columnist.spectral.neighbors import neighbor_distances
-from columnist.spectral.symmetric import LowRankMatrix, SparseMatrix
+from columnist.spectral._neighbors import neighbor_distances
+from columnist.spectral._symmetric import LowRankMatrix, SparseMatrix
 from tests.spectral.data import SEEDS
 
 
@@ -231,6 +231,6 @@ def test_bad_options():
 
 
 def test_a_kernel_that_does_not_fit(monkeypatch):
-    monkeypatch.setattr("columnist._validation.available_memory", lambda: 1000)
+    monkeypatch.setattr("columnist.linalg._memory.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"similarity='rbf' of 50 samples.*similarity='knn'"):
         rbf_similarity(np.ones((50, 1)))

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from columnist.spectral import LaplacianScore, SpectralSelector, knn_similarity, rbf_similarity
-from columnist.spectral.graph import Graph
+from columnist.spectral._graph import Graph
 from tests.examples import examples
 from tests.spectral.data import SEEDS, three_clusters
 
@@ -181,7 +181,7 @@ def test_bad_data():
 
 def test_labels_never_make_a_square_matrix(monkeypatch):
     """The classes are used as a factor: quadratic memory would stop this."""
-    monkeypatch.setattr("columnist.spectral.symmetric.DenseMatrix.__init__", None)
+    monkeypatch.setattr("columnist.spectral._symmetric.DenseMatrix.__init__", None)
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 50_000)
     X = rng.normal(size=(50_000, 4)).astype(np.float32)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from columnist.spectral import stability
-from columnist.spectral.graph import Graph
-from columnist.spectral.noise import blur
-from columnist.spectral.similarity import rbf_similarity
-from columnist.spectral.spec import SpectralSelector
+from columnist.spectral._graph import Graph
+from columnist.spectral._noise import blur
+from columnist.spectral._similarity import rbf_similarity
+from columnist.spectral._spec import SpectralSelector
 from columnist.spectral.stability import noise_threshold, ranking_stability
 from tests.examples import examples
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.spectral.symmetric import LowRankMatrix, SparseMatrix, as_symmetric
+from columnist.spectral._symmetric import LowRankMatrix, SparseMatrix, as_symmetric
 from tests.spectral.data import KINDS, SEEDS, similarity
 
 
@@ -35,7 +35,7 @@ def test_answers_are_those_of_the_array(kind, seed, n):
 
 
 def test_wide_blocks(monkeypatch):
-    monkeypatch.setattr("columnist.linalg.passes._BLOCK", 20)
+    monkeypatch.setattr("columnist.linalg._passes._BLOCK", 20)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6, 11))
     for kind in ("dense", "sparse", "low rank", "sparse factor", "sum"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 from sklearn.svm import SVC
 
-from columnist.spectral.zero_norm import ZeroNormSVM
+from columnist.spectral._zero_norm import ZeroNormSVM
 from tests.spectral.test_fisher import FORMS, labelled
 
 
@@ -118,7 +118,7 @@ def test_units_and_float32():
 
 def test_memory_is_checked(monkeypatch):
     X, y = labelled(6, n=200)
-    monkeypatch.setattr("columnist._validation.available_memory", lambda: 10**5)
+    monkeypatch.setattr("columnist.linalg._memory.available_memory", lambda: 10**5)
     with pytest.raises(MemoryError, match="kernel of 200 samples needs about"):
         ZeroNormSVM(2).fit(X, y)
 

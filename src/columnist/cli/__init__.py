@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 done, 1 the task failed, 2 bad input or usage.
     """
     try:
-        from columnist.cli.app import run
+        from columnist.cli._app import run
     except KeyboardInterrupt:
         return 1
     except ModuleNotFoundError as error:

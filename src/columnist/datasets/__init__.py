@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import NoReturn
 
-from columnist.datasets.bundled import (
+from columnist.datasets._bundled import (
     load_bias_example,
     load_body_measures,
     load_crossing_lines,
@@ -16,19 +16,19 @@ from columnist.datasets.bundled import (
     load_wdbc,
     load_wine,
 )
-from columnist.datasets.fetchers import fetch, named_fetchers
-from columnist.datasets.home import data_home
-from columnist.datasets.listing import DatasetInfo, describe, list_datasets
-from columnist.datasets.make_clusters import make_box_classes, make_three_clusters, make_two_stars
-from columnist.datasets.make_columns import make_redundant_columns, make_sparse_loadings
-from columnist.datasets.make_outliers import (
+from columnist.datasets._fetchers import fetch, named_fetchers
+from columnist.datasets._home import data_home
+from columnist.datasets._listing import DatasetInfo, describe, list_datasets
+from columnist.datasets._make_clusters import make_box_classes, make_three_clusters, make_two_stars
+from columnist.datasets._make_columns import make_redundant_columns, make_sparse_loadings
+from columnist.datasets._make_outliers import (
     make_line_and_outliers,
     make_low_rank_outliers,
     make_phase_transition,
 )
-from columnist.datasets.make_targets import make_multilabel_low_rank, make_private_outputs
-from columnist.datasets.make_wide import make_wide_sparse
-from columnist.datasets.obtain import DataNotAvailable, download_dataset
+from columnist.datasets._make_targets import make_multilabel_low_rank, make_private_outputs
+from columnist.datasets._make_wide import make_wide_sparse
+from columnist.datasets._obtain import DataNotAvailable, download_dataset
 
 # fetch_arcene, fetch_vehicle and all others: one function per set of the catalogue.
 globals().update(named_fetchers())

@@ -48,7 +48,7 @@ _HOMES = {
 
 def __getattr__(name: str):
     if name in _HOMES:
-        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(importlib.import_module(f"{__name__}._{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,22 +1,22 @@
 """Feature selection from several sources of knowledge about samples and features."""
 
-from columnist.knowledge.aggregation import RankAggregation, aggregate_rankings
-from columnist.knowledge.covariance import (
+from columnist.knowledge._aggregation import RankAggregation, aggregate_rankings
+from columnist.knowledge._covariance import (
     commute_time_covariance,
     graph_similarity,
     mahalanobis_similarity,
 )
-from columnist.knowledge.evidence import (
+from columnist.knowledge._evidence import (
     annotation_similarity,
     count_hits,
     nearest_accuracy,
     significant_features,
 )
-from columnist.knowledge.generate import GeneStudy, make_gene_study
-from columnist.knowledge.knowledge_selector import KnowledgeSelector
-from columnist.knowledge.multi_source import MultiSourceSelector
-from columnist.knowledge.propagation import propagate, term_relevance, vote
-from columnist.knowledge.source import Source
+from columnist.knowledge._generate import GeneStudy, make_gene_study
+from columnist.knowledge._knowledge_selector import KnowledgeSelector
+from columnist.knowledge._multi_source import MultiSourceSelector
+from columnist.knowledge._propagation import propagate, term_relevance, vote
+from columnist.knowledge._source import Source
 
 __all__ = [
     "GeneStudy",

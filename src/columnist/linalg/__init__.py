@@ -1,0 +1,24 @@
+"""Numerical kernels that several families share: no estimators, no validation.
+
+For the author of a selector or a problem: ranking with ties, the small matrix that stands for data,
+and how rounding is charged.
+"""
+
+from columnist.linalg._reduce import Reduced, reduce_data, reduce_gram
+from columnist.linalg._rounding import AGREEMENT, EPS, agrees, allowance, growth, negligible
+from columnist.linalg._ties import TIE, first_largest, ranked
+
+__all__ = [
+    "AGREEMENT",
+    "EPS",
+    "TIE",
+    "Reduced",
+    "agrees",
+    "allowance",
+    "first_largest",
+    "growth",
+    "negligible",
+    "ranked",
+    "reduce_data",
+    "reduce_gram",
+]

@@ -1,11 +1,11 @@
 """How good a selection or a prediction is."""
 
-from columnist.metrics.accuracy import AccuracyBySize, aggregated_accuracy, paired_t_test
-from columnist.metrics.hamming import hamming_loss
-from columnist.metrics.neighbours import neighbour_jaccard
-from columnist.metrics.reconstruction import reconstruction_error
-from columnist.metrics.redundancy import redundancy_rate
-from columnist.metrics.similarity import matrix_consistency, similarity_residue
+from columnist.metrics._accuracy import AccuracyBySize, aggregated_accuracy, paired_t_test
+from columnist.metrics._hamming import hamming_loss
+from columnist.metrics._neighbours import neighbour_jaccard
+from columnist.metrics._reconstruction import reconstruction_error
+from columnist.metrics._redundancy import redundancy_rate
+from columnist.metrics._similarity import matrix_consistency, similarity_residue
 
 __all__ = [
     "AccuracyBySize",

@@ -5,15 +5,15 @@ that a figure can be restyled without computing anything again. Matplotlib is lo
 and by nothing else: ``pip install "columnist[plot]"`` brings it.
 """
 
-from columnist.plotting.comparison import ComparisonDisplay
-from columnist.plotting.error_path import ErrorPathDisplay
-from columnist.plotting.feature_scores import FeatureScoresDisplay
-from columnist.plotting.image_grid import OutlierImagesDisplay
-from columnist.plotting.outlier_map import OutlierMapDisplay
-from columnist.plotting.outlier_path import OutlierPathDisplay
-from columnist.plotting.representative import RepresentativeDisplay
-from columnist.plotting.scree import ScreeDisplay
-from columnist.plotting.search_progress import SearchProgressDisplay
+from columnist.plotting._comparison import ComparisonDisplay
+from columnist.plotting._error_path import ErrorPathDisplay
+from columnist.plotting._feature_scores import FeatureScoresDisplay
+from columnist.plotting._image_grid import OutlierImagesDisplay
+from columnist.plotting._outlier_map import OutlierMapDisplay
+from columnist.plotting._outlier_path import OutlierPathDisplay
+from columnist.plotting._representative import RepresentativeDisplay
+from columnist.plotting._scree import ScreeDisplay
+from columnist.plotting._search_progress import SearchProgressDisplay
 
 __all__ = [
     "ComparisonDisplay",

@@ -1,6 +1,6 @@
 """Reports: one self-contained HTML page about a selection, a certificate, or a cleaning."""
 
-from columnist.report.blocks import (
+from columnist.report._blocks import (
     Code,
     Facts,
     Figure,
@@ -13,13 +13,13 @@ from columnist.report.blocks import (
     Text,
     Verdict,
 )
-from columnist.report.certificate import certificate_report
-from columnist.report.cleaning import cleaning_report
-from columnist.report.comparison import comparison_report
-from columnist.report.outliers import outlier_report
-from columnist.report.page import asked_section, page, reproduce_section, write_report
-from columnist.report.ranking import ranking_report
-from columnist.report.selection import selection_report
+from columnist.report._certificate import certificate_report
+from columnist.report._cleaning import cleaning_report
+from columnist.report._comparison import comparison_report
+from columnist.report._outliers import outlier_report
+from columnist.report._page import asked_section, page, reproduce_section, write_report
+from columnist.report._ranking import ranking_report
+from columnist.report._selection import selection_report
 
 __all__ = [
     "Code",

@@ -1,31 +1,34 @@
 """Choosing features."""
 
-from columnist.selection.algebraic import GKSSelector, PivotedQRSelector, StrongRRQRSelector
-from columnist.selection.certified import ColumnSelector
-from columnist.selection.certify import certify
-from columnist.selection.exchange import ExchangeSelector
-from columnist.selection.filters import CorrelationFilter, MatchingFilter
-from columnist.selection.forward import ForwardSelector
-from columnist.selection.multilabel import (
+from columnist.selection._algebraic import GKSSelector, PivotedQRSelector, StrongRRQRSelector
+from columnist.selection._base import FastSelector
+from columnist.selection._certified import ColumnSelector
+from columnist.selection._certify import certify
+from columnist.selection._columns import column_problem
+from columnist.selection._exchange import ExchangeSelector
+from columnist.selection._filters import CorrelationFilter, MatchingFilter
+from columnist.selection._forward import ForwardSelector
+from columnist.selection._multilabel import (
     MultiLabelForwardClassifier,
     MultiLabelForwardClassifierCV,
 )
-from columnist.selection.multilabel_informed import MultiLabelInformedSelector
-from columnist.selection.path import PathStep, SelectionPath, selection_path
-from columnist.selection.robust_l21 import RobustL21Selector
-from columnist.selection.sampling import (
+from columnist.selection._multilabel_informed import MultiLabelInformedSelector
+from columnist.selection._path import PathStep, SelectionPath, selection_path
+from columnist.selection._robust_l21 import RobustL21Selector
+from columnist.selection._sampling import (
     LeverageSampler,
     NormSampler,
     UniformSampler,
     VolumeSampler,
 )
-from columnist.selection.solution import Solution
-from columnist.selection.two_stage import TwoStageSelector
+from columnist.selection._solution import Solution
+from columnist.selection._two_stage import TwoStageSelector
 
 __all__ = [
     "ColumnSelector",
     "CorrelationFilter",
     "ExchangeSelector",
+    "FastSelector",
     "ForwardSelector",
     "GKSSelector",
     "LeverageSampler",
@@ -44,5 +47,6 @@ __all__ = [
     "UniformSampler",
     "VolumeSampler",
     "certify",
+    "column_problem",
     "selection_path",
 ]

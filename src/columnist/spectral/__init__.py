@@ -1,9 +1,9 @@
 """Spectral feature selection: features that agree with a similarity of the samples."""
 
 from columnist.spectral import stability
-from columnist.spectral.fisher import FisherScore
-from columnist.spectral.forms import CommonForm, common_form
-from columnist.spectral.graph import (
+from columnist.spectral._fisher import FisherScore
+from columnist.spectral._forms import CommonForm, common_form
+from columnist.spectral._graph import (
     cut,
     cut_value,
     degrees,
@@ -11,16 +11,16 @@ from columnist.spectral.graph import (
     leading_eigenpairs,
     normalized_cut,
 )
-from columnist.spectral.hsic import HSIC
-from columnist.spectral.l21 import L21Solution, l21_regression
-from columnist.spectral.laplacian_score import LaplacianScore
-from columnist.spectral.mcsf import MCSF
-from columnist.spectral.mrmr import MRMR
-from columnist.spectral.mrsf import MRSF, PathReport
-from columnist.spectral.relief import Relief, ReliefF, relief_similarity
-from columnist.spectral.responses import lda_response, spectral_response, svm_response
-from columnist.spectral.semi_supervised import SemiSupervisedSelector
-from columnist.spectral.similarity import (
+from columnist.spectral._hsic import HSIC
+from columnist.spectral._l21 import L21Solution, l21_regression
+from columnist.spectral._laplacian_score import LaplacianScore
+from columnist.spectral._mcsf import MCSF
+from columnist.spectral._mrmr import MRMR
+from columnist.spectral._mrsf import MRSF, PathReport
+from columnist.spectral._relief import Relief, ReliefF, relief_similarity
+from columnist.spectral._responses import lda_response, spectral_response, svm_response
+from columnist.spectral._semi_supervised import SemiSupervisedSelector
+from columnist.spectral._similarity import (
     cosine_similarity,
     fisher_similarity,
     hsic_similarity,
@@ -32,9 +32,9 @@ from columnist.spectral.similarity import (
     resolve_similarity,
     weighted_similarity,
 )
-from columnist.spectral.spec import SpectralSelector
-from columnist.spectral.trace_ratio import TraceRatio
-from columnist.spectral.zero_norm import ZeroNormSVM
+from columnist.spectral._spec import SpectralSelector
+from columnist.spectral._trace_ratio import TraceRatio
+from columnist.spectral._zero_norm import ZeroNormSVM
 
 __all__ = [
     "HSIC",

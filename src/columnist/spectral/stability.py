@@ -22,12 +22,12 @@ import scipy.sparse as sp
 from scipy.optimize import brentq
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from columnist._validation import check_choice, check_count, random_generator, resolve_columns
-from columnist.linalg.passes import column_blocks, columns_of
-from columnist.linalg.reduce import squaring_scale
-from columnist.spectral.gamma import Gamma, resolve_gamma
-from columnist.spectral.graph import Graph
-from columnist.spectral.noise import (
+from columnist.data._validation import check_choice, check_count, random_generator, resolve_columns
+from columnist.linalg._passes import column_blocks, columns_of
+from columnist.linalg._reduce import squaring_scale
+from columnist.spectral._gamma import Gamma, resolve_gamma
+from columnist.spectral._graph import Graph
+from columnist.spectral._noise import (
     SHARES,
     NoisyGraph,
     blur,
@@ -38,16 +38,16 @@ from columnist.spectral.noise import (
     perturb_laplacian,
     spectral_norm,
 )
-from columnist.spectral.perturbation import (
+from columnist.spectral._perturbation import (
     eigengap_bound,
     growth,
     score_bound,
     turn,
     weyl_bound,
 )
-from columnist.spectral.scores import phi1, phi2, phi3
-from columnist.spectral.similarity import resolve_similarity
-from columnist.spectral.spec import SpectralSelector
+from columnist.spectral._scores import phi1, phi2, phi3
+from columnist.spectral._similarity import resolve_similarity
+from columnist.spectral._spec import SpectralSelector
 
 __all__ = [
     "NoisyGraph",

@@ -1,0 +1,108 @@
+"""The application: commands in the order in which people meet them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from columnist.cli import (
+    apply,
+    certify,
+    clean,
+    compare,
+    data,
+    demo,
+    outliers,
+    rank,
+    select,
+)
+from columnist.cli._cluster import DaskCommand
+from columnist.cli._errors import guarded, say_error
+
+__all__ = ["app", "run"]
+
+_EPILOG = "\n\n".join(
+    [
+        "[bold]Exit codes[/bold]",
+        "  0  done; also when Ctrl-C or a limit ended a search, whose best so far is kept",
+        "  1  the task failed: interrupted before anything was found, the Dask cluster went away, "
+        "certify --strict found better columns, no selector of compare could select",
+        "  2  bad input, bad options, or a file that cannot be read or written",
+    ]
+)
+
+# Commands with an option --dask.
+_ON_CLUSTERS = ("select", "rank", "outliers")
+
+app = typer.Typer(
+    name="columnist",
+    help="Choose columns of a data matrix, and prove how good the choice is.",
+    epilog=_EPILOG,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module, name in (
+    (select, "select"),
+    (apply, "apply"),
+    (certify, "certify"),
+    (rank, "rank"),
+    (compare, "compare"),
+    (outliers, "outliers"),
+    (clean, "clean"),
+):
+    kind = DaskCommand if name in _ON_CLUSTERS else None
+    app.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, name))
+app.add_typer(data.app, name="data", epilog=data.EPILOG)
+app.command("demo", epilog=demo.EPILOG)(demo.demo)
+
+
+@app.callback(invoke_without_command=True)
+def _program(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error comes from (COLUMNIST_DEBUG=1).")
+    ] = False,
+) -> None:
+    if debug:
+        os.environ["COLUMNIST_DEBUG"] = "1"
+    if version:
+        from columnist import __version__
+
+        print(f"columnist {__version__}")
+        raise typer.Exit()
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the application and answer with an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no error
+            stream.reconfigure(errors="backslashreplace")
+    return guarded(lambda: _run(arguments))
+
+
+def _usage_message(error) -> str:
+    """What is wrong with the command, and which help tells more."""
+    context = getattr(error, "ctx", None)
+    command = "columnist" if context is None else context.command_path
+    message = error.format_message().replace("Value error, ", "")
+    return f"{message} ({command} --help shows what there is)"
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = app(args=arguments, prog_name="columnist", standalone_mode=False)
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        say_error(_usage_message(error))
+        return 2
+    sys.stdout.flush()
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,195 @@
+"""``columnist demo``: a certified selection from start to end, on embedded data."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from columnist.cli._command import command, examples
+from columnist.cli._errors import BadInput
+from columnist.cli._options import Telling
+from columnist.cli._output import Screen
+from columnist.cli._progress import Watch, watching
+from columnist.cli._show import certificate_json, show_certificate, write_page
+from columnist.cli._text import percent
+
+__all__ = ["EPILOG", "demo"]
+
+EPILOG = examples("columnist demo", "columnist demo --out folder", "columnist demo --json")
+
+KEEP = 11
+LARGEST = 18
+PATH_SECONDS = 8.0
+PAGE, DATA = "demo-report.html", "demo-data.csv"
+
+
+@command
+def demo(
+    telling: Telling,
+    out: Annotated[
+        str, typer.Option("--out", help="Folder for the report and the data.", metavar="FOLDER")
+    ] = ".",
+) -> None:
+    """The best 11 of 30 measurements, proven, with a report: on data that come along."""
+    screen = Screen(telling, "demo")
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"--out {out} is a file: name a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    started = time.perf_counter()
+    with watching(screen, "loading") as watch:
+        story = Story(screen, watch)
+        story.question()
+        story.usual_answer()
+        story.certified_answer()
+        story.runners_up()
+        story.how_many()
+        story.write(folder)
+    story.try_it(folder)
+    screen.line(f"All of this took {time.perf_counter() - started:.0f} s.")
+    screen.finish(story.json())
+
+
+class Story:
+    """Breast cancer data: which measurements can be left out?"""
+
+    def __init__(self, screen: Screen, watch: Watch):
+        from sklearn.datasets import load_breast_cancer
+        from sklearn.preprocessing import StandardScaler
+
+        self.screen, self.watch = screen, watch
+        loaded = load_breast_cancer()
+        self.raw = loaded.data
+        self.diagnosis = loaded.target_names[loaded.target]
+        self.names = [str(name) for name in loaded.feature_names]
+        self.X = StandardScaler().fit_transform(loaded.data)
+
+    def say(self, text: str) -> None:
+        """A paragraph."""
+        for line in textwrap.wrap(" ".join(text.split()), 79):
+            self.screen.line(line)
+
+    def names_of(self, columns) -> list[str]:
+        """Names of columns."""
+        return [self.names[i] for i in columns]
+
+    def list_names(self, columns) -> None:
+        """Names of columns, indented."""
+        text = ", ".join(self.names_of(columns))
+        for line in textwrap.wrap(text, 77):
+            self.screen.line(f"  {line}")
+
+    def question(self) -> None:
+        """What we want to know."""
+        n, m = self.X.shape
+        self.screen.heading("The question")
+        self.say(f"""{n} tumours, {m} measurements each, all on one scale. Measuring is expensive:
+            which {KEEP} of the {m} should we keep so that the others can be rebuilt from them (by
+            linear regression) with the least error? There are {math.comb(m, KEEP):,} ways to
+            choose.""")
+
+    def usual_answer(self) -> None:
+        """Forward selection."""
+        from columnist import ColumnSelector
+
+        self.screen.heading("1. The usual answer: forward selection")
+        self.greedy = ColumnSelector(KEEP, search="greedy").fit(self.X)
+        self.list_names(self.greedy.selected_)
+        self.say(f"""It leaves {percent(self.greedy.relative_error_)} of the data unexplained. Is
+            that good? Could another choice do much better? Forward selection cannot tell.""")
+
+    def certified_answer(self) -> None:
+        """The best choice, and the proof."""
+        from columnist import ColumnSelector
+
+        self.screen.heading("2. Columnist: the best choice, with a proof")
+        self.watch.phase(f"choosing {KEEP} of {len(self.names)}")
+        selector = ColumnSelector(KEEP, n_solutions=4, callback=self.watch.callback)
+        self.best = best = selector.fit(self.X)
+        self.watch.settle(best.certificate_)
+        self.list_names(best.selected_)
+        worse = self.greedy.error_ / best.error_ - 1
+        verdict = (
+            "nothing can do better" if best.certificate_.is_optimal else "little can be gained"
+        )
+        self.say(f"""{percent(best.relative_error_)} unexplained: forward selection was
+            {percent(worse, 1)} worse than necessary, and now {verdict}.
+            {best.certificate_.nodes_generated:,} partial choices were looked at; their bounds rule
+            out all the others.""")
+        show_certificate(self.screen, best.certificate_)
+
+    def runners_up(self) -> None:
+        """The next best sets."""
+        best = self.best
+        self.screen.heading("3. The runners-up, proven as well")
+        winner = set(best.solutions_[0])
+        rows = [
+            [place, percent(s.error / best.error_ - 1),
+             ", ".join(self.names_of(sorted(set(s) - winner))) or "the choice above",
+             ", ".join(self.names_of(sorted(winner - set(s))))]
+            for place, s in enumerate(best.solutions_, start=1)
+        ]  # fmt: skip
+        self.screen.table(["place>", "worse by>", "with", "instead of"], rows, best=0)
+        if best.certificate_.is_optimal:
+            self.say("""No set outside this list is better than the last one in it. If a runner-up
+                is cheaper to measure, you now know what it costs in accuracy.""")
+
+    def how_many(self) -> None:
+        """Every size."""
+        from columnist import selection_path
+
+        self.screen.heading("4. How many columns do I need?")
+        self.say(f"""Every size up to {LARGEST}, at most {PATH_SECONDS:.0f} s for all of them
+            together. Where time runs out, the gap says how far from the best the choice can be at
+            most.""")
+        self.watch.phase(f"every size up to {LARGEST}")
+        self.path = path = selection_path(
+            self.X, LARGEST, time_limit=PATH_SECONDS, callback=self.watch.callback
+        )
+        rows = [
+            [len(step.selection), percent(relative), percent(step.certificate.gap),
+             step.certificate.status]
+            for step, relative in zip(path, path.relative_errors, strict=True)
+        ]  # fmt: skip
+        self.screen.table(["columns>", "unexplained>", "gap>", "status"], rows)
+
+    def write(self, folder: Path) -> None:
+        """The report, and the data for a first try."""
+        from columnist.io import write_table
+        from columnist.report import selection_report
+
+        self.watch.phase("writing")
+        n, m = self.X.shape
+        asked = {
+            "data": f"breast cancer (scikit-learn), {n} rows, {m} columns",
+            "keep": f"{KEEP} columns",
+            "columns": "centred and scaled",
+        }
+        page = selection_report(self.best, self.X, names=self.names, path=self.path, asked=asked)
+        write_page(page, str(folder / PAGE), self.screen)
+        write_table(folder / DATA, self.raw, self.names, after={"diagnosis": self.diagnosis})
+        self.screen.written("data", str(folder / DATA))
+
+    def try_it(self, folder: Path) -> None:
+        """What to type next."""
+        self.screen.heading("Now you")
+        path = folder / DATA
+        self.screen.line(f"columnist select {path} -k 5 --drop diagnosis --center --scale")
+        self.screen.line(f"columnist select {path} -k 5 --target diagnosis --center --scale")
+
+    def json(self) -> dict:
+        """The result for JSON."""
+        return {
+            "selected": self.names_of(self.best.selected_),
+            "relative_error": self.best.relative_error_,
+            "forward_relative_error": self.greedy.relative_error_,
+            "certificate": certificate_json(self.best.certificate_),
+            "solutions": [
+                {"columns": self.names_of(s), "error": s.error} for s in self.best.solutions_
+            ],
+        }

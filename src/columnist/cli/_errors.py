@@ -1,0 +1,135 @@
+"""What becomes of an exception: one line and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from columnist.cli._text import visible
+
+__all__ = ["BAD_INPUT", "FAILED", "BadInput", "Failed", "debugging", "guarded"]
+__all__ += ["in_options", "say_error"]
+
+FAILED, BAD_INPUT = 1, 2
+
+# How messages of the library name things, and what they are called on the command line.
+_WORDS: tuple[tuple[str, str], ...] = (
+    (r"\bn_features_to_select='auto'", "-k auto"),
+    (r"\bnon_numeric='(\w+)'", r"--non-numeric \1"),
+    (r"\bmissing='(\w+)'", r"--missing \1"),
+    (r"\bformat='(\w+)'", r"--format \1"),
+    (r"\bsearch='(\w+)'", r"--search \1"),
+    (r"\btarget='X'", "--explain X"),
+    (r"\btarget='y'", "--explain y"),
+    (r"\bids=", "--id"),
+    (r"(?<=') \(ids\)", ""),
+    (r"(?<=' )\((target|drop)\)", r"(--\1)"),
+    (r"(?<!['\w])tol\b(?=,| must)", "--tol"),
+    (r", or an instance of columnist\.criteria\.Criterion\b", ""),
+    (r"\blist_datasets\(\) has all\b", "columnist data list shows all"),
+    (r"\b(header|drop|target|variable|format|delimiter)=(True|None)?(?!\w)", r"--\1"),
+    (r"\bn_features_to_select\b", "-k"),
+    (r"\btime_limit\b", "--time-limit"),
+    (r"\bn_components=(\d+)", r"--components \1"),
+    (r"\bn_components\b", "the number of components"),
+    (r"\bn_outliers\b", "the number of outliers"),
+    (r"\bmax_features\b", "--path"),
+    (r"\bmax_gap\b", "--max-gap"),
+    (r"\bn_solutions\b", "--solutions"),
+    (r"\brandom_state\b", "--seed"),
+    (r"\bn_jobs\b", "--jobs"),
+)
+
+
+class BadInput(ValueError):
+    """Something the user gave cannot be used; the message says what to do."""
+
+
+class Failed(Exception):
+    """The task was understood but failed; the message says how."""
+
+
+def debugging() -> bool:
+    """Whether exceptions are to be shown in full."""
+    return os.environ.get("COLUMNIST_DEBUG", "") not in ("", "0")
+
+
+def guarded(work: Callable[[], Any]) -> int:
+    """Run a command and answer with its exit code; 0 where it returns none."""
+    try:
+        return work() or 0
+    except BrokenPipeError:
+        return _reader_left()
+    except (KeyboardInterrupt, EOFError):
+        say_error("interrupted before anything was found; nothing was written")
+        return FAILED
+    except Failed as error:
+        say_error(str(error))
+        return FAILED
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            return _reader_left()
+        return _bad(error, _system_message(error))
+    except MemoryError as error:
+        return _bad(error, f"not enough memory. {error}")
+    except (ValueError, TypeError, ImportError) as error:
+        return _bad(error, str(error) or type(error).__name__)
+    except Exception as error:
+        # Typer's own ways to end a command and to refuse an option pass through.
+        if type(error).__module__.partition(".")[0] in ("typer", "click"):
+            raise
+        return _bug(error)
+
+
+def say_error(message: str) -> None:
+    """One line on standard error."""
+    text = " ".join(visible(part) for part in message.split())
+    print(f"error: {text}", file=sys.stderr, flush=True)
+
+
+def in_options(message: str) -> str:
+    """A message of the library in terms of the command line."""
+    for pattern, words in _WORDS:
+        message = re.sub(pattern, words, message)
+    return message
+
+
+def _bad(error: BaseException, message: str) -> int:
+    if debugging():
+        traceback.print_exception(error)
+    say_error(message if isinstance(error, BadInput) else in_options(message))
+    return BAD_INPUT
+
+
+def _bug(error: Exception) -> int:
+    if debugging():
+        traceback.print_exception(error)
+    say_error(
+        f"unexpected {type(error).__name__}: {error} (this is a bug; "
+        "run again with COLUMNIST_DEBUG=1 to see where)"
+    )
+    return FAILED
+
+
+def _system_message(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def _reader_left() -> int:
+    """The reader of a pipe has seen enough: end quietly."""
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            try:
+                os.dup2(quiet, stream.fileno())
+            except (OSError, ValueError):
+                pass
+    return 0

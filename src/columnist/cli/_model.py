@@ -1,0 +1,211 @@
+"""The model file: plain JSON with all that new data need, and nothing that runs.
+
+A model has a ``kind`` (``"selection"``, ``"outliers"`` or ``"cleaning"``), the ``columns`` it was
+fitted to, how they were ``prepare``-d, and the numbers of its kind. Numbers are written with all
+their digits: applied to the data of the fit, a model gives what the fit gave.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from columnist.cli._errors import BadInput
+from columnist.cli._text import plain
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from columnist.cli._inputs import Data
+
+__all__ = ["KINDS", "Model", "read_model", "write_model"]
+
+FORMAT, VERSION = "columnist model", 1
+KINDS = ("selection", "outliers", "cleaning")
+# Entries of the largest matrix that is worth writing.
+_LARGEST = 5_000_000
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a fit found, ready for new data.
+
+    Attributes
+    ----------
+    kind : str
+        One of ``KINDS``.
+    columns : tuple of str
+        Names of the features, in the order of all arrays.
+    arrays : dict of str to ndarray
+        The numbers, by name; which ones depends on the kind.
+    fill, mean, scale : ndarray or None
+        What stands for missing values, is subtracted, and divides the columns.
+    facts : dict
+        Everything else: error, certificate, options.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    arrays: dict[str, np.ndarray]
+    fill: np.ndarray | None = None
+    mean: np.ndarray | None = None
+    scale: np.ndarray | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kind: str, data: Data, arrays: dict[str, Any], facts: Mapping[str, Any]) -> Model:
+        """The model of a fit to these data."""
+        return cls(kind, data.names, arrays, data.fill_values(), data.mean, data.scale, dict(facts))
+
+    def prepare(self, X):
+        """Rows as the fit saw them: centred and scaled."""
+        X = X if self.mean is None else X - self.mean
+        return X if self.scale is None else X / self.scale
+
+    def restore(self, X, columns=slice(None)):
+        """The way back from :meth:`prepare`, for some columns."""
+        X = X if self.scale is None else X * self.scale[columns]
+        return X if self.mean is None else X + self.mean[columns]
+
+
+def write_model(model: Model, path: str) -> None:
+    """Write a model, whole or not at all."""
+    from columnist import __version__
+    from columnist.io import atomic_path
+
+    largest = max((a.size for a in model.arrays.values()), default=0)
+    if largest > _LARGEST:
+        raise BadInput(f"--model {path}: {largest:,} numbers are too many for a JSON file.")
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "columnist": __version__,
+        "kind": model.kind,
+        "columns": list(model.columns),
+        "prepare": {"fill": model.fill, "mean": model.mean, "scale": model.scale},
+        "arrays": model.arrays,
+        "facts": model.facts,
+    }
+    text = json.dumps(plain(content), allow_nan=False, separators=(",", ":"))
+    with atomic_path(path) as temporary:
+        Path(temporary).write_text(text + "\n", encoding="utf-8")
+
+
+def read_model(path: str) -> Model:
+    """Read and check a model."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"{path}: there is no such file.") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{path} is no model: it is not JSON, or cut off.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise BadInput(f"{path} is no model: columnist select --model writes one.")
+    if content.get("version") != VERSION:
+        raise BadInput(
+            f"{path} has version {content.get('version')!r} of the model format; this columnist "
+            f"reads version {VERSION}."
+        )
+    try:
+        return _checked(content)
+    except _Damaged as damage:
+        raise BadInput(f"{path} is damaged: {damage}.") from None
+
+
+class _Damaged(Exception):
+    """Something in a model is not what it has to be."""
+
+
+# Shapes of the arrays of each kind: m features, other letters are free; ``?`` may be absent.
+_SHAPES: Mapping[str, Mapping[str, str]] = {
+    "selection": {"coef?": "km", "intercept?": "m", "components?": "rm"},
+    "outliers": {"mean": "m", "components": "rm", "variances": "r"},
+    "cleaning": {"coef": "qm", "mean": "m", "confidential?": "sm"},
+}
+_NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "selection": (),
+    "outliers": ("score_cutoff", "orthogonal_cutoff", "unit"),
+    "cleaning": ("utility",),
+}
+
+
+def _checked(content: dict[str, Any]) -> Model:
+    kind = content.get("kind")
+    if kind not in KINDS:
+        raise _Damaged(f"unknown kind {kind!r}")
+    columns = content.get("columns")
+    if not _are(columns, str) or not columns or len(set(columns)) < len(columns):
+        raise _Damaged("columns must be different names")
+    given, prepare, facts = (_mapping(content, k) for k in ("arrays", "prepare", "facts"))
+    sizes: dict[str, int] = {"m": len(columns)}
+    arrays = {}
+    if kind == "selection":
+        arrays["selected"] = _indices(given.get("selected"), len(columns))
+        sizes["k"] = len(arrays["selected"])
+    for name, shape in _SHAPES[kind].items():
+        if name.endswith("?") and given.get(name[:-1]) is None:
+            continue
+        name = name.removesuffix("?")
+        arrays[name] = _numbers(given.get(name), name, shape, sizes)
+    for name in _NUMBERS[kind]:
+        if not _is_number(facts.get(name)):
+            raise _Damaged(f"{name} must be a number")
+    steps = {
+        name: None if prepare.get(name) is None else _numbers(prepare[name], name, "m", sizes)
+        for name in ("fill", "mean", "scale")
+    }
+    if steps["scale"] is not None and not (steps["scale"] > 0.0).all():
+        raise _Damaged("scale must be positive")
+    return Model(kind, tuple(columns), arrays, **steps, facts=facts)
+
+
+def _mapping(content: dict[str, Any], name: str) -> dict[str, Any]:
+    value = content.get(name)
+    if not isinstance(value, dict):
+        raise _Damaged(f"{name} is missing")
+    return value
+
+
+def _are(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and all(type(value) is kind for value in values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _indices(values: Any, limit: int) -> np.ndarray:
+    import numpy as np
+
+    if not _are(values, int) or not values or len(set(values)) < len(values):
+        raise _Damaged("selected must hold different whole numbers")
+    if min(values) < 0 or max(values) >= limit:
+        raise _Damaged(f"selected must be between 0 and {limit - 1}")
+    return np.array(values, dtype=np.intp)
+
+
+def _numbers(values: Any, name: str, shape: str, sizes: dict[str, int]) -> np.ndarray:
+    """An array of finite numbers; letters that are met for the first time become known."""
+    import numpy as np
+
+    rows = values if len(shape) == 2 else [values]
+    right = isinstance(rows, list) and all(
+        isinstance(row, list) and all(map(_is_number, row)) for row in rows
+    )
+    if not right:
+        raise _Damaged(f"{name} must hold numbers")
+    if len(shape) == 2 and len(rows) != sizes.setdefault(shape[0], len(rows)):
+        raise _Damaged(f"{name} has {len(rows)} rows instead of {sizes[shape[0]]}")
+    wide = sizes.setdefault(shape[-1], len(rows[0]) if rows else 0)
+    if any(len(row) != wide for row in rows):
+        raise _Damaged(f"{name} must have {wide} numbers a row")
+    try:
+        array = np.array(rows, dtype=np.float64).reshape(-1, wide)
+    except OverflowError:
+        raise _Damaged(f"{name} must hold finite numbers") from None
+    if not np.isfinite(array).all():
+        raise _Damaged(f"{name} must hold finite numbers")
+    return array if len(shape) == 2 else array[0]

@@ -1,0 +1,1 @@
+"""The one door: what X, y and weights are, wherever they live."""

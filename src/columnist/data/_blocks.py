@@ -1,0 +1,189 @@
+"""Matrices that are visited block by block: the protocol, and how one is recognised.
+
+An estimator that can work without holding all rows asks :func:`open_blocks`; what it gets back
+may live in another process, on disk or on a cluster. Whoever keeps such collections registers
+how they are opened: nothing here, and no family of estimators, knows their library.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._moments import Moments, merged_moments, moments_of
+
+__all__ = ["RowBlocks", "has_target", "open_blocks", "register_blocks"]
+
+# Library of a collection -> module of this package that opens it, imported when it is met.
+_KEEPERS = {"dask": "columnist.distributed._rows"}
+_OPENERS: dict[str, Callable[[Any], RowBlocks | None]] = {}
+
+
+class RowBlocks(ABC):
+    """A matrix cut into blocks of rows, of which each is visited where it is.
+
+    ``visit(block, *parts)`` receives one block, a NumPy array or a SciPy sparse array, and the
+    same rows of everything in ``along`` (arrays with one row per sample, or blocks cut alike).
+    Constants belong into ``visit`` itself. ``merge`` receives a list of results, and must not
+    depend on how they are grouped.
+    """
+
+    n_features: int
+    dtype: np.dtype
+    is_sparse: bool
+    # Whether the rows can be visited, and visited again.
+    keeps_rows: bool = True
+    # Anything with the columns' number and names, for scikit-learn's checks.
+    header: Any
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the target came with the rows."""
+        return False
+
+    @property
+    @abstractmethod
+    def lengths(self) -> tuple[int, ...]:
+        """Rows of every block; counted if nobody knows."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return sum(self.lengths), self.n_features
+
+    @property
+    def starts(self) -> np.ndarray:
+        """First row of every block."""
+        return np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(np.intp)
+
+    @abstractmethod
+    def fold(self, visit: Callable, merge: Callable[[list], Any], *along) -> Any:
+        """Visit every block and merge the results."""
+
+    @abstractmethod
+    def collect(self, visit: Callable, *along) -> list:
+        """Visit every block; the results in order."""
+
+    @abstractmethod
+    def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
+        """Visit all pairs of blocks; for every block its merged results, in order.
+
+        Here ``visit(block, other, i, j)`` receives two blocks and their first rows, and ``merge``
+        the results of one block with all others in order.
+        """
+
+    @abstractmethod
+    def fold_links(self, visit: Callable, merge: Callable[[list], Any], links: sp.csr_array) -> Any:
+        """Visit all pairs of blocks that a sparse matrix over the rows links, and merge.
+
+        Here ``visit(block, other, tile)`` receives two blocks and their part of ``links``.
+        """
+
+    @abstractmethod
+    def map(self, visit: Callable, n_columns: int | None, dtype=np.float64):
+        """The collection of ``visit(block)``, computed when it is used.
+
+        ``n_columns`` is the width of the results, None for one number a row.
+        """
+
+    @abstractmethod
+    def take(self, columns: np.ndarray):
+        """The collection of some columns, of the kind that was opened."""
+
+    @abstractmethod
+    def divided(self, scale: float) -> RowBlocks:
+        """The same with all entries divided by a number."""
+
+    @abstractmethod
+    def cut_like(self, other: RowBlocks) -> RowBlocks:
+        """The same rows in the blocks of another one."""
+
+    def by_columns(self) -> ColumnParts | None:
+        """The same in blocks of columns; None where the rows themselves are not kept."""
+        return None
+
+    def workers(self):
+        """Helpers for long searches where the blocks are: see :mod:`columnist.search._workers`."""
+        return None
+
+    def moments(self, y: RowBlocks | np.ndarray | None = None, read: Callable | None = None):
+        """Moments of the columns, followed by those of the target that ``read`` makes of y."""
+        moments = self.fold(BlockMoments(read), merged_moments, *([] if y is None else [y]))
+        if moments.count == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        return moments
+
+    def largest(self) -> float:
+        """Largest entry in absolute value."""
+        return self.fold(_largest, max)
+
+    def gather(self) -> np.ndarray | sp.csr_array:
+        """All rows in one array."""
+        parts = self.collect(_itself)
+        return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+class BlockMoments:
+    """Moments of a block, next to its target if there is one."""
+
+    def __init__(self, read: Callable | None = None):
+        self._read = read
+
+    def __call__(self, X, *y) -> Moments:
+        return moments_of(self._joint(X, *y))
+
+    def _joint(self, X, *y):
+        if not y:
+            return X
+        assert self._read is not None  # whoever has a target says how it is read
+        Y = self._read(*y)
+        if len(Y) != X.shape[0]:
+            raise ValueError(
+                f"A block of X has {X.shape[0]} rows, but its part of y has {len(Y)}: cut both "
+                "into the same rows."
+            )
+        if sp.issparse(X):
+            return sp.hstack([X, sp.csr_array(Y)], format="csr")
+        return np.hstack([X, Y])
+
+    def operations(self, X, *y) -> float:
+        """Multiplications of the inner products."""
+        m, n = self._joint(X, *y).shape
+        return float(m) * n**2
+
+
+def open_blocks(X) -> RowBlocks | None:
+    """X as blocks of rows, or None if it is no such collection."""
+    if isinstance(X, RowBlocks):
+        return X
+    library = type(X).__module__.partition(".")[0]
+    if library not in _OPENERS and library in _KEEPERS and library in sys.modules:
+        importlib.import_module(_KEEPERS[library])
+    opener = _OPENERS.get(library)
+    return None if opener is None else opener(X)
+
+
+def has_target(X) -> bool:
+    """Whether X are blocks whose target came with the rows."""
+    return isinstance(X, RowBlocks) and X.has_target
+
+
+def register_blocks(library: str, opener: Callable[[Any], RowBlocks | None]) -> None:
+    """Say how collections of a library are opened; ``opener`` may decline with None."""
+    _OPENERS[library] = opener
+
+
+def _itself(block):
+    return block
+
+
+def _largest(block) -> float:
+    values = block.data if sp.issparse(block) else block
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

@@ -1,0 +1,213 @@
+"""Validation at the door; the only module that touches scikit-learn's private helpers."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_feature_names_in,
+    _check_n_features,
+    validate_data,
+)
+
+from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.linalg._memory import check_memory
+
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_real",
+    "check_room",
+    "check_search",
+    "feature_names",
+    "open_data",
+    "random_generator",
+    "read_data",
+    "resolve_columns",
+    "resolve_constraints",
+    "resolve_size",
+]
+
+
+def read_data(estimator, *data, **checks):
+    """X, or X and y, as arrays that scikit-learn has checked; collections are gathered."""
+    return validate_data(estimator, *map(_gathered, data), **checks)
+
+
+def open_data(estimator, X, *, reset: bool = True, **checks) -> np.ndarray | RowBlocks:
+    """The same, but a collection of blocks stays where it is; visits check its entries."""
+    blocks = open_blocks(X)
+    if blocks is None:
+        return validate_data(estimator, X, reset=reset, **checks)
+    if getattr(blocks, "ndim", 2) != 2:
+        raise ValueError("Expected 2D array, got 1D array instead: X needs rows and columns.")
+    _check_numeric(blocks)
+    _check_feature_names(estimator, blocks.header, reset=reset)
+    _check_n_features(estimator, blocks.header, reset=reset)
+    return blocks
+
+
+def _gathered(X):
+    """X itself; all rows of a collection, with the names of its columns if they have any."""
+    blocks = open_blocks(X)
+    if blocks is None:
+        return X
+    m, n = blocks.shape
+    if not blocks.is_sparse:
+        check_memory(
+            2.0 * m * n * blocks.dtype.itemsize,
+            f"Bringing {m} x {n} entries into one process",
+            "Use an estimator that works on blocks, or select rows first.",
+        )
+    gathered = blocks.gather()
+    columns = getattr(blocks.header, "columns", None)
+    return gathered if columns is None else type(blocks.header)(gathered, columns=columns)
+
+
+def _check_numeric(blocks: RowBlocks) -> None:
+    if blocks.dtype.kind in "fiub":
+        return
+    dtypes = getattr(blocks.header, "dtypes", None)
+    if dtypes is None:
+        raise ValueError(f"X must hold real numbers; got entries of type {blocks.dtype}.")
+    strange = [
+        repr(name)
+        for name, dtype in dtypes.items()
+        if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub")
+    ]
+    raise ValueError(
+        f"X has columns that are not numeric: {', '.join(strange[:10])}"
+        f"{', ...' if len(strange) > 10 else ''}. Drop or encode them first; "
+        "nullable numbers become plain ones by astype('float64')."
+    )
+
+
+def check_choice(name: str, value, options: Iterable[str]) -> None:
+    """Raise unless ``value`` is one of the named options."""
+    options = tuple(options)
+    if not isinstance(value, str) or value not in options:
+        listed = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_real(name: str, value, *, low: float, high: float = np.inf, strict: bool = False) -> None:
+    """Raise unless ``value`` is a real number in the interval (``strict``: low excluded)."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not (low < value if strict else low <= value) or not value <= high:
+        sign = ">" if strict else ">="
+        upper = "" if np.isinf(high) else f" and <= {high:g}"
+        raise ValueError(f"{name} must be a number {sign} {low:g}{upper}; got {value!r}.")
+
+
+def check_count(name: str, value, *, low: int) -> None:
+    """Raise unless ``value`` is an integer of at least ``low``."""
+    integral = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if not integral or value < low:
+        raise ValueError(f"{name} must be an integer >= {low}; got {value!r}.")
+
+
+def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") -> int:
+    """Number of columns from an int, a fraction in (0, 1), or None for half."""
+    if value is None:
+        return max(1, n_features // 2)
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        if not 1 <= int(value) <= n_features:
+            raise ValueError(
+                f"{name} must be between 1 and the number of features ({n_features}); got {value}."
+            )
+        return int(value)
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if is_number and 0.0 < value < 1.0:
+        return max(1, int(value * n_features))
+    raise ValueError(
+        f"{name} must be an integer >= 1, a fraction strictly between 0 and 1, or None; "
+        f"got {value!r}."
+    )
+
+
+def resolve_columns(
+    name: str, columns, n_features: int, names: np.ndarray | Sequence[str] | None
+) -> list[int]:
+    """Indices of columns given by index or name, duplicates removed, order kept."""
+    if columns is None:
+        return []
+    if isinstance(columns, (str, numbers.Integral)):
+        columns = [columns]
+    columns = np.asarray(columns, dtype=object).ravel()
+    if len(columns) == n_features and all(isinstance(c, (bool, np.bool_)) for c in columns):
+        return [int(i) for i in np.flatnonzero(columns.astype(bool))]
+    return list(dict.fromkeys(_column_index(name, c, n_features, names) for c in columns))
+
+
+def _column_index(name: str, column, n_features: int, names) -> int:
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(
+                f"{name} names the column {column!r}, but X has no column names: "
+                "pass a data frame, or use indices."
+            )
+        found = np.flatnonzero(np.asarray(names, dtype=object) == column)
+        if found.size == 0:
+            raise ValueError(f"{name} names the column {column!r}, which X does not have.")
+        return int(found[0])
+    if isinstance(column, numbers.Integral) and not isinstance(column, (bool, np.bool_)):
+        if not -n_features <= int(column) < n_features:
+            raise ValueError(
+                f"{name} holds the index {int(column)}, but X has {n_features} columns."
+            )
+        return int(column) % n_features
+    raise ValueError(f"{name} must hold column indices or names; got {column!r}.")
+
+
+def resolve_constraints(
+    include, exclude, n_features: int, names: np.ndarray | None
+) -> tuple[list[int], list[int]]:
+    """Indices of the columns that must, and that must not, be selected."""
+    include = resolve_columns("include", include, n_features, names)
+    exclude = resolve_columns("exclude", exclude, n_features, names)
+    both = sorted(set(include) & set(exclude))
+    if both:
+        raise ValueError(f"include and exclude share the columns {both}: remove them from one.")
+    return include, exclude
+
+
+def check_room(size: int, include, exclude, n_features: int) -> None:
+    """Raise unless ``size`` columns can hold the included and avoid the excluded ones."""
+    if len(include) > size:
+        raise ValueError(
+            f"include names {len(include)} columns, but only {size} are to be selected: "
+            "raise n_features_to_select or include fewer."
+        )
+    if n_features - len(exclude) < size:
+        raise ValueError(
+            f"exclude leaves {n_features - len(exclude)} columns, but {size} are to be selected: "
+            "lower n_features_to_select or exclude fewer."
+        )
+
+
+def check_search(estimator) -> None:
+    """Check the parameters that every certified search has: weight, limits and callback."""
+    check_real("epsilon", estimator.epsilon, low=0.0, high=1e100)
+    check_real("max_gap", estimator.max_gap, low=0.0, high=1.0)
+    if estimator.time_limit is not None:
+        check_real("time_limit", estimator.time_limit, low=0.0)
+    if estimator.max_nodes is not None:
+        check_count("max_nodes", estimator.max_nodes, low=0)
+    if estimator.max_memory is not None:
+        check_real("max_memory", estimator.max_memory, low=0.0, strict=True)
+    if estimator.callback is not None and not callable(estimator.callback):
+        raise ValueError(f"callback must be callable or None; got {estimator.callback!r}.")
+
+
+def feature_names(estimator, input_features=None) -> np.ndarray:
+    """Names of the input columns, as scikit-learn derives them."""
+    return _check_feature_names_in(estimator, input_features)
+
+
+def random_generator(random_state) -> np.random.Generator:
+    """A NumPy generator from what scikit-learn calls a random state."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

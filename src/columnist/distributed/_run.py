@@ -1,0 +1,348 @@
+"""Visits and merges as Dask tasks."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import dask.base
+import numpy as np
+import scipy.sparse as sp
+from dask.base import get_scheduler
+from dask.callbacks import Callback
+from dask.delayed import Delayed, delayed
+
+from columnist.distributed._cost import Cost, bytes_of, charge
+from columnist.linalg._threads import single_threaded_blas
+
+__all__ = [
+    "ClusterError",
+    "as_matrix",
+    "cluster_client",
+    "cluster_errors",
+    "compute",
+    "merge_tree",
+    "visit_task",
+    "watch",
+]
+
+# Results merged by one task: trees of few levels that still keep few results in memory.
+_FAN_IN = 8
+# Seconds between two looks at tasks that run elsewhere.
+_TICK = 0.2
+# Seconds after which workers that all have paused will not go on.
+_PAUSED = 60.0
+# What goes along with the blocks, one number a row or more, Dask would call large.
+_SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
+# What Dask raises when a cluster cannot do its work, by name: not all are in every version.
+_REASONS = {
+    "KilledWorker": "The same work took worker after worker of the Dask cluster down, most likely "
+    "because they ran out of memory. Use smaller chunks, or workers with more memory each.",
+    "NoWorkerError": "The Dask cluster has no workers left. Start some, and fit again.",
+    "NoValidWorkerError": "No worker of the Dask cluster may do the work. Start others, and fit "
+    "again.",
+}
+
+
+class ClusterError(RuntimeError):
+    """The Dask cluster went away, or lost the same work again and again."""
+
+
+class _Watch:
+    """Who is told how many visits of a pass are done."""
+
+    def __init__(self, callback: Callable[[int, int], object]):
+        self.callback = callback
+        self.planned = self.done = self.total = 0
+        self.topic, self._next = "", _new_topic()
+        self._told = (0.0, (-1, -1))
+
+    def plan(self) -> str:
+        """One visit more for the next pass; where it announces its end."""
+        self.planned += 1
+        return self._next
+
+    def start(self) -> None:
+        """A pass of all planned visits begins."""
+        self.done, self.total, self.planned = 0, self.planned, 0
+        # What is announced late must not count for the next pass.
+        self.topic, self._next = self._next, _new_topic()
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell what is new, at most a few times a second; a repeated visit counts once."""
+        state = min(self.done, self.total), self.total
+        now, (before, last) = time.perf_counter(), self._told
+        if state != last and (state[0] in (0, self.total) or now - before >= _TICK):
+            self._told = now, state
+            self.callback(*state)
+
+    def finish(self) -> None:
+        """All visits of the pass are done."""
+        self.done = self.total
+        self.tell()
+
+
+def _new_topic() -> str:
+    return f"columnist-visits-{uuid.uuid4().hex}"
+
+
+_WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watch(callback: Callable[[int, int], object]) -> Iterator[None]:
+    """Follow everything computed on blocks inside.
+
+    Parameters
+    ----------
+    callback : callable
+        Receives the number of visits done and the number of all visits, a few times a second;
+        both start anew with every pass over the data. What it raises ends the computation.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from columnist.distributed import watch
+    >>> from columnist.selection import ForwardSelector
+    >>> X = da.from_array(np.random.default_rng(0).standard_normal((1000, 5)), chunks=(250, 5))
+    >>> seen = []
+    >>> with watch(lambda done, total: seen.append((done, total))):
+    ...     selector = ForwardSelector(2).fit(X)
+    >>> seen[0], seen[-1]
+    ((0, 4), (4, 4))
+    """
+    token = _WATCH.set(_Watch(callback))
+    try:
+        yield
+    finally:
+        _WATCH.reset(token)
+
+
+def visit_task(visit, block, *parts) -> Delayed:
+    """Task that visits one block; ``visit`` itself is a delayed object, shared by all."""
+    watcher = _WATCH.get()
+    return _visited(visit, block, list(parts), None if watcher is None else watcher.plan())
+
+
+def merge_tree(merge, tasks: Sequence[Delayed]) -> Delayed:
+    """Merge the results of tasks, a few at a time."""
+    tasks, levels = list(tasks), 0
+    while len(tasks) > 1:
+        groups = [tasks[i : i + _FAN_IN] for i in range(0, len(tasks), _FAN_IN)]
+        tasks = [_merged(merge, g) if len(g) > 1 else g[0] for g in groups]
+        levels += 1
+    charge(Cost(levels=levels))
+    return tasks[0]
+
+
+def compute(tasks: Sequence[Delayed]) -> list:
+    """Run tasks, on the current cluster if there is one, and count what they cost.
+
+    Raises
+    ------
+    ClusterError
+        If the cluster cannot finish them. What a task itself raises is raised here.
+    """
+    started = time.perf_counter()
+    client, watcher = cluster_client(), _WATCH.get()
+    if watcher is not None:
+        watcher.start()
+    with single_threaded_blas():
+        counted = _run_here(tasks, watcher) if client is None else _run(client, tasks, watcher)
+    if watcher is not None:
+        watcher.finish()
+    total = Cost(passes=1, seconds=time.perf_counter() - started)
+    for _, cost in counted:
+        total = total + cost
+    charge(total)
+    return [result for result, _ in counted]
+
+
+def as_matrix(block: Any) -> Any:
+    """A block as visitors expect it: a NumPy array or a SciPy sparse array."""
+    if isinstance(block, (int, float)):
+        return block
+    if hasattr(block, "to_numpy"):  # a pandas object
+        block = block.to_numpy()
+    elif hasattr(block, "to_scipy_sparse"):  # an array of the library sparse
+        block = block.to_scipy_sparse()
+    return sp.csr_array(block) if sp.issparse(block) else np.asarray(block)
+
+
+@delayed
+def _visited(visit: Callable, block, parts: list, topic: str | None) -> tuple[Any, Cost]:
+    block = as_matrix(block)
+    parts = [as_matrix(part) for part in parts]
+    operations = getattr(visit, "operations", None)
+    cost = Cost(visits=1, broadcast=bytes_of(getattr(visit, "__dict__", {})))
+    if operations is not None:
+        cost.operations = operations(block, *parts)
+    result = visit(block, *parts)
+    if topic is not None:
+        _announce(topic)
+    return result, cost
+
+
+@delayed
+def _merged(merge: Callable, counted: list) -> tuple[Any, Cost]:
+    cost = Cost(merges=1, reduced=sum(bytes_of(result) for result, _ in counted))
+    for _, part in counted:
+        cost = cost + part
+    return merge([result for result, _ in counted]), cost
+
+
+# -- on this machine --------------------------------------------------------------
+
+
+def _run_here(tasks: Sequence[Delayed], watcher: _Watch | None) -> Sequence:
+    if watcher is None:
+        return dask.base.compute(*tasks)
+
+    def finished(key, *_):
+        if _is_visit(key):
+            watcher.done += 1
+            watcher.tell()
+
+    with Callback(posttask=finished):
+        return dask.base.compute(*tasks)
+
+
+def _is_visit(key) -> bool:
+    return isinstance(key, str) and key.startswith("_visited-")
+
+
+# -- on a cluster -----------------------------------------------------------------
+
+
+def cluster_client():
+    """The client of the current Dask cluster; None where Dask would compute in this process."""
+    client = getattr(get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scheduler_info") else None
+
+
+def _run(client, tasks: Sequence[Delayed], watcher: _Watch | None) -> Sequence:
+    """Results of tasks; whatever ends the wait early cancels them."""
+    futures: list = []
+    settings = dask.config.set(_SETTINGS)
+    with settings, cluster_errors(client), _listening(client, watcher), _room_for_others():
+        try:
+            futures = client.compute(list(tasks))
+            _wait(client, futures, watcher)
+            return client.gather(futures)
+        except BaseException:
+            if client.status == "running":
+                client.cancel(futures, force=True)
+            raise
+
+
+def _wait(client, futures: list, watcher: _Watch | None) -> None:
+    """Until all are done, or one has failed."""
+    from distributed import wait
+
+    moving = time.perf_counter()
+    while True:
+        try:
+            wait(futures, timeout=_TICK)
+            return
+        except TimeoutError:
+            pass
+        if watcher is not None:
+            watcher.tell()
+        if any(future.status not in ("pending", "finished") for future in futures):
+            return
+        if client.status == "closed":
+            raise CancelledError
+        if not _all_paused(client):
+            moving = time.perf_counter()
+        elif time.perf_counter() - moving > _PAUSED:
+            raise ClusterError(
+                f"All workers of the Dask cluster have paused for {_PAUSED:g} s: their memory is "
+                "full. Use smaller chunks, or workers with more memory each."
+            )
+
+
+def _all_paused(client) -> bool:
+    """Whether no worker takes up work, as they do when their memory is full."""
+    workers = client.scheduler_info().get("workers", {}).values()
+    return bool(workers) and all(worker.get("status") == "paused" for worker in workers)
+
+
+@contextmanager
+def cluster_errors(client) -> Iterator[None]:
+    """Say in one way that the cluster failed; errors of the tasks pass."""
+    try:
+        yield
+    except CancelledError as error:
+        raise _gone(client) from error
+    except Exception as error:
+        name = type(error).__name__
+        if name in _REASONS:
+            raise ClusterError(_REASONS[name]) from error
+        if client.status != "running":
+            raise _gone(client) from error
+        raise
+
+
+def _gone(client) -> ClusterError:
+    if client.status == "running":
+        return ClusterError(
+            "The Dask cluster dropped the work before it was done, as it does when it is "
+            "restarted. Fit again."
+        )
+    address = getattr(client.scheduler, "address", None) or "its address"
+    return ClusterError(
+        f"The Dask scheduler at {address} has gone away before the work was done. Start the "
+        "cluster again, connect a new client, and fit again; or close the client to compute on "
+        "this machine."
+    )
+
+
+@contextmanager
+def _room_for_others() -> Iterator[None]:
+    """A task that waits for other tasks leaves its thread to them."""
+    from distributed import rejoin, secede
+
+    try:
+        secede()
+    except (KeyError, AttributeError, ValueError):  # no task of a worker
+        yield
+        return
+    try:
+        yield
+    finally:
+        rejoin()
+
+
+@contextmanager
+def _listening(client, watcher: _Watch | None) -> Iterator[None]:
+    """Count what the visits announce."""
+    if watcher is None:
+        yield
+        return
+
+    def heard(_event) -> None:
+        watcher.done += 1
+
+    client.subscribe_topic(watcher.topic, heard)
+    try:
+        yield
+    finally:
+        if client.status == "running":
+            client.unsubscribe_topic(watcher.topic)
+
+
+def _announce(topic: str) -> None:
+    """Tell the client that a visit is done, if this is a worker of a cluster."""
+    from distributed import get_worker
+
+    try:
+        get_worker().log_event(topic, 1)
+    except ValueError:
+        pass

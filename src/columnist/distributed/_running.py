@@ -1,0 +1,183 @@
+"""Sums over a stream of rows, for every estimator that needs no more."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from columnist.data._blocks import RowBlocks
+from columnist.data._target import indicator_of, resolve_target
+from columnist.linalg._moments import Moments, merged_moments, moments_of
+
+__all__ = ["RunningMoments"]
+
+
+class RunningMoments(RowBlocks):
+    """Means and inner products of rows that come one batch after the other.
+
+    Pass it to ``fit`` in place of X (and y): every selector that depends on inner products of
+    columns alone, :class:`~columnist.ColumnSelector` and :func:`~columnist.certify` among them,
+    gives the answer that it would give for all rows at once.
+
+    Parameters
+    ----------
+    classes : array-like, optional
+        All class labels that y may hold, if it holds labels.
+
+    Attributes
+    ----------
+    n_samples_seen_ : int
+        Rows so far.
+    n_features_in_ : int
+        Columns of X.
+    mean_ : ndarray of shape (n_features,)
+        Means of the columns.
+    covariance_ : ndarray of shape (n_features, n_features)
+        Covariances of the columns (divided by the number of rows).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist import ColumnSelector
+    >>> from columnist.distributed import RunningMoments
+    >>> rng = np.random.default_rng(0)
+    >>> stream = RunningMoments()
+    >>> for _ in range(10):
+    ...     batch = rng.standard_normal((100, 2)) @ rng.standard_normal((2, 6))
+    ...     stream = stream.partial_fit(batch)
+    >>> stream.n_samples_seen_
+    1000
+    >>> ColumnSelector(2).fit(stream).certificate_.status
+    'optimal'
+    """
+
+    keeps_rows = False
+
+    def __init__(self, *, classes=None):
+        self.classes = classes
+
+    # -- summing up ---------------------------------------------------------------
+
+    def partial_fit(self, X, y=None) -> RunningMoments:
+        """Add rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Target of these rows; if any batch has one, all must.
+
+        Returns
+        -------
+        self
+        """
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        joint = X
+        if y is not None:
+            Y = self._target(y, X.shape[0])
+            joint = np.hstack([X.toarray() if hasattr(X, "toarray") else X, Y])
+        self._check_alike(X.shape[1], joint.shape[1])
+        self.n_features = self.n_features_in_ = X.shape[1]
+        return self._add(moments_of(joint))
+
+    def merge(self, other: RunningMoments) -> RunningMoments:
+        """Add the rows that another one has seen.
+
+        Parameters
+        ----------
+        other : RunningMoments
+            Sums over other rows of the same columns.
+
+        Returns
+        -------
+        self
+        """
+        if hasattr(other, "_moments"):
+            self._check_alike(other.n_features_in_, len(other._moments.mean))
+            self.n_features = self.n_features_in_ = other.n_features_in_
+            self._add(other._moments)
+        return self
+
+    def _target(self, y, n_samples: int) -> np.ndarray:
+        if self.classes is None:
+            y = np.asarray(y)
+            if y.ndim == 1 and y.dtype.kind in "OUSbiu":
+                raise ValueError(
+                    "y holds class labels, of which one batch may not show all: "
+                    "use RunningMoments(classes=...). For values, pass floating point numbers."
+                )
+            return resolve_target(y, n_samples)
+        check_consistent_length(y, np.empty(n_samples))
+        return indicator_of(y, self.classes)
+
+    def _check_alike(self, n_features: int, width: int) -> None:
+        if not hasattr(self, "_moments"):
+            return
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but the rows before had {self.n_features_in_}."
+            )
+        if width != len(self._moments.mean):
+            raise ValueError("y must be given for all rows or for none, with the same targets.")
+
+    def _add(self, moments: Moments) -> RunningMoments:
+        seen = getattr(self, "_moments", None)
+        self._moments = moments if seen is None else merged_moments([seen, moments])
+        return self
+
+    # -- what was seen ------------------------------------------------------------
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows so far."""
+        return self._seen().count
+
+    @property
+    def mean_(self) -> np.ndarray:
+        """Means of the columns."""
+        return self._seen().mean[: self.n_features]
+
+    @property
+    def covariance_(self) -> np.ndarray:
+        """Covariances of the columns."""
+        return self._seen().covariance()[: self.n_features, : self.n_features]
+
+    def _seen(self) -> Moments:
+        if not hasattr(self, "_moments"):
+            raise ValueError("No rows were seen: call partial_fit first.")
+        return self._moments
+
+    # -- in place of X ------------------------------------------------------------
+
+    dtype = np.dtype(np.float64)
+    is_sparse = False
+    ndim = 2
+
+    @property
+    def header(self) -> np.ndarray:
+        """Something with the columns' number."""
+        self._seen()
+        return np.empty((1, self.n_features))
+
+    @property
+    def has_target(self) -> bool:
+        """Whether the rows came with a target."""
+        return hasattr(self, "_moments") and len(self._moments.mean) > self.n_features
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return (self.n_samples_seen_,)
+
+    def moments(self, y=None, read=None) -> Moments:
+        """The sums themselves; y is part of them."""
+        if y is not None:
+            raise ValueError("The target belongs to partial_fit: call fit with the sums alone.")
+        return self._seen()
+
+    def _rows(self, *_):
+        raise ValueError(
+            "RunningMoments keeps sums, not rows: this computation needs the rows themselves."
+        )
+
+    fold = collect = against = fold_links = map = take = divided = cut_like = gather = _rows

@@ -1,0 +1,136 @@
+"""Columnar files read by polars: Parquet and Feather, and the columns of any frame."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from columnist.io._columns import unique_names
+from columnist.io._inputs import Input
+from columnist.io._table import DataFileError, one_line
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FrameColumns", "guarded", "import_polars", "read_feather", "read_parquet"]
+
+
+class FrameColumns:
+    """The columns of a polars frame."""
+
+    def __init__(self, frame: pl.DataFrame, details: dict[str, str] | None = None) -> None:
+        self.frame = frame
+        self.details = details or {}
+        self.extras: dict[str, np.ndarray] = {}
+        self.names, self.renamed = unique_names(frame.columns)
+
+    def kind(self, place: int) -> str:
+        """See `Columns`."""
+        return kind_of(self.frame.dtypes[place])
+
+    def detail(self, place: int) -> str:
+        """See `Columns`."""
+        name = self.frame.columns[place]
+        if name in self.details:
+            return self.details[name]
+        values = self.frame.to_series(place).drop_nulls().head(1).to_list()
+        return f"such as {one_line(repr(values[0]))[:60]}" if values else ""
+
+    def numbers(self, places: Sequence[int]) -> np.ndarray:
+        """See `Columns`."""
+        pl = import_polars()
+        frame = self.frame
+        if list(places) != list(range(frame.width)):
+            frame = frame.select([frame.columns[place] for place in places])
+        odd = [name for name, dtype in frame.schema.items() if dtype != pl.Float64]
+        if odd:
+            frame = frame.with_columns(pl.col(odd).cast(pl.Float64))
+        # Missing becomes nan.
+        return np.ascontiguousarray(frame.to_numpy(order="c"))
+
+    def values(self, place: int) -> np.ndarray:
+        """See `Columns`."""
+        pl = import_polars()
+        series = self.frame.to_series(place)
+        if self.kind(place) != "number":
+            return objects(text_series(series))
+        if series.dtype == pl.Boolean:
+            series = series.cast(pl.Int64)
+        if series.dtype.is_integer() and not series.null_count():
+            return series.to_numpy()
+        return series.cast(pl.Float64).to_numpy()
+
+
+def kind_of(dtype: Any) -> str:
+    """What a polars type holds; a column of nothing counts as numbers, all missing."""
+    pl = import_polars()
+    if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
+        return "number"
+    if dtype.is_temporal():
+        return "dates"
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        return "text"
+    return str(dtype.base_type()).lower()
+
+
+def text_series(series: pl.Series) -> pl.Series:
+    """Values of any kind as text."""
+    pl = import_polars()
+    try:
+        return series.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        values = [None if value is None else str(value) for value in series.to_list()]
+        return pl.Series(series.name, values, dtype=pl.String)
+
+
+def objects(series: pl.Series) -> np.ndarray:
+    """Text as an array of str and None."""
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return values
+
+
+def import_polars() -> Any:
+    """Polars, or what to do without it."""
+    try:
+        import polars
+    except ImportError as error:
+        raise DataFileError(
+            "CSV, TSV, Parquet and Feather files need polars: "
+            'pip install "columnist[io]" (NPY, NPZ, MAT, MTX, svmlight and ARFF do not).'
+        ) from error
+    return polars
+
+
+def guarded(action: Callable[[], Any], problem: str) -> Any:
+    """The result of an action of polars; its many errors become one."""
+    pl = import_polars()
+    try:
+        return action()
+    except (pl.exceptions.PolarsError, OSError, ValueError, MemoryError) as error:
+        raise DataFileError(f"{problem}: {one_line(error)[:200]}") from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # not an Exception, yet an error
+            raise
+        raise DataFileError(f"{problem}.") from error
+
+
+def read_parquet(data: Input) -> FrameColumns:
+    """Columns of a Parquet file."""
+    pl = import_polars()
+    whole = data.plain_path or io.BytesIO(data.read())
+    return FrameColumns(
+        guarded(lambda: pl.read_parquet(whole, glob=False), "not a readable Parquet file")
+    )
+
+
+def read_feather(data: Input) -> FrameColumns:
+    """Columns of a Feather (Arrow IPC) file."""
+    pl = import_polars()
+    # Not by its path: a file mapped into memory could change under our hands.
+    content = io.BytesIO(data.read())
+    frame = guarded(lambda: pl.read_ipc(content), "not a readable Feather (Arrow) file")
+    return FrameColumns(frame)

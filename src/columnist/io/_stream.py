@@ -1,0 +1,213 @@
+"""Tables to files, a few rows at a time: `write_stream`."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+
+from columnist.io._atomic import atomic_folder, atomic_path
+from columnist.io._formats import extension_format
+from columnist.io._table import DataFileError, one_line
+from columnist.io._write import (
+    Content,
+    all_numbers,
+    checked,
+    frame_of,
+    write_header,
+    write_rows,
+    zipped,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Part", "streamed_format", "write_stream"]
+
+STREAMED = ("csv", "tsv", "parquet", "npy", "zarr")
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+# Numbers, their names, and the columns before and after them.
+Part = tuple[np.ndarray, list[str], dict[str, Any], dict[str, Any]]
+Take = Callable[[Content], None]
+
+
+def streamed_format(name: str) -> str:
+    """The format of a file that is written a few rows at a time."""
+    format = "csv" if name == "-" else extension_format(name)
+    if name.lower().rstrip("/").endswith(".zarr"):
+        format = "zarr"
+    if format not in STREAMED:
+        raise DataFileError(
+            "this format is not written block by block; use .csv, .tsv, .parquet, .npy or .zarr."
+        )
+    return format
+
+
+def write_stream(
+    path: str | os.PathLike[str], first: Part, rest: Iterator[Part], n_rows: int
+) -> None:
+    """Write a table that comes in parts, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, or the folder of a Zarr array; ``"-"`` is standard output.
+    first : tuple
+        The first rows: a matrix, the names of its columns, columns before and after them.
+    rest : iterator of tuple
+        All other rows, alike.
+    n_rows : int
+        Number of all rows.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be written, or the format cannot hold the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.io._stream import write_stream
+    >>> rows = [(np.array([[1.5], [i]]), ["a"], {"id": [i, i]}, {}) for i in range(2)]
+    >>> write_stream("-", rows[0], iter(rows[1:]), 4)
+    id,a
+    0,1.5
+    0,0.0
+    1,1.5
+    1,1.0
+    """
+    name = os.fspath(path)
+    try:
+        format = streamed_format(name)
+        start = checked(*first)
+        with _OPENERS[format](name, start, n_rows) as take:
+            take(start)
+            for part in rest:
+                take(checked(*part))
+    except DataFileError as error:
+        raise DataFileError(one_line(f"{name}: {error}")) from error
+    except BrokenPipeError:
+        raise  # whoever reads standard output has seen enough
+    except OSError as error:
+        raise DataFileError(
+            one_line(f"{name}: cannot be written: {error.strerror or error}.")
+        ) from error
+
+
+@contextmanager
+def _open_text(name: str, start: Content, n_rows: int) -> Iterator[Take]:
+    delimiter = DELIMITERS[streamed_format(name)]
+    with _text_file(name) as file:
+        write_header(start, file, delimiter)
+        yield lambda content: write_rows(content, file, delimiter)
+
+
+@contextmanager
+def _text_file(name: str) -> Iterator[BinaryIO]:
+    if name == "-":
+        with _standard_output() as file:
+            yield file
+        return
+    with atomic_path(name) as temporary, open(temporary, "wb") as file:
+        if not zipped(name, "csv"):
+            yield file
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
+            yield cast(BinaryIO, inner)
+
+
+class _Words:
+    """Bytes for a stream that takes text only."""
+
+    def write(self, content: bytes) -> int:
+        return sys.stdout.write(bytes(content).decode())
+
+
+@contextmanager
+def _standard_output() -> Iterator[Any]:
+    sys.stdout.flush()
+    if not hasattr(sys.stdout, "buffer"):
+        yield _Words()
+        return
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _open_parquet(name: str, start: Content, n_rows: int) -> Iterator[Take]:
+    import pyarrow.parquet as pq
+
+    schema = _arrow(start).schema
+    with atomic_path(name) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+        yield lambda content: writer.write_table(_arrow(content).cast(schema))
+
+
+def _arrow(content: Content) -> pa.Table:
+    """An Arrow table; text is text even where all of it is missing."""
+    import pyarrow as pa
+
+    table = frame_of(content).to_arrow()
+    for name, column in {**content.before, **content.after}.items():
+        if column.dtype.kind == "O":
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table.column(place).cast(pa.string()))
+    return table
+
+
+@contextmanager
+def _open_npy(name: str, start: Content, n_rows: int) -> Iterator[Take]:
+    width = all_numbers(start, "NPY").shape[1]
+    with atomic_path(name) as temporary:
+        array = np.lib.format.open_memmap(temporary, "w+", np.float64, (n_rows, width))
+        yield _Filling(array, "NPY")
+        array.flush()
+
+
+@contextmanager
+def _open_zarr(name: str, start: Content, n_rows: int) -> Iterator[Take]:
+    import zarr
+
+    numbers = all_numbers(start, "Zarr")
+    with _replacing_zarr(name) as temporary:
+        array = zarr.open(
+            str(temporary), mode="w", shape=(n_rows, numbers.shape[1]),
+            chunks=(max(1, len(numbers)), numbers.shape[1]), dtype="f8",
+        )  # fmt: skip
+        array.attrs["columns"] = start.all_names
+        yield _Filling(array, "Zarr")
+
+
+def _replacing_zarr(name: str) -> AbstractContextManager[Path]:
+    target = Path(name)
+    marks = ("zarr.json", ".zarray", ".zgroup")
+    if target.exists() and not any((target / mark).is_file() for mark in marks):
+        raise DataFileError("there is something else than a Zarr store in its place.")
+    return atomic_folder(name)
+
+
+class _Filling:
+    """Fills an array from the top."""
+
+    def __init__(self, array: Any, format: str):
+        self.array, self.format, self.place = array, format, 0
+
+    def __call__(self, content: Content) -> None:
+        numbers = all_numbers(content, self.format)
+        end = self.place + len(numbers)
+        self.array[self.place : end] = numbers
+        self.place = end
+
+
+_OPENERS: dict[str, Callable[[str, Content, int], AbstractContextManager[Take]]] = {
+    "csv": _open_text,
+    "tsv": _open_text,
+    "parquet": _open_parquet,
+    "npy": _open_npy,
+    "zarr": _open_zarr,
+}

@@ -1,0 +1,21 @@
+"""How much memory is free, and whether something fits."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["available_memory", "check_memory"]
+
+
+def check_memory(need: float, what: str, instead: str) -> None:
+    """Raise unless ``need`` bytes are free; ``instead`` says what to do."""
+    if need > available_memory():
+        raise MemoryError(f"{what} needs about {need / 2**30:.1f} GB. {instead}")
+
+
+def available_memory() -> int:
+    """Bytes of free memory, or 4 GB where the system does not tell."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 4 * 2**30

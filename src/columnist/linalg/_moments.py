@@ -1,0 +1,312 @@
+r"""Means and inner products of columns, in one pass over the rows. No input validation.
+
+Blocks of rows are summed up one by one, anywhere and in any order, and the sums merged:
+
+.. math::
+
+    \mu = \tfrac{1}{m} \sum_b m_b \mu_b, \qquad
+    C = \sum_b C_b + \sum_b m_b (\mu_b - \mu)(\mu_b - \mu)^T,
+
+:math:`C = (X - 1\mu^T)^T (X - 1\mu^T)` being the scatter of the columns. Squaring numbers loses
+half of their digits, so a block is squared only where the columns are so independent that
+nothing is lost by it; of all others a triangular factor R with :math:`R^T R = C_b` is kept, found
+by reflections. What comes out is as exact as a QR of all rows, at nearly the price of X'X.
+
+Everything that depends on means and inner products alone can then be computed from
+:meth:`Moments.sample`: a few rows with the same means and the same covariances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.linalg.lapack import dpocon, dpotrf
+from sklearn.utils import assert_all_finite
+
+from columnist.linalg._rounding import CONSTANT
+
+__all__ = ["Moments", "Sample", "merged_moments", "moments_of"]
+
+_EPS = np.finfo(np.float64).eps
+# Squaring columns of this reciprocal condition (of their correlations) costs no digit that
+# counts: the smallest direction keeps ten.
+_INDEPENDENT = 1e-6
+# Squares of columns between these neither overflow nor vanish when they are summed up.
+_SAFE = (1e-200, 1e200)
+# A mean whose square is larger than this many variances is removed before squaring.
+_FAR = 4.0
+# Rows that tell whether it is.
+_SOME = 200
+# Rows are kept as they are until there are this many per column.
+_TALL = 2
+# Entries of a block of rows that is written out: 32 MB.
+_WRITTEN = 2**22
+# Entries of a block that stays in the cache while it is converted and squared: 2 MB.
+_CACHED = 2**18
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A few rows that have the means and covariances of many.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (r, n)
+        The rows: their means are those of the data, and their scatter is that of the data
+        divided by ``weight``.
+    weight : float
+        Rows of the data for each of these.
+    """
+
+    rows: np.ndarray
+    weight: float
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Count, means and scatter of rows.
+
+    Attributes
+    ----------
+    count : int
+        Number of rows.
+    mean : ndarray of shape (n,)
+        Means of the columns.
+    scatter : ndarray of shape (n, n) or None
+        Scatter of the rows that could be squared.
+    rest : ndarray of shape (r, n)
+        Rows whose inner products are the scatter of all others.
+    low : ndarray of shape (n,)
+        What rounding took from the means: blocks that are merged may lie far from zero, and near
+        one another.
+    """
+
+    count: int
+    mean: np.ndarray
+    scatter: np.ndarray | None
+    rest: np.ndarray
+    low: np.ndarray
+
+    def covariance(self) -> np.ndarray:
+        """The scatter divided by the number of rows."""
+        return self._scatter() / self.count
+
+    def gram(self) -> np.ndarray:
+        """Inner products of the columns themselves."""
+        return self._scatter() + self.count * np.outer(self.mean, self.mean)
+
+    def _scatter(self) -> np.ndarray:
+        total = self.rest.T @ self.rest
+        return total if self.scatter is None else self.scatter + total
+
+    def factor(self) -> np.ndarray:
+        """Rows whose inner products are the scatter: at most as many as there are columns."""
+        parts = [self.rest] if self.scatter is None else [_root(self.scatter), self.rest]
+        stacked = parts[0] if len(parts) == 1 else np.vstack(parts)
+        n = len(self.mean)
+        return _triangle(stacked) if len(stacked) > n else stacked
+
+    def sample(self, *, centered: bool = False) -> Sample:
+        r"""A few rows with the same means and covariances; without the means if ``centered``.
+
+        Let R be a factor of the scatter with r - 1 rows, and H a reflection that turns the first
+        axis into the diagonal :math:`1/\sqrt r`: all other columns of H sum to zero. The rows
+        :math:`1\mu^T + \sqrt{r/m} H_{2:} R` then have the means :math:`\mu` and the scatter of
+        the data times r/m.
+        """
+        R = self.factor()
+        r = len(R) + 1
+        padded = np.vstack([np.zeros((1, R.shape[1])), R])
+        # H = I - 2 v v' / v'v with v = e - 1/sqrt(r).
+        v = np.full(r, -(r**-0.5))
+        v[0] += 1.0
+        square = v @ v
+        if square > 0.0:
+            padded -= np.outer(2.0 / square * v, v @ padded)
+        weight = self.count / r
+        rows = padded / np.sqrt(weight)
+        if not centered:
+            return Sample(self.mean + rows, weight)
+        # Of a constant column nothing is left.
+        rows[:, np.abs(rows).max(axis=0, initial=0.0) <= CONSTANT * np.abs(self.mean)] = 0.0
+        return Sample(rows, weight)
+
+
+def moments_of(X) -> Moments:
+    """Moments of one block of rows, dense or sparse, of any floating point type.
+
+    Raises
+    ------
+    ValueError
+        If the block holds NaN or infinity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg._moments import moments_of
+    >>> X = np.arange(12.0).reshape(6, 2) ** 2
+    >>> moments = moments_of(X)
+    >>> moments.mean
+    array([36.66666667, 47.66666667])
+    >>> bool(np.allclose(moments.gram(), X.T @ X))
+    True
+    """
+    if sp.issparse(X):
+        return _sparse_moments(X)
+    m, n = X.shape
+    if m > _TALL * n:
+        squared = _squared(X)
+        if squared is not None:
+            return squared
+    assert_all_finite(X, input_name="X")
+    rest = X.astype(np.float64)
+    mean = rest.sum(axis=0) / max(m, 1)
+    rest -= mean
+    left = rest.sum(axis=0) / max(m, 1)  # sums of large numbers round
+    rest -= left
+    mean, low = _two_sum(mean, left)
+    return Moments(m, mean, None, _triangle(rest) if m > _TALL * n else rest, low)
+
+
+def merged_moments(parts: Sequence[Moments]) -> Moments:
+    """Moments of all rows together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.linalg._moments import merged_moments, moments_of
+    >>> X = np.random.default_rng(0).standard_normal((100, 3))
+    >>> parts = [moments_of(X[:40]), moments_of(X[40:41]), moments_of(X[41:])]
+    >>> merged = merged_moments(parts)
+    >>> merged.count, bool(np.allclose(merged.covariance(), np.cov(X.T, bias=True)))
+    (100, True)
+    """
+    parts = [part for part in parts if part.count] or list(parts[:1])
+    if len(parts) == 1:
+        return parts[0]
+    count = sum(part.count for part in parts)
+    # Equal means stay exactly what they are, and close ones lose nothing.
+    origin, low = parts[0].mean, parts[0].low
+    steps = [(part.mean - origin) + (part.low - low) for part in parts]
+    step = sum((part.count / count) * moved for part, moved in zip(parts, steps, strict=True))
+    between = [np.sqrt(part.count) * (s - step) for part, s in zip(parts, steps, strict=True)]
+    mean, low = _two_sum(origin, low + step)
+    squared = [part.scatter for part in parts if part.scatter is not None]
+    scatter = sum(squared[1:], start=squared[0]) if squared else None
+    rest = np.vstack([*(part.rest for part in parts), between])
+    if len(rest) > _TALL * len(mean):
+        with np.errstate(over="ignore", invalid="ignore"):
+            again = rest.T @ rest
+        if _cholesky(again) is None:
+            rest = _triangle(rest)
+        else:
+            scatter = again if scatter is None else scatter + again
+            rest = rest[:0]
+    return Moments(count, mean, scatter, rest, low)
+
+
+def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sum and what rounding took from it, exactly."""
+    total = a + b
+    own = total - a
+    return total, (a - (total - own)) + (b - own)
+
+
+def _squared(X: np.ndarray) -> Moments | None:
+    """Moments by squaring, or None where that would lose digits."""
+    m, n = X.shape
+    mean, low = X.sum(axis=0, dtype=np.float64) / m, np.zeros(n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = _is_far(X, mean)
+        if not far:
+            scatter = _products(X) - m * np.outer(mean, mean)
+            far = bool((m * mean**2 > _FAR * np.diag(scatter)).any())
+        if far:
+            scatter, (mean, low) = _products_about(X, mean)
+    if _cholesky(scatter) is None:
+        return None
+    return Moments(m, mean, scatter, np.zeros((0, n)), low)
+
+
+def _is_far(X: np.ndarray, mean: np.ndarray) -> bool:
+    """Whether some rows look as if means were large beside deviations."""
+    some = X[:: max(1, len(X) // _SOME)].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((mean**2 > _FAR * np.square(some - mean).mean(axis=0)).any())
+
+
+def _products(X: np.ndarray) -> np.ndarray:
+    """X'X in float64."""
+    if X.dtype == np.float64:
+        return X.T @ X
+    return sum(part.T @ part for part in _double(X))
+
+
+def _products_about(X: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, tuple]:
+    """Scatter about means that rounding may have moved, and what they should be."""
+    scatter, left = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
+    for part in _double(X):
+        part -= mean
+        scatter += part.T @ part
+        left += part.sum(axis=0)
+    left /= len(X)
+    return scatter - len(X) * np.outer(left, left), _two_sum(mean, left)
+
+
+def _double(X: np.ndarray) -> Iterator[np.ndarray]:
+    """Copies of some rows after the other in double precision, small enough for the cache."""
+    height = max(1, _CACHED // X.shape[1])
+    return (X[i : i + height].astype(np.float64) for i in range(0, len(X), height))
+
+
+def _cholesky(scatter: np.ndarray) -> np.ndarray | None:
+    """Triangular root of the scatter of clearly independent columns, else None."""
+    squares = np.diag(scatter)
+    if not (squares > _SAFE[0]).all() or not (squares < _SAFE[1]).all():
+        return None
+    lengths = np.sqrt(squares)
+    correlations = scatter / lengths / lengths[:, None]
+    root, failed = dpotrf(correlations)
+    if failed:
+        return None
+    reciprocal, _ = dpocon(root, np.abs(correlations).sum(axis=0).max())
+    return root * lengths if reciprocal > _INDEPENDENT else None
+
+
+def _root(scatter: np.ndarray) -> np.ndarray:
+    """Rows whose inner products are the scatter."""
+    root = _cholesky(scatter)
+    if root is not None:
+        return root
+    lengths = np.sqrt(np.diag(scatter).clip(min=0.0))
+    unit = np.where(lengths > 0.0, lengths, 1.0)
+    values, vectors = np.linalg.eigh(scatter / unit / unit[:, None])
+    kept = values > len(values) * _EPS * max(values[-1], 0.0)
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T * lengths
+
+
+def _triangle(rows: np.ndarray) -> np.ndarray:
+    """Triangular factor of tall rows."""
+    return scipy.linalg.qr(rows, mode="r", check_finite=False)[0][: rows.shape[1]]
+
+
+def _sparse_moments(X) -> Moments:
+    """A sparse block is squared where its columns are as independent as that takes, else its
+    rows are written out, some after the other."""
+    assert_all_finite(X.data, input_name="X")
+    m, n = X.shape
+    if m > _TALL * n:
+        X = X.astype(np.float64)
+        mean = np.asarray(X.sum(axis=0)).ravel() / m
+        scatter = (X.T @ X).toarray() - m * np.outer(mean, mean)
+        near = bool((m * mean**2 <= _FAR * np.diag(scatter)).all())
+        if near and _cholesky(scatter) is not None:
+            return Moments(m, mean, scatter, np.zeros((0, n)), np.zeros(n))
+    X = X.tocsr()
+    height = max(_WRITTEN // max(n, 1), 2 * n, 1)
+    starts = range(0, max(m, 1), height)
+    return merged_moments([moments_of(X[at : at + height].toarray()) for at in starts])

@@ -1,0 +1,131 @@
+"""What the low-rank models have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from columnist.data._validation import check_choice, check_count, read_data
+from columnist.linalg._passes import apply
+from columnist.linalg._prox import row_norms
+from columnist.linalg._ties import ranked
+from columnist.lowrank._table import CENTERINGS, Table, as_table
+
+__all__ = ["LowRankModel", "check_rank", "ranking", "read_table", "ridge_inverse"]
+
+
+def read_table(X, centering: str) -> Table:
+    """Data of a model, with what cannot be done refused."""
+    check_choice("centering", centering, CENTERINGS)
+    if sp.issparse(X):
+        if np.isnan(X.data).any():
+            raise ValueError(
+                "Sparse X holds NaN, but missing entries need dense X: convert it with "
+                "X.toarray(), or leave the entries out if they mean zero."
+            )
+        if centering == "median":
+            raise ValueError("centering='median' needs dense X: use centering='mean' or 'none'.")
+    table = as_table(X, centering)
+    if table.missing is not None and table.missing.all():
+        raise ValueError("X has no entry at all: every one is NaN. Give data to fit.")
+    return table
+
+
+def check_rank(n_components, shape: tuple[int, int]) -> None:
+    """Raise unless a table of this shape has so many components."""
+    check_count("n_components", n_components, low=1)
+    if n_components > min(shape):
+        raise ValueError(
+            f"n_components must be at most min(n_samples, n_features) = {min(shape)}; "
+            f"got {n_components}."
+        )
+
+
+class LowRankModel(BaseEstimator, ABC):
+    """Rows approximated by ``scores @ components_ + center_``.
+
+    A subclass fits ``components_``, ``center_`` and ``_unit``, and says what a score costs.
+    """
+
+    @property
+    def _score_penalty(self) -> float:
+        """Penalty of a squared score, in the units of the data."""
+        return 0.0
+
+    @abstractmethod
+    def fit(self, X, y=None):
+        """Fit the model to X."""
+
+    def _read(self, X, *, reset: bool):
+        return read_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan",
+            accept_sparse=("csr", "csc") if self.__sklearn_tags__().input_tags.sparse else False,
+        )  # fmt: skip
+
+    def _store(self, table: Table, Y: np.ndarray) -> None:
+        """Keep loadings in the units of the data, and what follows from them."""
+        self._unit = table.unit
+        self.center_ = table.center
+        self.components_ = Y.T
+        self.scores_ = row_norms(Y / table.unit) * table.unit
+        if table.missing is not None:
+            self.scores_[table.missing.all(axis=0)] = np.nan
+
+    def _scores_of(self, X) -> np.ndarray:
+        """Best scores of rows for the fitted loadings; missing entries are left out."""
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        Y = self.components_.T / self._unit
+        penalty = self._score_penalty / self._unit / self._unit
+        center = self.center_ / self._unit
+        X = X if self._unit == 1.0 else X * (1.0 / self._unit)
+        holes = np.zeros(X.shape[0], dtype=bool) if sp.issparse(X) else np.isnan(X).any(axis=1)
+        scores = np.empty((X.shape[0], Y.shape[1]))
+        complete = np.flatnonzero(~holes)
+        if len(complete):
+            rows = X if not holes.any() else X[complete]
+            scores[complete] = (apply(rows, Y) - center @ Y) @ ridge_inverse(Y.T @ Y, penalty)
+        for row in np.flatnonzero(holes):
+            seen = ~np.isnan(X[row])
+            part = Y[seen]
+            pulls = (X[row, seen].astype(np.float64) - center[seen]) @ part
+            scores[row] = pulls @ ridge_inverse(part.T @ part, penalty)
+        return scores
+
+    def _rows_of(self, scores) -> np.ndarray:
+        """Rows of the model with the given scores."""
+        check_is_fitted(self)
+        scores = check_array(scores, dtype=np.float64)
+        if scores.shape[1] != len(self.components_):
+            raise ValueError(
+                f"X has {scores.shape[1]} columns, but {type(self).__name__} has "
+                f"{len(self.components_)} components: pass what transform returns."
+            )
+        return scores @ self.components_ + self.center_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def ridge_inverse(gram: np.ndarray, penalty: float) -> np.ndarray:
+    """Inverse of a small Gram matrix plus a ridge; zero in directions that it does not have."""
+    values, vectors = np.linalg.eigh(gram)
+    floor = len(gram) * np.finfo(np.float64).eps * values[-1]
+    values = np.where(values > floor, values + penalty, np.inf)
+    return (vectors / values) @ vectors.T
+
+
+def ranking(scores: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+    """Columns with loadings by their lengths, the others by how close they are to entering."""
+    active = scores > 0.0
+    first, rest = ranked(np.where(active, scores, np.nan)), ranked(pulls)
+    undefined = np.isnan(scores)
+    last = rest[~active[rest] & ~undefined[rest]]
+    return np.concatenate([first[: active.sum()], last, np.flatnonzero(undefined)])

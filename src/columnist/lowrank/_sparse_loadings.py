@@ -1,0 +1,366 @@
+"""Low-rank models whose loadings live on a few columns."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from columnist._selector import BaseSelector
+from columnist.data._validation import (
+    check_choice,
+    check_count,
+    check_real,
+    feature_names,
+    random_generator,
+    resolve_size,
+)
+from columnist.linalg._prox import row_norms
+from columnist.lowrank._base import LowRankModel, check_rank, ranking, read_table
+from columnist.lowrank._exact import fit_exactly
+from columnist.lowrank._factors import LOSSES, Factors
+from columnist.lowrank._solve import SOLVERS, Solver
+from columnist.lowrank._table import Table
+
+__all__ = ["SparseLoadings", "alpha_max"]
+
+
+class SparseLoadings(LowRankModel, BaseSelector):
+    r"""A low-rank model that selects columns: loadings are zero outside them.
+
+    With orthonormal scores X and loadings Y, one row per column of the data A, it minimises
+
+    .. math::
+       \|A - XY^T\|_F^2 + \alpha \sum_i \|y_i\| \quad\text{or}\quad
+       \sum_j \|a_j - (XY^T)_j\| + \alpha \sum_i \|y_i\|, \qquad X^TX = I,
+
+    with squared errors (``loss="quadratic"``) or, so that single rows cannot rule the fit, with the
+    lengths of the rows of the residual (``loss="robust"``). The penalty makes whole rows of Y
+    zero: the other columns are the selected ones.
+
+    Parameters
+    ----------
+    n_components : int
+        Rank of the model.
+    loss : {"quadratic", "robust"}, default="quadratic"
+        Squared lengths or lengths of the residual's rows.
+    alpha : float, optional
+        Penalty, as in the formula. For the quadratic loss it is measured in units of the data,
+        for the robust one it has no unit; :func:`alpha_max` gives the value from which on nothing
+        is selected. None: chosen such that ``n_features_to_select`` columns are left.
+    n_features_to_select : int, float or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1). None means half of
+        the columns if ``alpha`` is None too, and all with loadings otherwise. With both
+        given, ``selected_`` are the columns with the longest loadings.
+    centering : {"none", "mean", "median"}, default="none"
+        What is subtracted from each column first. The model itself does not centre; a mean is
+        itself turned by outliers, a median is not.
+    solver : {"auto", "alternate", "admm"}, default="auto"
+        Alternating minimisation (quadratic loss only) or alternating directions with multipliers.
+        "auto" takes the first where it can.
+    refit : bool, default=False
+        Fit again without the penalty, on the selected columns alone. The penalty shortens
+        loadings; this restores them and leaves the selection as it is.
+    output : {"components", "columns"}, default="components"
+        What ``transform`` gives: scores, or the selected columns.
+    n_starts : int, default=6
+        Starts of the iteration, of which the best is kept: singular vectors, columns, random ones.
+    tol : float, default=1e-4
+        Relative length of the residuals at which to stop: the gradient for "alternate", primal
+        and dual residual for "admm".
+    max_iter : int, default=2000
+        Iterations at most.
+    random_state : int, RandomState instance or None, default=None
+        Randomness of the starts.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The loadings, transposed: orthogonal rows, the longest first.
+    selected_ : ndarray of int
+        Selected columns, the one with the longest loadings first.
+    scores_ : ndarray of shape (n_features,)
+        Lengths of the loadings; NaN for a column without any entry.
+    ranking_ : ndarray of shape (n_features,)
+        All columns: those with loadings by their length, then the others by how close they are
+        to having some.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The scores X of the fit, orthonormal. ``transform`` gives the best scores of any
+        rows for the loadings; for the rows of the fit these are X if there is no penalty.
+    alpha_ : float
+        The penalty; that of the selection if ``refit``.
+    alpha_max_ : float
+        Smallest penalty that leaves nothing.
+    objective_ : float
+        The objective at the end, computed from the data; without penalty if ``refit``.
+    objective_history_ : ndarray of shape (n_iter,)
+        The objective after every iteration of the best start.
+    residual_history_ : ndarray of shape (n_iter, 2)
+        Relative primal and dual residuals. The alternating minimisation has no primal one.
+    n_iter_ : int
+        Iterations of the best start.
+    center_ : ndarray of shape (n_features,)
+        What was subtracted.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    alpha_max : The penalty from which on nothing is selected.
+    loadings_path : Selections over a range of penalties.
+    QuadraticPCA : Squared penalties, in closed form.
+
+    Notes
+    -----
+    Neither problem is convex. The alternating minimisation never raises the objective and ends at a
+    stationary point; the other solver returns the best point it has met. Both are started several
+    times, since zero loadings are a trap well below ``alpha_max``.
+
+    Missing entries (NaN) are left out of the loss. Sparse data are not made dense; they need
+    the quadratic loss and the alternating solver. Nothing of size n_samples squared or n_features
+    squared is formed.
+
+    References
+    ----------
+    Huang, Z. (2019). *Generalized Low Rank Model for Feature Selection*. Report, University of
+    Michigan.
+
+    Udell, M., Horn, C., Zadeh, R. and Boyd, S. (2016). Generalized low rank models. *Foundations
+    and Trends in Machine Learning*, 9.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist.lowrank import SparseLoadings
+    >>> X = scale(load_wine().data)
+    >>> model = SparseLoadings(2, n_features_to_select=4, random_state=0).fit(X)
+    >>> model.selected_
+    array([ 9,  6,  5, 11])
+    >>> model.transform(X).shape
+    (178, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int,
+        *,
+        loss: str = "quadratic",
+        alpha: float | None = None,
+        n_features_to_select: int | float | None = None,
+        centering: str = "none",
+        solver: str = "auto",
+        refit: bool = False,
+        output: str = "components",
+        n_starts: int = 6,
+        tol: float = 1e-4,
+        max_iter: int = 2000,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.loss = loss
+        self.alpha = alpha
+        self.n_features_to_select = n_features_to_select
+        self.centering = centering
+        self.solver = solver
+        self.refit = refit
+        self.output = output
+        self.n_starts = n_starts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Fit the model and select columns.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data; NaN for missing entries.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = self._read(X, reset=True)
+        check_rank(self.n_components, X.shape)
+        table = read_table(X, self.centering)
+        solver = Solver.of(
+            table, self.n_components, self.loss, method=self.solver, n_starts=self.n_starts,
+            tol=self.tol, max_iter=self.max_iter, rng=random_generator(self.random_state),
+        )  # fmt: skip
+        # The squared loss is measured in squared units, the penalty in units of the loadings.
+        loss_unit = table.unit**2 if self.loss == "quadratic" else table.unit
+        alpha_unit = loss_unit / table.unit
+        found, alpha, size = self._solve(solver, alpha_unit)
+        self._warn_of_columns(found.n_active, size)
+        self._warn_of_iterations(found)
+        order = ranking(row_norms(found.Y), found.pulls)
+        chosen = order[: max(1, min(found.n_active, size or found.n_active))]
+        if self.refit:
+            pulls, found = found.pulls, solver.refit(found, chosen)
+            self._warn_of_iterations(found)
+            order = ranking(row_norms(found.Y), pulls)
+            chosen = order[: len(chosen)]
+        self.alpha_ = alpha * alpha_unit
+        self.alpha_max_ = solver.top * alpha_unit
+        self.ranking_, self.selected_ = order, chosen
+        self._keep(table, found, loss_unit)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("output", self.output, ("components", "columns"))
+        if self.solver == "alternate" and self.loss == "robust":
+            raise ValueError("solver='alternate' needs loss='quadratic': use solver='admm'.")
+        if self.alpha is not None:
+            check_real("alpha", self.alpha, low=0.0, high=np.finfo(np.float64).max)
+        check_count("n_starts", self.n_starts, low=1)
+        check_count("max_iter", self.max_iter, low=1)
+        check_real("tol", self.tol, low=0.0, strict=True)
+
+    def _solve(self, solver: Solver, alpha_unit: float) -> tuple[Factors, float, int | None]:
+        """Factors, their penalty in balanced units, and how many columns to select, if told."""
+        n_features = solver.table.shape[1]
+        size = None
+        if self.alpha is None or self.n_features_to_select is not None:
+            size = resolve_size(self.n_features_to_select, n_features)
+        if self.alpha is not None:
+            alpha = float(self.alpha) / alpha_unit
+            return solver.solve(alpha), alpha, size
+        assert size is not None  # one of the two is given
+        choice = fit_exactly(solver, size)
+        return choice.factors, choice.alpha, size
+
+    def _warn_of_columns(self, n_active: int, size: int | None) -> None:
+        trouble = None
+        if n_active == 0:
+            trouble = (
+                "no column has loadings, so one that is close to having some is selected: lower "
+                "alpha (see alpha_max), or give data that are not constant"
+            )
+        elif size is not None and n_active < size:
+            trouble = (
+                f"only {n_active} of {size} columns have loadings: lower alpha or "
+                "n_features_to_select"
+            )
+        elif n_active < self.n_components:
+            trouble = (
+                f"{n_active} columns have loadings, which is fewer than the "
+                f"{self.n_components} components, so some components are zero: lower "
+                "n_components, or select more columns"
+            )
+        if trouble:
+            warnings.warn(f"{type(self).__name__}: {trouble}.", UserWarning, stacklevel=3)
+
+    def _warn_of_iterations(self, found: Factors) -> None:
+        if not found.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {len(found.history)} iterations with "
+                f"residuals of {found.residuals[-1].max():.1e}: raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _keep(self, table: Table, found: Factors, loss_unit: float) -> None:
+        self._store(table, found.Y * table.unit)
+        self.embedding_ = found.X
+        self.objective_ = found.objective * loss_unit
+        with np.errstate(over="ignore"):
+            self.objective_history_ = found.history * loss_unit
+        self.residual_history_ = found.residuals
+        self.n_iter_ = len(found.history)
+
+    # -- use ------------------------------------------------------------------------
+
+    def transform(self, X):
+        """Scores of rows, or their selected columns in the original order.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows, seen by the fit or not; NaN for missing entries.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components) or (n_samples, n_selected)
+        """
+        check_is_fitted(self)
+        if self.output == "columns":
+            return super().transform(X)
+        return self._scores_of(X)
+
+    def inverse_transform(self, X):
+        """Rows of the model with these scores, or selected columns put back in their places.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components) or (n_samples, n_selected)
+            What :meth:`transform` returns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        if self.output == "columns":
+            return super().inverse_transform(X)
+        return self._rows_of(X)
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the selected columns, or ``sparseloadings0`` and so on for scores."""
+        check_is_fitted(self)
+        names = feature_names(self, input_features)
+        if self.output == "columns":
+            return names[self._get_support_mask()]
+        return np.array([f"sparseloadings{i}" for i in range(len(self.components_))], dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.loss == "quadratic" and self.solver != "admm"
+        return tags
+
+
+def alpha_max(X, *, loss: str = "quadratic", centering: str = "none") -> float:
+    r"""The smallest penalty of :class:`SparseLoadings` that leaves no column.
+
+    For squared errors twice the length of the longest column; for lengths of rows
+    the length of the longest column once every row is brought to unit length. From there on
+    zero loadings are a global solution, below it they are none.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Data; NaN for missing entries.
+    loss : {"quadratic", "robust"}, default="quadratic"
+        Loss of the model.
+    centering : {"none", "mean", "median"}, default="none"
+        What is subtracted from each column first.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.lowrank import alpha_max
+    >>> alpha_max(np.array([[3.0, 1.0], [4.0, 1.0]]))
+    10.0
+    """
+    check_choice("loss", loss, LOSSES)
+    sparse = ("csr", "csc") if loss == "quadratic" else False
+    X = check_array(
+        X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", accept_sparse=sparse
+    )
+    table = read_table(X, centering)
+    largest = float(table.pull_limits(loss).max(initial=0.0))
+    return largest * (table.unit if loss == "quadratic" else 1.0)

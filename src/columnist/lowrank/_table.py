@@ -1,0 +1,227 @@
+r"""The data of a low-rank model: centred, safe to square, with or without holes.
+
+A model of rank r needs three things of the :math:`n \times p` table A: the products
+:math:`AY` and :math:`A^TX` with thin matrices, and the error of :math:`XY^T`. Nothing of the size
+:math:`n \times n` or :math:`p \times p` is ever formed, a sparse table stays sparse, and
+single precision is widened block by block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, svds
+
+from columnist.linalg._passes import apply, cross, merge_repeats, squared_norms
+from columnist.linalg._prox import row_norms
+from columnist.linalg._reduce import power_of_two
+from columnist.linalg._sketch import randomized_range
+
+__all__ = ["CENTERINGS", "Table", "as_table", "leading_svd", "small_row_blocks"]
+
+CENTERINGS = ("none", "mean", "median")
+
+# Entries within this and its inverse need no scaling.
+_SAFE = 1e70
+# Numbers of a block that is worked on in the cache.
+_CACHED = 2**17
+# Up to this many rows or columns the whole decomposition is as quick as a part of it.
+_SMALL = 600
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of numbers, centred.
+
+    Attributes
+    ----------
+    values : ndarray or sparse matrix of shape (n, p)
+        The entries in balanced units; a dense one is centred, and zero where one is missing.
+    center : ndarray of shape (p,)
+        What was subtracted from each column, in the units of the data.
+    shift : ndarray of shape (p,) or None
+        What has still to be subtracted from ``values``, for they are sparse.
+    missing : ndarray of bool of shape (n, p) or None
+        Where there is no entry.
+    unit : float
+        Power of two that was divided out.
+    """
+
+    values: np.ndarray | sp.spmatrix
+    center: np.ndarray
+    shift: np.ndarray | None = None
+    missing: np.ndarray | None = None
+    unit: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.values.shape
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the entries are stored sparsely."""
+        return sp.issparse(self.values)
+
+    def take(self, columns: np.ndarray) -> Table:
+        """The table of these columns alone."""
+        return Table(
+            self.values[:, columns],
+            self.center[columns],
+            None if self.shift is None else self.shift[columns],
+            None if self.missing is None else self.missing[:, columns],
+            self.unit,
+        )
+
+    def times(self, Y: np.ndarray) -> np.ndarray:
+        """AY; missing entries count as zero."""
+        product = apply(self.values, Y)
+        return product if self.shift is None else product - self.shift @ Y
+
+    def cross(self, X: np.ndarray) -> np.ndarray:
+        """A'X; missing entries count as zero."""
+        product = cross(self.values, X)
+        return product if self.shift is None else product - np.outer(self.shift, X.sum(axis=0))
+
+    def column_norms(self) -> np.ndarray:
+        """Lengths of the columns."""
+        squares = squared_norms(self.values)
+        if self.shift is not None:
+            squares = squares - self.shape[0] * self.shift**2
+        return np.sqrt(np.maximum(squares, 0.0))
+
+    def energy(self) -> float:
+        """Sum of the squares of all entries."""
+        return float(np.sum(self.column_norms() ** 2))
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Rows of a dense table, few at a time, in double precision."""
+        for rows in small_row_blocks(*self.shape):
+            yield rows, self.values[rows].astype(np.float64, copy=False)
+
+    def residual_norms(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """Lengths of the rows of A - XY', over the entries that are there; dense tables."""
+        norms = np.empty(self.shape[0])
+        for rows, values in self.blocks():
+            rest = values - X[rows] @ Y.T
+            if self.missing is not None:
+                rest[self.missing[rows]] = 0.0
+            norms[rows] = row_norms(rest)
+        return norms
+
+    def pull_limits(self, loss: str) -> np.ndarray:
+        r"""For every column the penalty from which on it cannot enter beside an empty model.
+
+        :math:`2\|a_i\|` for squared errors; for lengths of rows the length of column i after
+        every row was brought to unit length.
+        """
+        if loss == "quadratic":
+            return 2.0 * self.column_norms()
+        squares = np.zeros(self.shape[1])
+        for _, values in self.blocks():
+            norms = row_norms(values)
+            weights = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0.0)
+            squares += np.square(weights) @ np.square(values)
+        return np.sqrt(squares)
+
+
+def small_row_blocks(n: int, p: int) -> Iterator[slice]:
+    """Slices of n rows of p numbers, each small enough to stay in the cache."""
+    height = max(16, _CACHED // max(p, 1))
+    return (slice(start, min(start + height, n)) for start in range(0, n, height))
+
+
+def as_table(X, centering: str) -> Table:
+    """Centre and balance data that may hold NaN for missing entries. No input validation."""
+    X = merge_repeats(X)
+    missing = None if sp.issparse(X) else np.isnan(X)
+    if missing is not None and not missing.any():
+        missing = None
+    values = X if missing is None else np.where(missing, 0.0, X).astype(np.float64, copy=False)
+    unit = _unit(values)
+    if unit != 1.0:
+        values = values * (1.0 / unit)
+    center = _center(values, missing, centering)
+    if sp.issparse(X) or not center.any():
+        shift = center if center.any() else None
+        return Table(values, center * unit, shift, missing, unit)
+    values = values - center
+    if missing is not None:
+        values[missing] = 0.0
+    return Table(values, center * unit, None, missing, unit)
+
+
+def _unit(values) -> float:
+    unit = power_of_two(values)
+    return 1.0 if 1.0 / _SAFE <= unit <= _SAFE else unit
+
+
+def _center(values, missing: np.ndarray | None, centering: str) -> np.ndarray:
+    """Mean or median of the entries that are there; zero for a column without any."""
+    n, p = values.shape
+    if centering == "none":
+        return np.zeros(p)
+    if centering == "median":
+        if missing is None:
+            return np.median(values, axis=0).astype(np.float64)
+        return _median_of_observed(values, missing)
+    total = np.asarray(values.sum(axis=0, dtype=np.float64)).ravel()
+    count = n if missing is None else np.maximum(n - missing.sum(axis=0), 1)
+    return total / count
+
+
+def _median_of_observed(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    medians = np.zeros(values.shape[1])
+    for column in np.flatnonzero(~missing.all(axis=0)):
+        medians[column] = np.median(values[~missing[:, column], column])
+    return medians
+
+
+def leading_svd(
+    table: Table, rank: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ``rank`` leading singular triplets U, sigma, V; missing entries count as zero.
+
+    Parameters
+    ----------
+    table : Table
+        Data.
+    rank : int
+        Number of triplets, at most min(n, p).
+    rng : numpy.random.Generator
+        Start of the iteration for a large table; the result does not depend on it.
+
+    Returns
+    -------
+    U : ndarray of shape (n, rank)
+    sigma : ndarray of shape (rank,)
+        Descending.
+    V : ndarray of shape (p, rank)
+    """
+    n, p = table.shape
+    least = min(n, p)
+    if not table.energy() > 0.0:
+        return np.eye(n, rank), np.zeros(rank), np.eye(p, rank)
+    if not table.sparse and (least <= _SMALL or rank >= least // 2):
+        values = np.asarray(table.values, dtype=np.float64)
+        U, sigma, Vt = scipy.linalg.svd(values, full_matrices=False, check_finite=False)
+        return U[:, :rank], sigma[:rank], Vt[:rank].T
+    operator = LinearOperator(
+        (n, p),
+        matvec=lambda v: table.times(v.reshape(-1, 1)).ravel(),
+        rmatvec=lambda u: table.cross(u.reshape(-1, 1)).ravel(),
+        matmat=table.times,
+        rmatmat=table.cross,
+        dtype=np.float64,
+    )
+    if rank >= least // 2:  # a basis of the whole range is hardly larger than the answer
+        Q = randomized_range(operator, least, rng=rng)
+        V, sigma, Wt = scipy.linalg.svd(table.cross(Q), full_matrices=False, check_finite=False)
+        return Q @ Wt[:rank].T, sigma[:rank], V[:, :rank]
+    U, sigma, Vt = svds(operator, k=rank, v0=rng.standard_normal(least))
+    order = np.argsort(-sigma)
+    return U[:, order], sigma[order], Vt[order].T

@@ -1,0 +1,284 @@
+"""Error against time of several selectors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from columnist.criteria import Criterion, get_criterion
+from columnist.metrics import reconstruction_error
+from columnist.plotting._style import (
+    CRITERION_NAMES,
+    FOUND,
+    PROVEN,
+    axes_for,
+    log_scale,
+    place_labels,
+    tidy,
+)
+from columnist.search._certificate import Certificate
+
+__all__ = ["ComparisonDisplay"]
+
+# A fit quicker than this is repeated: the first one also pays for imports and caches.
+_QUICK, _REPEATS = 0.2, 3
+# Errors this close to the bound reach it.
+_REACHED = 1e-9
+
+
+class ComparisonDisplay:
+    """Error against time of several selectors, with what is proven to be impossible.
+
+    One point per selector: the lower the better the selection, the farther left the faster.
+    No selection can lie in the shaded area below the proven bound. Points that reach the bound
+    are filled: they are proven best.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the selectors.
+    errors, seconds : array-like of shape (n_selectors,)
+        Error of each selection, and the time it took.
+    bound : float, optional
+        Proven: no selection has a smaller error.
+    total : float, optional
+        Criterion of the target itself; relative errors need it.
+    criterion, target : str
+        What was measured and what was approximated, for the axis label.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    points_ : matplotlib PathCollection
+        The selectors, in the order of ``names``.
+    labels_ : list of matplotlib Annotation
+        Their names.
+    bound_line_ : matplotlib Line2D or None
+        The proven bound.
+    impossible_ : matplotlib Rectangle or None
+        The area below it.
+
+    See Also
+    --------
+    columnist.certify : A bound for a selection made by anyone.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window; not needed in a notebook
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist import ColumnSelector
+    >>> from columnist.plotting import ComparisonDisplay
+    >>> from columnist.selection import ForwardSelector, PivotedQRSelector
+    >>> selectors = {
+    ...     "pivoted QR": PivotedQRSelector(4),
+    ...     "forward": ForwardSelector(4),
+    ...     "certified": ColumnSelector(4),
+    ... }
+    >>> X = scale(load_wine().data)
+    >>> display = ComparisonDisplay.from_selectors(selectors, X, bound="certified")
+    >>> bool(display.errors[2] == display.errors.min())
+    True
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        errors,
+        seconds,
+        *,
+        bound: float | None = None,
+        total: float | None = None,
+        criterion: str = "frobenius",
+        target: str = "X",
+    ):
+        self.names = [str(name) for name in names]
+        self.errors = np.asarray(errors, dtype=np.float64)
+        self.seconds = np.asarray(seconds, dtype=np.float64)
+        if not len(self.names) == len(self.errors) == len(self.seconds) > 0:
+            raise ValueError(
+                "names, errors and seconds need one entry per selector; got "
+                f"{len(self.names)}, {len(self.errors)} and {len(self.seconds)}."
+            )
+        if not (self.seconds > 0.0).all():
+            raise ValueError(f"seconds must be positive; got {self.seconds.min():g}.")
+        self.bound, self.total, self.criterion, self.target = bound, total, criterion, target
+
+    @classmethod
+    def from_selectors(
+        cls,
+        selectors: Mapping[str, Any],
+        X,
+        y=None,
+        *,
+        bound: float | str | Certificate | None = None,
+        criterion: str | Criterion = "frobenius",
+        centering: str = "none",
+        **options: Any,
+    ) -> ComparisonDisplay:
+        """Fit copies of selectors, measure error and time, and draw.
+
+        Errors are computed anew from the selected columns, the same way for all, whatever a
+        selector itself minimises. Quick fits are made three times, and the shortest counts.
+
+        Parameters
+        ----------
+        selectors : mapping of str to selector
+            Selectors by name; anything with scikit-learn's ``get_support``.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Target. All selectors are fitted with it, and judged by the error of approximating
+            it; without one, by the error of rebuilding X.
+        bound : float, Certificate or str, optional
+            A proven lower bound for the error of every selection compared here: the figure, a
+            certificate, or the name of the selector whose ``certificate_`` has it.
+        criterion : str or Criterion, default="frobenius"
+            Error of the residual.
+        centering : {"none", "mean"}, default="none"
+            ``"mean"`` makes an intercept free.
+        **options
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        ComparisonDisplay
+        """
+        named = bound if isinstance(bound, str) else None
+        if named is not None and named not in selectors:
+            raise ValueError(f"bound names {named!r}, which is not among the selectors.")
+        limit: Any = bound
+        measure: dict[str, Any] = {"y": y, "criterion": criterion, "centering": centering}
+        errors, seconds = [], []
+        for name, selector in selectors.items():
+            fitted, elapsed = _timed_fit(selector, X, y)
+            columns = np.flatnonzero(fitted.get_support()).tolist()
+            errors.append(reconstruction_error(X, columns, **measure))
+            seconds.append(elapsed)
+            if named == name:
+                limit = _certificate_of(name, fitted)
+        display = cls(
+            list(selectors),
+            errors,
+            seconds,
+            bound=limit.lower_bound if isinstance(limit, Certificate) else limit,
+            total=reconstruction_error(X, [], **measure),
+            criterion=get_criterion(criterion).name,
+            target="X" if y is None else "y",
+        )
+        return display.plot(**options)
+
+    def plot(
+        self,
+        ax=None,
+        *,
+        relative: bool = True,
+        log: bool = False,
+        point_kw: Mapping[str, Any] | None = None,
+        label_kw: Mapping[str, Any] | None = None,
+    ) -> ComparisonDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to; a new figure by default.
+        relative : bool, default=True
+            In percent of the criterion of the target itself, where that is known.
+        log : bool, default=False
+            Logarithmic error axis.
+        point_kw, label_kw : dict, optional
+            Passed to ``Axes.scatter`` and, for the names, to ``Axes.annotate``.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(ax)
+        relative = relative and bool(self.total)
+        unit = 100.0 / self.total if relative and self.total else 1.0
+        errors, bound = unit * self.errors, None if self.bound is None else unit * self.bound
+        reached = self.errors <= (0.0 if self.bound is None else self.bound * (1 + _REACHED))
+        style = {
+            "s": 40,
+            "edgecolors": FOUND,
+            "facecolors": np.where(reached, FOUND, "white"),
+            "linewidths": 1.5,
+            "zorder": 3,
+        }
+        self.points_ = ax.scatter(self.seconds, errors, **style | dict(point_kw or {}))
+        norm = CRITERION_NAMES.get(self.criterion, self.criterion)
+        label = f"error (% of the {norm} of {self.target})" if relative else f"error ({norm})"
+        ax.set(xlabel="time (s)", ylabel=label, xscale="log")
+        ax.set_xlim(*_time_range(self.seconds))
+        ax.tick_params(axis="x", which="minor", labelbottom=False)
+        if log:
+            log_scale(ax)
+        tidy(ax)
+        self._draw_bound(ax, errors, bound, log=log)
+        self.labels_ = _label(ax, self.names, self.seconds, errors, bound, dict(label_kw or {}))
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_bound(self, ax, errors: np.ndarray, bound: float | None, *, log: bool) -> None:
+        """The bound, and the area below it at the bottom of the axes."""
+        self.bound_line_ = self.impossible_ = None
+        if bound is None or (log and bound <= 0.0):
+            return
+        ratio = max(errors.max() / bound, 1.02) if bound > 0.0 else 1.0
+        bottom = bound * (ratio**-0.18 if log else max(1.0 - 0.18 * (ratio - 1.0), 0.0))
+        ax.set_ylim(bottom=bottom)
+        self.impossible_ = ax.axhspan(
+            bottom, bound, facecolor="0.93", edgecolor="0.82", hatch="///", linewidth=0, zorder=0.5
+        )
+        self.bound_line_ = ax.axhline(bound, color=PROVEN, linewidth=1.5, zorder=1)
+        ax.annotate(
+            "impossible: below the proven bound", (0.99, bound), xycoords=("axes fraction", "data"),
+            xytext=(0, -5), textcoords="offset points", ha="right", va="top", fontsize=8,
+            color=PROVEN, bbox={"facecolor": "0.93", "edgecolor": "none", "pad": 1.0},
+        )  # fmt: skip
+
+
+def _time_range(seconds: np.ndarray) -> tuple[float, float]:
+    """Ends of the time axis: room for names at either side, and one power of ten at least."""
+    low, high = np.log10([seconds.min(), seconds.max()])
+    middle, half = (low + high) / 2, max(0.6 * (high - low), 0.6)
+    return 10.0 ** (middle - half), 10.0 ** (middle + half)
+
+
+def _timed_fit(selector, X, y) -> tuple[Any, float]:
+    """A fitted copy, and the seconds it took: the shortest of some fits of a quick one."""
+    shortest = np.inf
+    for _ in range(_REPEATS):
+        fitted = clone(selector)
+        start = time.perf_counter()
+        fitted.fit(X) if y is None else fitted.fit(X, y)
+        shortest = min(shortest, time.perf_counter() - start)
+        if shortest > _QUICK:
+            break
+    return fitted, shortest
+
+
+def _certificate_of(name: str, fitted) -> Certificate:
+    if not hasattr(fitted, "certificate_"):
+        raise ValueError(
+            f"bound names {name!r}, but {type(fitted).__name__} has no certificate_: name a "
+            "ColumnSelector, or pass a figure or a Certificate."
+        )
+    return fitted.certificate_
+
+
+def _label(ax, names: list[str], x, y, bound: float | None, style: dict[str, Any]) -> list:
+    """Write each name above the bound where it covers no other name and no point."""
+    taken = []
+    if bound is not None:
+        ax.figure.draw_without_rendering()  # settles the layout, and with it where the bound is
+        level = ax.transData.transform((x[0], bound))[1] + ax.figure.dpi / 72.0
+        taken.append(np.array([ax.bbox.x0, ax.bbox.y0, ax.bbox.x1, level]))
+    return place_labels(ax, names, x, y, taken=taken, **style)

@@ -1,0 +1,138 @@
+"""Scores of the features, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from columnist.data._validation import check_count, feature_names
+from columnist.linalg._ties import ranked
+from columnist.plotting._style import FOUND, axes_for
+
+__all__ = ["FeatureScoresDisplay"]
+
+
+class FeatureScoresDisplay:
+    """Bars of the features' scores from the best down, the selected ones in colour.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_features,)
+        Larger is better; NaN for a feature without a score.
+    selected : array-like of int, optional
+        Selected features.
+    names : sequence of str, optional
+        Names of all features; ``x0``, ``x1``, ... by default.
+    ranking : array-like of int, optional
+        All features, best first; by score if not given.
+    title : str, optional
+        What the scores are.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    bars_ : matplotlib BarContainer
+        One bar per feature shown, the best first.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window; not needed in a notebook
+    >>> from sklearn.datasets import load_wine
+    >>> from columnist.plotting import FeatureScoresDisplay
+    >>> from columnist.spectral import FisherScore
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> display = FeatureScoresDisplay.from_estimator(FisherScore(3).fit(X, y))
+    >>> display.ax_.get_yticklabels()[0].get_text()
+    'flavanoids'
+    """
+
+    def __init__(
+        self,
+        scores,
+        *,
+        selected=(),
+        names: Sequence[str] | None = None,
+        ranking=None,
+        title: str | None = None,
+    ):
+        self.scores = np.asarray(scores, dtype=np.float64)
+        self.selected = np.asarray(selected, dtype=np.intp)
+        self.names = [f"x{j}" for j in range(len(self.scores))] if names is None else list(names)
+        if len(self.names) != len(self.scores):
+            raise ValueError(
+                f"{len(self.scores)} scores need as many names; got {len(self.names)}."
+            )
+        self.ranking = ranked(self.scores) if ranking is None else np.asarray(ranking)
+        self.title = title
+
+    @classmethod
+    def from_estimator(cls, estimator, **options: Any) -> FeatureScoresDisplay:
+        """Draw the scores of a fitted selector.
+
+        Parameters
+        ----------
+        estimator : selector
+            Fitted; any selector with ``scores_``.
+        **options
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        FeatureScoresDisplay
+        """
+        check_is_fitted(estimator)
+        name = type(estimator).__name__
+        if not hasattr(estimator, "scores_"):
+            raise ValueError(f"{name} does not score features one by one: it has no scores_.")
+        display = cls(
+            estimator.scores_,
+            selected=estimator.selected_,
+            names=feature_names(estimator).tolist(),
+            ranking=getattr(estimator, "ranking_", None),
+            title=name,
+        )
+        return display.plot(**options)
+
+    def plot(self, ax=None, *, max_features: int = 20) -> FeatureScoresDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to; a new figure by default.
+        max_features : int, default=20
+            Features to show, at most.
+
+        Returns
+        -------
+        self
+        """
+        check_count("max_features", max_features, low=1)
+        shown = self.ranking[:max_features]
+        ax = axes_for(ax, figsize=(6.4, 1.2 + 0.26 * len(shown)))
+        places = np.arange(len(shown))
+        values = self.scores[shown]
+        kept = np.isin(shown, self.selected)
+        drawn = np.where(np.isfinite(values), values, 0.0)
+        self.bars_ = ax.barh(places, drawn, color=np.where(kept, FOUND, "0.75"))
+        for place, value in zip(places, values, strict=True):
+            if not np.isfinite(value):
+                text = "no score" if np.isnan(value) else "infinite"
+                ax.text(0.0, place, f" {text}", va="center", fontsize=9, color="0.35")
+        ax.set_yticks(places, [self.names[j] for j in shown])
+        for label, chosen in zip(ax.get_yticklabels(), kept, strict=True):
+            label.set_fontweight("bold" if chosen else "normal")
+        ax.set(xlabel="score (larger is better)", ylim=(len(shown) - 0.4, -0.6))
+        left_out = len(self.ranking) - len(shown)
+        more = f", {left_out} more not shown" if left_out else ""
+        ax.set_title(f"{self.title or 'Features'}: {kept.sum()} selected{more}", fontsize=10)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(True, axis="x", color="0.9", linewidth=0.8)
+        ax.set_axisbelow(True)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,158 @@
+"""What a page is made of: sections, and the blocks within them.
+
+Blocks hold plain text and numbers; the templates escape them. Only :class:`Figure` holds
+markup, which :mod:`columnist.report._charts` writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+__all__ = [
+    "Block", "Code", "Facts", "Figure", "KeyFigure", "Legend", "Names", "Note", "Section", "Table",
+    "Text", "Verdict",
+]  # fmt: skip
+
+
+class Block:
+    """A piece of a section; ``kind`` is the macro that renders it."""
+
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class Text(Block):
+    """A paragraph."""
+
+    kind = "text"
+    text: str
+
+
+@dataclass(frozen=True)
+class Note(Block):
+    """A remark in smaller print: what was left out, and why."""
+
+    kind = "note"
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict(Block):
+    """The conclusion in one sentence; ``level`` is "proven", "bounded", "open" or "better"."""
+
+    kind = "verdict"
+    level: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Names(Block):
+    """A list of names."""
+
+    kind = "names"
+    label: str
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Facts(Block):
+    """Pairs of a term and what is to say about it."""
+
+    kind = "facts"
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Code(Block):
+    """Lines of a program."""
+
+    kind = "code"
+    text: str
+
+
+@dataclass(frozen=True)
+class Table(Block):
+    """A table that readers can sort.
+
+    Attributes
+    ----------
+    caption : str
+        What it shows.
+    columns : sequence of (str, str)
+        Heading and kind of each column: ``"text"``, ``"number"``, ``"percent"`` (a share),
+        ``"bar"`` (a share, drawn as well), ``"names"`` (several names), ``"count"``,
+        ``"decimal"`` (three decimals), ``"figure"`` (a number written elsewhere, as text).
+    rows : sequence of sequences
+        Cells, as their kind has them; None where there is nothing.
+    marked : set of int
+        Rows that stand out.
+    sortable : bool
+        Whether the order of the rows is free.
+    """
+
+    kind = "table"
+    caption: str
+    columns: Sequence[tuple[str, str]]
+    rows: Sequence[Sequence[Any]]
+    marked: frozenset[int] = frozenset()
+    sortable: bool = True
+
+
+@dataclass(frozen=True)
+class Legend:
+    """One entry of a legend.
+
+    ``sign`` is ``"line"``, ``"dashed"``, ``"band"``, ``"dot"``, ``"open"``, ``"ring"``,
+    ``"square"``, ``"triangle"``, ``"diamond"`` or ``"open-diamond"``; ``color`` a class such as
+    ``"c-found"``.
+    """
+
+    sign: str
+    color: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Figure(Block):
+    """A chart, a wide and a narrow drawing of it, and the numbers behind it.
+
+    Attributes
+    ----------
+    title : str
+        Heading.
+    wide, narrow : str
+        Markup of :mod:`columnist.report._charts`; without a narrow one the wide one scrolls.
+    caption : str
+        How to read it.
+    legend : sequence of Legend
+        Signs.
+    table : Table, optional
+        The numbers.
+    """
+
+    kind = "figure"
+    title: str
+    wide: str
+    narrow: str = ""
+    caption: str = ""
+    legend: Sequence[Legend] = ()
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page with a heading of its own."""
+
+    title: str
+    blocks: Sequence[Block] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """One of the few numbers at the head of a page."""
+
+    label: str
+    value: str
+    detail: str = ""

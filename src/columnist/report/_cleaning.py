@@ -1,0 +1,241 @@
+"""The report of a cleaning: what was removed from the features, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from columnist.privacy import NullSpaceCleaner
+from columnist.privacy._report import PrivacyReport, make_report
+from columnist.report._blocks import (
+    Block,
+    Figure,
+    KeyFigure,
+    Note,
+    Section,
+    Table,
+    Text,
+    Verdict,
+)
+from columnist.report._charts import bars
+from columnist.report._common import column_names
+from columnist.report._figures import drawn_twice
+from columnist.report._page import asked_section, page, reproduce_section
+from columnist.report._text import count, number, percent, rounded_percent
+
+__all__ = ["cleaning_report"]
+
+# Rows that figures are measured on, bars of the picture, rows of the table.
+_MOST_MEASURED, _MOST_BARS, _MOST_ROWS = 20_000, 30, 3000
+
+
+def cleaning_report(
+    cleaner: NullSpaceCleaner,
+    X,
+    cleaned,
+    *,
+    names: Sequence[str] | None = None,
+    asked: Mapping[str, object] | None = None,
+    title: str | None = None,
+) -> str:
+    """A page about what cleaning removed from the features.
+
+    Parameters
+    ----------
+    cleaner : NullSpaceCleaner
+        Fitted.
+    X, cleaned : array-like of shape (n_samples, n_features)
+        Rows before and after.
+    names, asked, title
+        As in :func:`selection_report`.
+
+    Returns
+    -------
+    str
+        One HTML file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.privacy import NullSpaceCleaner
+    >>> from columnist.report import cleaning_report
+    >>> X = np.random.default_rng(0).standard_normal((50, 4))
+    >>> cleaner = NullSpaceCleaner([[1.0, -1.0, 0.0, 0.0]]).fit(X)
+    >>> "3 of 4 dimensions" in cleaning_report(cleaner, X, cleaner.transform(X))
+    True
+    """
+    check_is_fitted(cleaner)
+    X, cleaned = (check_array(M, dtype=[np.float64, np.float32]) for M in (X, cleaned))
+    if X.shape != cleaned.shape or X.shape[1] != cleaner.n_features_in_:
+        raise ValueError(
+            f"X has the shape {X.shape} and cleaned {cleaned.shape}; both need the "
+            f"{cleaner.n_features_in_} columns of the fit, and the same rows."
+        )
+    labels = column_names(names, cleaner, X.shape[1])
+    measured, before, after = _measured(cleaner, X, cleaned)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        figures = make_report(cleaner, before, after, None)
+    variances = _variances_left(before, after)
+    shape = f"{count(len(X), 'row')}, {count(X.shape[1], 'column')}"
+    secret = "none named" if cleaner.confidential_coef_ is None else "named"
+    settings = [("Data", shape), ("Tolerance", f"{number(cleaner.utility)} (squared norm)"),
+                ("Secret", secret)]  # fmt: skip
+    sections = [
+        asked_section(asked, settings),
+        _removed(figures, measured),
+        _columns(variances, labels),
+        _kept(cleaner, figures),
+        Section("What this does not protect", [*map(Text, _limits(figures))]),
+        reproduce_section(
+            "from columnist.privacy import NullSpaceCleaner\n\n"
+            f"cleaner = NullSpaceCleaner(predictor, utility={cleaner.utility!r})\n"
+            "cleaned = cleaner.fit(X, y).transform(X)"
+        ),
+    ]
+    return page(
+        title or "What cleaning removed",
+        sections,
+        kicker="Features without what the predictor does not need",
+        verdict=_verdict(figures),
+        figures=_key_figures(figures),
+    )
+
+
+def _measured(cleaner, X: np.ndarray, cleaned: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
+    """Rows to measure: all, or some of very many."""
+    if len(X) <= _MOST_MEASURED:
+        return "", X.astype(np.float64, copy=False), cleaned.astype(np.float64, copy=False)
+    rows = np.sort(np.random.default_rng(0).choice(len(X), _MOST_MEASURED, replace=False))
+    remark = f"Measured on {_MOST_MEASURED:,} of {len(X):,} rows, taken at random."
+    return remark, X[rows].astype(np.float64), cleaned[rows].astype(np.float64)
+
+
+def _variances_left(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Variance of every column after cleaning, as a share of that before; NaN if it had none."""
+    scale = np.abs(before).max(axis=0, initial=0.0)
+    scale = np.where(scale > 0, scale, 1.0)
+    was, now = np.var(before / scale, axis=0), np.var(after / scale, axis=0)
+    varied = was > (4 * np.finfo(np.float64).eps) ** 2
+    return np.where(varied, now / np.where(varied, was, 1.0), np.nan)
+
+
+def _key_figures(figures: PrivacyReport) -> list[KeyFigure]:
+    removed = figures.n_features - figures.n_numbers_left
+    return [
+        KeyFigure("Removed", f"{removed:,}", f"of {figures.n_features:,} dimensions"),
+        KeyFigure("Variation left", percent(figures.variance_left), "of all features"),
+        KeyFigure("Outputs moved", number(figures.largest_utility_error), "at most, squared"),
+        KeyFigure("Tolerance", number(figures.utility), "squared"),
+    ]
+
+
+def _verdict(figures: PrivacyReport) -> Verdict:
+    removed = figures.n_features - figures.n_numbers_left
+    if removed == 0 and figures.utility == 0:
+        return Verdict("open", "Nothing could be removed: the predictor reads every direction.")
+    slack = figures.utility + 1e-8 * (1.0 + figures.utility)
+    within = figures.largest_utility_error <= slack
+    text = (
+        f"{removed} of {figures.n_features} dimensions are gone from every row, and no output of "
+        "the predictor moves by more than the tolerance."
+    )
+    return (
+        Verdict("proven", text)
+        if within
+        else Verdict(
+            "open", "Some outputs of the predictor move by more than the tolerance: see below."
+        )
+    )
+
+
+def _removed(figures: PrivacyReport, remark: str) -> Section:
+    removed = figures.n_features - figures.n_numbers_left
+    blocks: list[Block] = [
+        Text(
+            f"A cleaned row is determined by {count(figures.n_numbers_left, 'number')}: {removed} "
+            f"of {figures.n_features} dimensions were taken out of every row. "
+            f"{percent(figures.variance_left)} of the variation of the features is left, and a "
+            f"linear model can win back {percent(figures.recoverable)} of it from cleaned rows."
+        )
+    ]
+    if figures.secret_recoverable is not None:
+        blocks.append(
+            Text(
+                f"Of what was to be kept secret, a linear model finds "
+                f"{percent(figures.secret_recoverable)} in cleaned rows."
+            )
+        )
+    if figures.n_rows_at_mean:
+        blocks.append(
+            Text(
+                f"Nothing at all is left of {count(figures.n_rows_at_mean, 'row')}: within the "
+                "tolerance they cannot be told from the mean."
+            )
+        )
+    return Section("What was removed", blocks + ([Note(remark)] if remark else []))
+
+
+def _columns(shares: np.ndarray, labels: list[str]) -> Section:
+    """Variation left in every column."""
+    order = np.argsort(np.where(np.isnan(shares), np.inf, -shares), kind="stable")
+    shown = [j for j in order[:_MOST_BARS] if not np.isnan(shares[j])]
+    blocks: list[Block] = [
+        Text(
+            "How much of its own variation each column still has. Above 100 % it varies more than "
+            "before: rows had to be moved to hide something."
+        )
+    ]
+    if shown:
+        texts = [rounded_percent(float(shares[j])) for j in shown]
+
+        def draw(width: float) -> str:
+            return bars(
+                [labels[j] for j in shown], shares[shown].tolist(), texts, ["c-found"] * len(shown),
+                title="Columns that keep the most of their variation", width=width,
+                description=f"{len(shown)} columns, from {texts[0]} down to {texts[-1]}.",
+            )  # fmt: skip
+
+        kinds = [("Column", "text"), ("Variation left", "percent")]
+        rows = [(labels[j], float(shares[j])) for j in shown]
+        table = Table("Columns that keep the most of their variation", kinds, rows)
+        blocks.append(Figure(table.caption, **drawn_twice(draw), table=table))
+    known = [
+        (labels[j], None if np.isnan(shares[j]) else float(shares[j])) for j in order[:_MOST_ROWS]
+    ]
+    kinds = [("Column", "text"), ("Variation left", "bar")]
+    if len(known) > _MOST_BARS:
+        blocks.append(Table("Variation left in each column", kinds, known))
+    if len(order) > _MOST_ROWS:
+        blocks.append(Note(f"{len(order) - _MOST_ROWS:,} columns are left out of the table."))
+    if np.isnan(shares).any():
+        blocks.append(Note(f"{count(int(np.isnan(shares).sum()), 'column')} did not vary before."))
+    return Section("Column by column", blocks)
+
+
+def _kept(cleaner: NullSpaceCleaner, figures: PrivacyReport) -> Section:
+    strengths = np.asarray(cleaner.singular_values_, dtype=np.float64)[:_MOST_ROWS]
+    text = (
+        f"The predictor computes {count(figures.n_outputs, 'output')} from a row, and reads "
+        f"{count(figures.n_numbers_left, 'direction')} of it. Cleaning may move the outputs of a "
+        f"row by {number(figures.utility)} at most, in squared norm: this holds for every row, "
+        f"seen or not. On the rows measured here the largest move is "
+        f"{number(figures.largest_utility_error)}, the mean {number(figures.mean_utility_error)}."
+    )
+    rows = [(i + 1, float(s)) for i, s in enumerate(strengths)]
+    table = Table("How strongly the predictor reads each direction",
+                  [("Direction", "count"), ("Strength", "number")], rows)  # fmt: skip
+    return Section("What the predictor keeps", [Text(text), *([table] if rows else [])])
+
+
+def _limits(figures: PrivacyReport) -> list[str]:
+    said = [
+        "Whatever the outputs of the predictor tell: who sees a cleaned row can compute them, and "
+        "guess from them whatever goes with them.",
+        "Who a row belongs to: equal rows stay equal, and may be recognised in other data. This "
+        "is not differential privacy, and nonlinear models may find more than linear ones.",
+    ]
+    if figures.secret_recoverable is not None:
+        said.append("Secrets other than the one that was named.")
+    return said

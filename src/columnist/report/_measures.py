@@ -1,0 +1,202 @@
+"""What a report computes from the data, each at a bounded cost.
+
+Large data are sampled, and every answer comes with a sentence that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from sklearn.utils.validation import check_array
+
+from columnist.linalg._passes import columns_of, gram, kernel_product, merge_repeats, squared_norms
+from columnist.linalg._reduce import squaring_scale
+from columnist.linalg._sketch import randomized_range
+from columnist.linalg._threads import single_threaded_blas
+from columnist.metrics import redundancy_rate
+from columnist.report._text import count
+
+__all__ = ["Data", "Spectrum", "correlations", "read_data", "redundancy", "spectrum"]
+
+# Entries of the rows that correlations are computed from, and the fewest rows for it.
+_MOST_ENTRIES, _FEWEST_ROWS = 5_000_000, 2_000
+# Operations of all pairs of columns; beyond, so many columns stand for all.
+_MOST_PAIRS, _SAMPLED = 1e9, 600
+# Operations of an SVD, and of a Gram matrix; and the largest side of a Gram matrix.
+_SMALL_SVD, _MOST_GRAM, _GRAM_SIDE = 1e9, 1e10, 1200
+# Leading singular values of still larger data.
+_LEADING = 100
+# A column that varies by less than this share of its largest entry is constant.
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+def _one_thread(function: Callable) -> Callable:
+    """The products of a report are small: more threads would only wait for one another."""
+
+    @wraps(function)
+    def limited(*args, **options):
+        with single_threaded_blas():
+            return function(*args, **options)
+
+    return limited
+
+
+@dataclass(frozen=True)
+class Data:
+    """Checked data.
+
+    ``X`` times ``unit`` are the numbers given; ``gram`` says that X is a Gram matrix.
+    """
+
+    X: np.ndarray | sp.csr_array
+    unit: float = 1.0
+    gram: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.X.shape
+
+    def sampled(self, n_columns: int) -> tuple[Data, str]:
+        """As many rows as ``n_columns`` columns of them can be afforded, and a remark."""
+        n = self.X.shape[0]
+        most = max(_FEWEST_ROWS, _MOST_ENTRIES // max(n_columns, 1))
+        if self.gram or n <= most:
+            return self, ""
+        rows = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+        X = self.X.tocsr() if sp.issparse(self.X) else self.X
+        return replace(self, X=X[rows]), f"Computed from {count(most, 'row')} taken at random."
+
+
+def read_data(X, *, gram: bool = False, n_columns: int | None = None) -> Data:
+    """Check the data of a report; ``n_columns`` is what the fit has seen."""
+    X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], input_name="X")
+    if n_columns is not None and X.shape[1] != n_columns:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, but the fit has seen {n_columns}: pass the data of "
+            "the fit."
+        )
+    X = merge_repeats(X)
+    unit = squaring_scale(np.sqrt(np.abs(X)) if gram else X)
+    return Data(X if unit == 1.0 else X / unit / (unit if gram else 1.0), unit, gram)
+
+
+@_one_thread
+def correlations(data: Data, rows, columns) -> np.ndarray:
+    """Correlation of some columns with others; NaN where one of them is constant."""
+    rows, columns = np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp)
+    if data.gram:
+        diagonal = np.sqrt(np.maximum(np.diag(data.X), 0.0))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = data.X[np.ix_(rows, columns)] / np.outer(diagonal[rows], diagonal[columns])
+    else:
+        found = _units(columns_of(data.X, rows)).T @ _units(columns_of(data.X, columns))
+    return np.clip(found, -1.0, 1.0)
+
+
+def _units(part: np.ndarray) -> np.ndarray:
+    """Columns without their means and of length 1; NaN where they are constant."""
+    largest = np.abs(part).max(axis=0, initial=0.0)
+    part = part / np.where(largest > 0.0, largest, 1.0)
+    part -= part.mean(axis=0)
+    lengths = np.linalg.norm(part, axis=0)
+    constant = lengths <= _ROUNDING * np.sqrt(len(part))
+    return part / np.where(constant, np.nan, lengths)
+
+
+@_one_thread
+def redundancy(data: Data, columns=None) -> tuple[float, str]:
+    """Mean absolute correlation of pairs among some columns, or all; and a remark on sampling."""
+    columns = np.arange(data.shape[1]) if columns is None else np.asarray(columns, dtype=np.intp)
+    remarks = []
+    n_rows = 1 if data.gram else data.shape[0]
+    if float(n_rows) * len(columns) ** 2 > _MOST_PAIRS and len(columns) > _SAMPLED:
+        columns = np.sort(np.random.default_rng(0).choice(columns, _SAMPLED, replace=False))
+        remarks.append(f"Estimated from {_SAMPLED} columns taken at random.")
+    if data.gram:
+        found = np.abs(correlations(data, columns, columns))
+        np.fill_diagonal(found, np.nan)
+        known = found[np.isfinite(found)]
+        return float(known.mean()) if len(known) else 0.0, " ".join(remarks)
+    # Pairs cost n m^2, so rows are few where columns are many.
+    part, remark = data.sampled(int(len(columns) ** 2 * _MOST_ENTRIES / _MOST_PAIRS))
+    remarks += [remark] if remark else []
+    return redundancy_rate(part.X, columns), " ".join(remarks)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Singular values, descending.
+
+    ``energy`` is the sum of all their squares; ``complete`` says that none is missing.
+    """
+
+    values: np.ndarray
+    energy: float
+    complete: bool
+    remark: str = ""
+
+
+@_one_thread
+def spectrum(data: Data, *, center: bool) -> Spectrum | None:
+    """Singular values of the data; the leading ones if they are large, None if too large."""
+    n, m = data.shape
+    side = min(n, m)
+    if data.gram:
+        if m > 2 * _GRAM_SIDE:
+            return None
+        values = np.sqrt(np.maximum(np.linalg.eigvalsh(data.X)[::-1], 0.0))
+    elif not sp.issparse(data.X) and float(n) * m * side <= _SMALL_SVD:
+        X = data.X - data.X.mean(axis=0) if center else data.X
+        values = np.linalg.svd(X, compute_uv=False).astype(np.float64)
+    elif side <= _GRAM_SIDE and float(n) * m * side <= _MOST_GRAM:
+        values = _through_gram(data.X, center)
+    else:
+        return _leading(data, center)
+    return Spectrum(data.unit * values, float(np.sum(values**2)) * data.unit**2, True)
+
+
+def _through_gram(X, center: bool) -> np.ndarray:
+    n, m = X.shape
+    if m <= n:
+        G = gram(X, center=center)
+    else:
+        G = kernel_product(X, np.eye(n))
+        if center:
+            G = G - G.mean(axis=0)
+            G = G - G.mean(axis=1)[:, None]
+    values = np.linalg.eigvalsh(0.5 * (G + G.T))[::-1]
+    floor = len(G) * np.finfo(np.float64).eps * max(values[0], 0.0)
+    return np.sqrt(np.where(values > floor, values, 0.0))
+
+
+def _leading(data: Data, center: bool) -> Spectrum:
+    """Leading values by a randomized SVD; all of the energy is known all the same."""
+    X = data.X
+    means = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel() if center else None
+    energy = float(squared_norms(X).sum())
+    if means is not None:
+        energy = max(energy - X.shape[0] * float(means @ means), 0.0)
+        X = _without_means(X, means)
+    Q = randomized_range(X, _LEADING, n_iter=2, rng=np.random.default_rng(0))
+    values = np.linalg.svd((X.T @ Q).astype(np.float64), compute_uv=False)[:_LEADING]
+    remark = f"The {len(values)} largest, estimated by a randomized decomposition."
+    return Spectrum(data.unit * values, energy * data.unit**2, False, remark)
+
+
+def _without_means(X, means: np.ndarray) -> LinearOperator:
+    """X less the means of its columns, as a product only: sparse data stay sparse."""
+    plain, ones = aslinearoperator(X), np.ones(X.shape[0])
+    return LinearOperator(
+        X.shape,
+        matvec=lambda v: plain.matvec(v) - ones * (means @ v),
+        rmatvec=lambda u: plain.rmatvec(u) - means * u.sum(),
+        matmat=lambda V: plain.matmat(V) - np.outer(ones, means @ V),
+        rmatmat=lambda U: plain.rmatmat(U) - np.outer(means, U.sum(axis=0)),
+        dtype=np.float64,
+    )

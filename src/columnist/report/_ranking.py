@@ -1,0 +1,158 @@
+"""The report of a selector without a proof: scores, ranking, redundancy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from columnist.linalg._ties import ranked
+from columnist.report._blocks import Block, Figure, KeyFigure, Legend, Names, Note, Section, Table
+from columnist.report._charts import bars
+from columnist.report._common import call_of, column_names, redundancy_section
+from columnist.report._figures import drawn_twice
+from columnist.report._measures import read_data, redundancy
+from columnist.report._page import asked_section, page, reproduce_section
+from columnist.report._text import count, number
+
+__all__ = ["ranking_report"]
+
+# Bars of the picture, rows of the table, names of the list.
+_MOST_BARS, _MOST_ROWS, _MOST_NAMES = 30, 3000, 400
+
+
+def ranking_report(
+    selector,
+    X,
+    y=None,
+    *,
+    names: Sequence[str] | None = None,
+    asked: Mapping[str, object] | None = None,
+    title: str | None = None,
+) -> str:
+    """A page about the columns that any selector chose.
+
+    Parameters
+    ----------
+    selector : selector
+        Fitted; it has ``selected_``, and may have ``scores_``, ``ranking_`` and ``error_``.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The data of the fit.
+    y : array-like, optional
+        The target of the fit; it is only mentioned.
+    names, asked, title
+        As in :func:`selection_report`.
+
+    Returns
+    -------
+    str
+        One HTML file.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from columnist.report import ranking_report
+    >>> from columnist.spectral import FisherScore
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> html = ranking_report(FisherScore(3).fit(X, y), X, y)
+    >>> "Fisher" in html
+    True
+    """
+    check_is_fitted(selector)
+    method = type(selector).__name__
+    data = read_data(X, n_columns=selector.n_features_in_)
+    labels = column_names(names, selector, data.shape[1])
+    kept = np.asarray(selector.selected_, dtype=np.intp)
+    shape = f"{count(data.shape[0], 'row')}, {count(data.shape[1], 'column')}"
+    settings = [("Data", shape), ("Method", method), ("Keep", count(len(kept), "column")),
+                ("Target", "none" if y is None else "given")]  # fmt: skip
+    listed = [labels[j] for j in kept[:_MOST_NAMES]]
+    answer: list[Block] = [Names("Kept columns, in order of selection", listed)]
+    if len(kept) > _MOST_NAMES:
+        answer.append(Note(f"{len(kept) - _MOST_NAMES:,} more are not listed."))
+    answer.append(Note(f"{method} gives no proof: another choice may be better."))
+    fit = "X" if y is None else "X, y"
+    code = (
+        f"from {_home(selector)} import {method}\n\nselector = {call_of(selector)}\n"
+        f"selector.fit({fit})\nselector.selected_"
+    )
+    sections = [
+        asked_section(asked, settings),
+        Section("The answer", answer),
+        _scores_section(selector, kept, labels),
+        redundancy_section(data, kept, labels),
+        reproduce_section(code),
+    ]
+    return page(
+        title or f"{count(len(kept), 'column')} of {data.shape[1]:,} by {method}",
+        sections,
+        kicker="Ranking of columns",
+        figures=_key_figures(selector, data, kept),
+    )
+
+
+def _home(selector) -> str:
+    """The public package of a class."""
+    return ".".join(type(selector).__module__.split(".")[:2])
+
+
+def _key_figures(selector, data, kept) -> list[KeyFigure]:
+    found = [KeyFigure("Kept", f"{len(kept):,}", f"of {count(data.shape[1], 'column')}")]
+    error = getattr(selector, "error_", None)
+    if error is not None and np.ndim(error) == 0:
+        found.append(KeyFigure("Error", number(float(error)), "of rebuilding"))
+    rate, _ = redundancy(data, kept)
+    return [*found, KeyFigure("Redundancy", number(rate, 3), "mean correlation of the kept")]
+
+
+def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:
+    title = "Scores"
+    scores = getattr(selector, "scores_", None)
+    if scores is None or np.shape(scores) != (len(labels),):
+        text = f"{type(selector).__name__} does not score columns one by one."
+        return Section(title, [Note(text)])
+    scores = np.asarray(scores, dtype=np.float64)
+    ranking = np.asarray(getattr(selector, "ranking_", ranked(scores)))
+    blocks: list[Block] = [_scores_figure(scores, ranking[:_MOST_BARS], kept, labels)]
+    if len(ranking) > _MOST_BARS:
+        blocks.append(Note(f"The picture shows the best {_MOST_BARS} of {len(ranking):,} columns."))
+    raw = getattr(selector, "raw_scores_", None)
+    fits = raw is not None and np.shape(raw) == scores.shape
+    raw = np.asarray(raw, dtype=np.float64) if fits else None
+    blocks.append(_scores_table(scores, raw, ranking[:_MOST_ROWS], kept, labels))
+    if len(ranking) > _MOST_ROWS:
+        blocks.append(Note(f"{len(ranking) - _MOST_ROWS:,} lower-ranked columns are left out."))
+    return Section(title, blocks)
+
+
+def _scores_figure(scores, shown, kept, labels: list[str]) -> Figure:
+    is_kept = np.isin(shown, kept)
+    texts = [number(s, 3) if not np.isnan(s) else "no score" for s in scores[shown]]
+    names = [f"✓ {labels[j]}" if k else labels[j] for j, k in zip(shown, is_kept, strict=True)]
+
+    def draw(width: float) -> str:
+        return bars(
+            names, scores[shown], texts, ["c-found kept" if k else "c-other" for k in is_kept],
+            title="Scores of the best columns", width=width,
+            description=f"{len(shown)} columns, the best first; {is_kept.sum()} of them are kept.",
+        )  # fmt: skip
+
+    legend = [Legend("square", "c-found", "✓ kept"), Legend("square", "c-other", "not kept")]
+    title, caption = "Scores of the best columns", "Larger is better."
+    cells = list(zip((labels[j] for j in shown), scores[shown].tolist(), strict=True))
+    table = Table(title, [("Column", "text"), ("Score", "number")], cells)
+    return Figure(title, **drawn_twice(draw), caption=caption, legend=legend, table=table)
+
+
+def _scores_table(scores, raw, shown, kept, labels: list[str]) -> Table:
+    is_kept = np.isin(shown, kept)
+    kinds = [("Rank", "count"), ("Column", "text"), ("Score", "number")]
+    kinds += [("As published", "number")] if raw is not None else []
+    kinds += [("Kept", "text")]
+    rows = [
+        (place, labels[j], float(scores[j]), *([] if raw is None else [float(raw[j])]),
+         "yes" if k else "no")
+        for place, (j, k) in enumerate(zip(shown, is_kept, strict=True), start=1)
+    ]  # fmt: skip
+    return Table("Columns by rank", kinds, rows, frozenset(np.flatnonzero(is_kept).tolist()))

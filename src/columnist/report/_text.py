@@ -1,0 +1,170 @@
+"""Numbers and names as readers see them."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+
+__all__ = [
+    "count",
+    "joined",
+    "number",
+    "percent",
+    "quoted",
+    "readable",
+    "rounded_percent",
+    "shortened",
+    "ways",
+]
+
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+# Longer names lose their middle everywhere.
+_LONGEST = 200
+_VISIBLE = {"\n": "↵", "\r": "↵", "\t": "⇥", "\x7f": "␡"}
+# Signs that turn the direction of whatever follows: a name could look like another one.
+_VISIBLE |= dict.fromkeys("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", "\ufffd")
+
+
+def readable(text: object, longest: int = _LONGEST) -> str:
+    """Any text as one line that can be shown: control characters as signs, not too long.
+
+    Examples
+    --------
+    >>> from columnist.report._text import readable
+    >>> readable("two\\nlines")
+    'two↵lines'
+    """
+    cut = shortened(str(text), longest)
+    cut = cut.encode("utf-8", "replace").decode("utf-8")
+    shown = "".join(_sign(c) for c in cut)
+    return shown if shown.strip() else "(no name)"
+
+
+def _sign(character: str) -> str:
+    if character in _VISIBLE:
+        return _VISIBLE[character]
+    if character < " ":
+        return chr(0x2400 + ord(character))
+    return " " if unicodedata.category(character) in ("Cc", "Zl", "Zp") else character
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text without its middle if it is long.
+
+    Examples
+    --------
+    >>> from columnist.report._text import shortened
+    >>> shortened("temperature", 7)
+    'temp…re'
+    """
+    if len(text) <= longest:
+        return text
+    tail = (longest - 1) // 3
+    return text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
+
+
+def quoted(name: str) -> str:
+    """A name within a sentence, set apart in whatever direction it is written."""
+    return f"“\u2068{name}\u2069”"
+
+
+def joined(names: Sequence[str], most: int = 8) -> str:
+    """Quoted names, separated by commas; the rest counted."""
+    shown = [quoted(name) for name in names[:most]]
+    if len(names) > most:
+        shown.append(f"{len(names) - most} more")
+    return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)
+
+
+def count(n: int, what: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> from columnist.report._text import count
+    >>> count(1, "column"), count(1200, "column")
+    ('1 column', '1,200 columns')
+    """
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number with a few significant digits.
+
+    Examples
+    --------
+    >>> from columnist.report._text import number
+    >>> [number(v) for v in (1234.567, 0.00001234, 3, None, float("inf"))]
+    ['1,235', '1.234 × 10⁻⁵', '3', '–', 'infinite']
+    """
+    if value is None:
+        return "–"
+    if math.isnan(value):
+        return "not defined"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "minus infinite"
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e6:
+        if float(value).is_integer():
+            return f"{value:,.0f}".replace("-", "−")
+        decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{decimals}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return text.replace("-", "−")
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    power = str(int(exponent)).translate(_SUPERSCRIPTS)
+    return f"{mantissa} × 10{power}".replace("-", "−")
+
+
+def percent(share: float | None) -> str:
+    """A share in per cent.
+
+    Examples
+    --------
+    >>> from columnist.report._text import percent
+    >>> [percent(v) for v in (0.05123, 0.5, 0.0, 1e-7, 0.99999, None)]
+    ['5.12\\xa0%', '50\\xa0%', '0\\xa0%', 'less than 0.01\\xa0%', 'more than 99.99\\xa0%', '–']
+    """
+    if share is None or not math.isfinite(share):
+        return number(share)
+    value = 100 * share
+    if 0 < value < 0.01:
+        return "less than 0.01\u00a0%"
+    if 99.99 < value < 100:  # rounding must not turn it into all there is
+        return "more than 99.99\u00a0%"
+    if 99 < value < 100:
+        return f"{value:.2f}".rstrip("0").rstrip(".") + "\u00a0%"
+    return f"{value:.3g}\u00a0%".replace("-", "−") if abs(value) < 1000 else f"{value:,.0f}\u00a0%"
+
+
+def rounded_percent(share: float) -> str:
+    """A share in per cent with one decimal, so that a column of them lines up.
+
+    Examples
+    --------
+    >>> from columnist.report._text import rounded_percent
+    >>> [rounded_percent(v) for v in (0.72, 0.9999, 1.0)]
+    ['72.0\\xa0%', '99.99\\xa0%', '100.0\\xa0%']
+    """
+    text = f"{100 * share:.1f}\u00a0%"
+    return percent(share) if share < 1.0 and text.startswith("100") else text
+
+
+def ways(n_items: int, size: int) -> str:
+    """In how many ways a set can be chosen, in words.
+
+    Examples
+    --------
+    >>> from columnist.report._text import ways
+    >>> ways(30, 11), ways(20000, 50)
+    ('54,627,300', 'about 10¹⁵¹')
+    """
+    if not 0 <= size <= n_items:
+        return "0"
+    log = math.lgamma(n_items + 1) - math.lgamma(size + 1) - math.lgamma(n_items - size + 1)
+    if log < math.log(1e15):
+        return f"{math.comb(n_items, size):,}"
+    return f"about 10{str(round(log / math.log(10))).translate(_SUPERSCRIPTS)}"

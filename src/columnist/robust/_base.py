@@ -1,0 +1,394 @@
+"""What the robust PCA estimators have in common."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from abc import ABC, abstractmethod
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import NamedTuple, cast
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    OutlierMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.data._validation import check_choice, check_count, open_data, read_data
+from columnist.linalg._reduce import power_of_two
+from columnist.linalg._threads import single_threaded_blas
+from columnist.robust._cutoffs import Cutoffs, classical_cutoffs, cross_fitted_cutoffs
+from columnist.robust._fitted import Points, Yardstick
+from columnist.robust._many_rows import KeptRows, ManyRows, Measured, worth_passes
+from columnist.robust._subspace import Subspace, fit_subspace
+
+__all__ = [
+    "BaseRobustPCA",
+    "CenteredPCA",
+    "Found",
+    "RowRemovalPCA",
+    "most_outlying",
+    "resolve_components",
+    "resolve_outliers",
+]
+
+# Entries within this and its inverse need no scaling.
+_SAFE = 1e70
+# Operations below which more than one BLAS thread only costs.
+_SMALL = 1e8
+
+
+class Found(NamedTuple):
+    """A choice of many rows; all of them measured from it, if that is done."""
+
+    kept: KeptRows
+    measured: Measured | None = None
+
+
+class BaseRobustPCA(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, OutlierMixin, BaseEstimator, ABC
+):
+    """PCA of the rows that are left when outliers are removed.
+
+    A subclass has a parameter ``cutoff`` ("cross-fitted" or "classical") and defines
+    :meth:`_find`, and where needed :meth:`_check_parameters`.
+
+    A row is an inlier if its score distance (within the subspace, in standard deviations) and
+    its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
+    rows respect. This holds for any rows, so asking for more outliers than there are does
+    no harm: ``outliers_`` are the rows the fit did without, ``predict`` flags what is far.
+    """
+
+    def fit(self, X, y=None):
+        """Find outliers and the principal components of the other rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data, one sample per row. A Dask array or dataframe is brought into memory, or, if it
+            has many rows and the method allows it, visited block by block.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        X = self._begin(X)
+        if isinstance(X, ManyRows):
+            self._store_many(X, self._find_many(X))
+            return self
+        n, p = X.shape
+        small = n * p * min(n, p) < _SMALL
+        with single_threaded_blas() if small else nullcontext():
+            outliers, subspace = self._find(X)
+            self._store(X, np.sort(outliers), subspace)
+        return self
+
+    def _begin(self, X) -> np.ndarray | ManyRows:
+        """Check everything; the rows, safe to square."""
+        check_choice("cutoff", self.cutoff, ("cross-fitted", "classical"))
+        self._check_parameters()
+        X = self._opened(X)
+        if isinstance(X, RowBlocks) and self._works_in_passes() and worth_passes(X):
+            movable = getattr(self, "centering", "none") != "none"
+            found = ManyRows(cast(RowBlocks, open_data(self, X)), _safe_unit, movable=movable)
+            self._unit = found.unit
+            return found
+        X = read_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X, self._unit = _balanced(X)
+        return X
+
+    def _opened(self, X):
+        """X, or its blocks if it is a collection; sparse ones are refused without a look."""
+        blocks = open_blocks(X)
+        if blocks is None:
+            return X
+        if blocks.is_sparse:
+            read_data(self, sp.csr_array((2, blocks.n_features)))
+        return blocks
+
+    def _works_in_passes(self) -> bool:
+        """Whether :meth:`_find_many` can do what the parameters ask for."""
+        return False
+
+    def _find_many(self, data: ManyRows) -> Found:
+        """The same as :meth:`_find` for rows that are visited block by block."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        """Rows to remove and the subspace of the others.
+
+        The entries of X can be squared and summed safely.
+        """
+
+    def _check_parameters(self) -> None:
+        """Check the parameters that do not depend on the data."""
+
+    def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
+        self.outliers_ = outliers.astype(np.intp)
+        kept = np.delete(X, self.outliers_, axis=0)
+        self._warn_if_flat(subspace, kept.shape, float(np.sum(kept**2)))
+        cutoffs = self._cutoffs(X, self.outliers_, subspace)
+        self._keep(subspace, cutoffs, subspace.orthogonal_distances(kept))
+
+    def _store_many(self, data: ManyRows, found: Found) -> None:
+        kept = found.kept
+        self.outliers_ = kept.removed.astype(np.intp)
+        moments = kept.moments
+        square = float(np.trace(moments.gram()))
+        shape = moments.count, data.shape[1]
+        self._warn_if_flat(kept.subspace, shape, square)
+        measured = found.measured or data.measure(kept)
+        cutoffs = data.cutoffs(kept, measured, self.cutoff)
+        subspace = replace(kept.subspace, mean=kept.subspace.mean + data.origin)
+        self._keep(subspace, cutoffs, np.delete(measured.orthogonal, self.outliers_))
+
+    def _cutoffs(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> Cutoffs:
+        if self.cutoff == "classical":
+            return classical_cutoffs(X, subspace)
+        return cross_fitted_cutoffs(X, outliers, subspace)
+
+    def _keep(self, subspace: Subspace, cutoffs: Cutoffs, distances: np.ndarray) -> None:
+        unit = self._unit
+        self.error_ = unit * unit * float(np.sum(distances**2))
+        self.score_cutoff_ = cutoffs.score
+        self.orthogonal_cutoff_ = cutoffs.orthogonal * unit
+        self.offset_ = -1.0
+        subspace = subspace.scaled(unit)
+        self.mean_ = subspace.mean
+        self.components_ = subspace.components
+        self.explained_variance_ = subspace.variances
+        self.n_components_ = len(subspace.components)
+
+    def _warn_if_flat(self, subspace: Subspace, shape: tuple[int, int], squares: float) -> None:
+        """Warn if kept rows, of given shape and sum of squares, leave components undetermined."""
+        noise = max(shape) * np.finfo(np.float64).eps * np.sqrt(squares / max(shape[0], 1))
+        spread = np.count_nonzero(np.sqrt(subspace.variances) > noise)
+        if spread < len(subspace.variances):
+            warnings.warn(
+                f"{type(self).__name__}: the kept rows vary in {spread} directions only; the other "
+                f"{len(subspace.variances) - spread} components are arbitrary. Lower n_components.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _answer(self, X, question: str):
+        """What the fit says of rows: see :class:`columnist.robust._fitted.Yardstick`."""
+        check_is_fitted(self)
+        X = open_data(self, self._opened(X), dtype=np.float64, reset=False)
+        fitted = Subspace(self.mean_, self.components_, self.explained_variance_)
+        yardstick = Yardstick(
+            fitted.scaled(1.0 / self._unit), self._unit,
+            self.score_cutoff_, self.orthogonal_cutoff_ / self._unit,
+        )  # fmt: skip
+        return yardstick.answer(X, question)
+
+    def transform(self, X) -> np.ndarray:
+        """Coordinates of rows along the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, seen by the fit or not.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        return self._answer(X, "coordinates")
+
+    def inverse_transform(self, X) -> np.ndarray:
+        """The points of the subspace with the given coordinates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Coordinates, as :meth:`transform` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        X = self._opened(X)
+        if not isinstance(X, RowBlocks):
+            X = check_array(X, dtype=np.float64, ensure_min_features=0)
+        if X.shape[1] != self.n_components_:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but {type(self).__name__} found "
+                f"{self.n_components_} components: pass what transform returns."
+            )
+        return Points(self.mean_, self.components_).at(X)
+
+    def score_distances(self, X) -> np.ndarray:
+        """Distances from the mean within the subspace, in standard deviations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._answer(X, "score_distances")
+
+    def orthogonal_distances(self, X) -> np.ndarray:
+        """Distances from the subspace.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._answer(X, "orthogonal_distances")
+
+    def score_samples(self, X) -> np.ndarray:
+        """Minus the larger of the two distances, each in units of its cut-off.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            At most 0; below -1 for outliers.
+        """
+        return self._answer(X, "normality")
+
+    def decision_function(self, X) -> np.ndarray:
+        """Score of every row, shifted: positive for inliers, negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X) -> np.ndarray:
+        """+1 for rows within both cut-offs, -1 for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, seen by the fit or not.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+
+class CenteredPCA(BaseRobustPCA):
+    """A robust PCA whose method does not centre by itself.
+
+    It has a parameter ``centering`` ("median", "mean" or "none"): what is subtracted before
+    outliers are looked for.
+    """
+
+    def _check_parameters(self) -> None:
+        check_choice("centering", self.centering, ("median", "mean", "none"))
+
+    def _centered(self, X: np.ndarray) -> np.ndarray:
+        if self.centering == "none":
+            return X
+        return X - (np.median(X, axis=0) if self.centering == "median" else X.mean(axis=0))
+
+    def _refit(self, X: np.ndarray, outliers: np.ndarray, n_components: int) -> Subspace:
+        """PCA of the rows left, about their own mean unless there is no centring at all."""
+        mean = np.zeros(X.shape[1]) if self.centering == "none" else None
+        return fit_subspace(np.delete(X, outliers, axis=0), n_components, mean)
+
+
+class RowRemovalPCA(CenteredPCA):
+    """Rate every row, remove the most outlying ones, fit a subspace to the rest.
+
+    A subclass defines :meth:`_outlyingness` and has the parameters ``n_components`` and
+    ``n_outliers``.
+    """
+
+    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        k = resolve_outliers(self.n_outliers, len(X))
+        r = resolve_components(self.n_components, len(X) - k, X.shape[1])
+        self.outlyingness_ = self._outlyingness(self._centered(X), r, k)
+        outliers = most_outlying(self.outlyingness_, k)
+        return outliers, self._refit(X, outliers, r)
+
+    @abstractmethod
+    def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
+        """How outlying every row of the centred data is: the largest are removed."""
+
+
+def most_outlying(outlyingness: np.ndarray, n_outliers: int) -> np.ndarray:
+    """Rows with the largest values, ascending; of equals the earlier."""
+    return np.sort(np.argsort(-outlyingness, kind="stable")[:n_outliers])
+
+
+def resolve_outliers(value, n_samples: int, *, name: str = "n_outliers") -> int:
+    """Number of rows to remove from an int or a fraction below 1."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        if not 0 <= int(value) < n_samples:
+            raise ValueError(
+                f"{name} must be at least 0 and below the number of rows ({n_samples}); "
+                f"got {value}."
+            )
+        return int(value)
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if is_number and 0.0 <= value < 1.0:
+        return int(value * n_samples)
+    raise ValueError(
+        f"{name} must be an integer >= 0 or a fraction of the rows below 1; got {value!r}."
+    )
+
+
+def resolve_components(value, n_kept: int, n_features: int, *, least: int = 1) -> int:
+    """Number of components, checked against the rows kept and the features."""
+    check_count("n_components", value, low=least)
+    if value > min(n_kept, n_features):
+        raise ValueError(
+            f"n_components={value} is too large for {n_kept} kept rows of {n_features} features: "
+            f"it must be between {least} and {min(n_kept, n_features)}."
+        )
+    return int(value)
+
+
+def _balanced(X: np.ndarray) -> tuple[np.ndarray, float]:
+    """X divided by a power of two that makes its squares safe, and that power."""
+    unit = _safe_unit(np.abs(X).max(), X.size)
+    return (X, 1.0) if unit == 1.0 else (X / unit, unit)
+
+
+def _safe_unit(largest: float, size: int) -> float:
+    """A power of two that makes the squares of ``size`` entries safe; 1 if they are."""
+    scale = power_of_two(np.array([largest]))
+    if scale > 0.25 * np.sqrt(np.finfo(np.float64).max / size):
+        raise ValueError(
+            f"X has entries of about {scale:.0e}, too large to be squared: divide it by that."
+        )
+    return 1.0 if 1.0 / _SAFE < scale < _SAFE else scale

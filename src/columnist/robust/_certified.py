@@ -1,0 +1,303 @@
+"""PCA of the best rows, with a proof that no other rows are better."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from columnist.criteria import Criterion, get_criterion, is_frobenius
+from columnist.data._validation import check_choice, check_search, random_generator
+from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
+from columnist.robust._errors import RowErrors
+from columnist.robust._many_rows import ManyRows, given_mean
+from columnist.robust._nested import NestedRows
+from columnist.robust._solve import certified_outliers
+from columnist.robust._solve_many import certified_many
+from columnist.robust._subspace import Subspace, fit_subspace
+from columnist.search._certificate import Certificate, warn_unless_optimal
+from columnist.search._interrupts import at_once, keeps_answer, pending, raise_pending
+from columnist.search._log import Progress
+from columnist.search._options import SearchOptions
+from columnist.search._policies import SEARCHES
+
+__all__ = ["RobustPCA"]
+
+# Seconds that a search takes at least, for every product of rows, columns and the fewer of both.
+_SEARCH = 2e-9
+
+
+class RobustPCA(BaseRobustPCA):
+    r"""PCA without the worst outliers, with a proof that these are the worst.
+
+    Removes the set of k rows that leaves the smallest error
+
+    .. math:: \Theta(\sigma_{r+1}, \sigma_{r+2}, \dots)
+
+    of a PCA with r components of the other rows, :math:`\sigma_i` their singular values
+    about their own mean. A search returns the rows together with a
+    :class:`~columnist.Certificate`: the error, a bound that no other set of k rows beats,
+    and the gap between the two. Outliers are whole rows; this is not a split of the entries
+    into a low-rank and a sparse part.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension r of the subspace; 0 for a point.
+    n_outliers : int or float
+        Rows to remove: a number, or a fraction of the rows. More than there are outliers does
+        little harm: ``predict`` flags only what is far.
+    centering : {"optimal", "mean", "none"}, default="optimal"
+        Where the subspace passes: through the mean of the kept rows, found with them; through
+        the mean of all rows; or through the origin.
+    criterion : str or Criterion, default="frobenius"
+        Error of the kept rows: ``"frobenius"`` (squared distances), ``"spectral"``,
+        ``"nuclear"``, ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of
+        :mod:`columnist.criteria`.
+    search : {"auto", "optimal", "weighted", "greedy", "optimistic"}, default="auto"
+        ``"auto"`` and ``"optimal"`` find a strong choice, then prove it until the limits
+        (``"optimal"`` warns if the proof is incomplete); ``"weighted"`` stops within a
+        guarantee set by ``epsilon``; ``"greedy"`` removes the best row each time;
+        ``"optimistic"`` goes on from there, alternating choice and proof.
+    epsilon : float, default=0.0
+        Weight of the error so far in the weighted search.
+    cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
+        How ``predict`` calibrates its distances.
+    time_limit : float or None, default=30.0
+        Seconds from the call on. The first choice and the fit to it are always completed.
+    max_nodes : int, optional
+        Nodes to expand, or stages of the proof by blocks, at most.
+    max_memory : float, optional
+        Bytes for open nodes and lists of sets; half of the free memory by default.
+    max_gap : float, default=0.0
+        Relative gap that is good enough.
+    n_jobs : int, optional
+        Worker threads; None means 1, -1 all processors. They change nothing but the time.
+    random_state : int, RandomState or None, default=None
+        Randomness of the first choice.
+    callback : callable, optional
+        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+    verbose : bool, default=False
+        Print the solver log.
+
+    Attributes
+    ----------
+    outliers_ : ndarray of int
+        Rows removed, ascending.
+    mean_, components_, explained_variance_ : ndarrays
+        The affine subspace of the kept rows.
+    error_ : float
+        Criterion of the kept rows.
+    certificate_ : Certificate
+        The proof. "Optimal" means that no set of k rows has an error smaller by more than a
+        relative 1e-9.
+    score_cutoff_, orthogonal_cutoff_ : float
+        Largest distances of an inlier.
+
+    See Also
+    --------
+    columnist.robust.TrimmedPCA : The same error, a local optimum.
+    columnist.robust.outlier_path : How many outliers?
+
+    Notes
+    -----
+    Under the squared Frobenius norm the proof deals the rows into blocks and bounds these
+    together; it reaches hundreds of rows and dozens of outliers. Other criteria and orders
+    use bounds that vanish once r + k reaches the number of features, so they prove much only
+    for few rows in many dimensions; the gap always tells.
+
+    Dask arrays and dataframes of more than 8,000 rows are not brought together if the criterion
+    is the squared Frobenius norm and the search "auto" or "optimal". A few passes find the rows,
+    and the more rows there are the easier is the proof: a subspace that many rows agree upon can
+    hardly turn when a few are exchanged, which decides for most rows whether they stay.
+
+    References
+    ----------
+    .. [1] S. Shah, B. He, C. Maung, H. Schweitzer. Computing robust principal components by
+       A* search. International Journal on Artificial Intelligence Tools, 2018.
+    .. [2] B. He, G. Wan, H. Schweitzer. A bias trick for centered robust principal component
+       analysis. AAAI, 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist.robust import RobustPCA
+    >>> X = scale(load_wine().data)
+    >>> found = RobustPCA(2, n_outliers=4, random_state=0).fit(X)
+    >>> found.outliers_
+    array([ 59,  69,  95, 121])
+    >>> found.certificate_.status
+    'optimal'
+    """
+
+    def __init__(
+        self,
+        n_components: int,
+        *,
+        n_outliers: int | float,
+        centering: str = "optimal",
+        criterion: str | Criterion = "frobenius",
+        search: str = "auto",
+        epsilon: float = 0.0,
+        cutoff: str = "cross-fitted",
+        time_limit: float | None = 30.0,
+        max_nodes: int | None = None,
+        max_memory: float | None = None,
+        max_gap: float = 0.0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: bool = False,
+    ):
+        self.n_components = n_components
+        self.n_outliers = n_outliers
+        self.centering = centering
+        self.criterion = criterion
+        self.search = search
+        self.epsilon = epsilon
+        self.cutoff = cutoff
+        self.time_limit = time_limit
+        self.max_nodes = max_nodes
+        self.max_memory = max_memory
+        self.max_gap = max_gap
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    @keeps_answer
+    def fit(self, X, y=None):
+        return super().fit(X, y)
+
+    def _check_parameters(self) -> None:
+        check_choice("centering", self.centering, ("optimal", "mean", "none"))
+        check_choice("search", self.search, SEARCHES)
+        check_search(self)
+        get_criterion(self.criterion)
+
+    def _begin(self, X) -> np.ndarray | ManyRows:
+        self._started = time.perf_counter()
+        with at_once():
+            found = super()._begin(X)
+        # A pass over data elsewhere does not count for the time limit.
+        far = isinstance(found, ManyRows)
+        self._preparation = time.perf_counter() - self._started if far else 0.0
+        return found
+
+    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        k = resolve_outliers(self.n_outliers, len(X))
+        limit, rng = self._time_left(), random_generator(self.random_state)
+        outliers = self._search(X, k, limit, rng)
+        return outliers, self._fitted(X, outliers)
+
+    def _time_left(self) -> float | None:
+        """Seconds until the time limit."""
+        if self.time_limit is None:
+            return None
+        spent = time.perf_counter() - self._started - self._preparation
+        return max(self.time_limit - spent, 0.0)
+
+    def _works_in_passes(self) -> bool:
+        options = SearchOptions.of(self, self.time_limit)
+        return is_frobenius(options.criterion) and options.policy().by_bound
+
+    def _find_many(self, data: ManyRows) -> Found:
+        n, p = data.shape
+        k = resolve_outliers(self.n_outliers, n)
+        r = resolve_components(self.n_components, n - k, p, least=0)
+        options = SearchOptions.of(self, self.time_limit)
+        mean = given_mean(data, self.centering)
+        rng = random_generator(self.random_state)
+        with at_once():
+            self.certificate_, kept, measured = certified_many(data, r, k, options, mean, rng)
+        return Found(kept, measured)
+
+    def _search(
+        self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None, errors=None
+    ) -> np.ndarray:
+        r = resolve_components(self.n_components, len(X) - k, X.shape[1], least=0)
+        if start is None:
+            raise_pending()
+        self.certificate_ = certified_outliers(
+            X, r, k, SearchOptions.of(self, time_limit),
+            centering=self.centering, unit=self._unit, rng=rng, start=start, errors=errors,
+        )  # fmt: skip
+        return np.array(self.certificate_.selection, dtype=np.intp)
+
+    def _searched(self, *args) -> np.ndarray | None:
+        """A step of a path; None if it was interrupted before it found anything."""
+        try:
+            return self._search(*args)
+        except KeyboardInterrupt:
+            return None
+
+    def _fitted(self, X: np.ndarray, outliers: np.ndarray) -> Subspace:
+        """The subspace of the rows that are left."""
+        mean = None
+        if self.centering != "optimal":
+            mean = X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
+        return fit_subspace(np.delete(X, outliers, axis=0), self.n_components, mean)
+
+    def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
+        super()._store(X, outliers, subspace)
+        self._conclude()
+
+    def _store_many(self, data: ManyRows, found: Found) -> None:
+        super()._store_many(data, found)
+        self._conclude()
+
+    def _conclude(self) -> None:
+        elapsed = time.perf_counter() - self._started
+        self.certificate_ = replace(
+            self.certificate_, elapsed=elapsed, preparation=self._preparation
+        )
+        self.error_ = self.certificate_.error
+        if self.search == "optimal":
+            warn_unless_optimal(self.certificate_, stacklevel=7)
+
+    def _path(self, X, numbers: Sequence[int]) -> list[Certificate]:
+        """Certificates for growing numbers of outliers; the fit is that of the last.
+
+        Each search starts from the rows of the one before; what easy ones leave of the time
+        goes to the others.
+        """
+        rng = random_generator(self.random_state)
+        X = self._begin(X)
+        certificates: list[Certificate] = []
+        outliers = np.zeros(0, dtype=np.intp)
+        n, p = X.shape
+        resolve_components(self.n_components, n - max(numbers), p, least=0)
+        search_seconds = _SEARCH * n * p * min(n, p)
+        raise_pending()
+        criterion = get_criterion(self.criterion)
+        errors = RowErrors(X, self.n_components, criterion, self.centering, self._unit)
+        nested: NestedRows | None = None
+        for position, number in enumerate(numbers):
+            share = self._time_left()
+            if share is not None:
+                share /= len(numbers) - position
+            found = None
+            if not pending() and (share is None or share >= search_seconds):
+                found = self._searched(X, number, share, rng, outliers, errors)
+            if found is None:
+                nested = nested or NestedRows(errors, outliers)
+                outliers, error = nested.to(number)
+                self.certificate_ = _unproven(outliers, error, criterion)
+            else:
+                outliers, nested = found, None
+            elapsed = time.perf_counter() - self._started
+            certificates.append(replace(self.certificate_, elapsed=elapsed))
+        self._store(X, outliers, self._fitted(X, outliers))
+        return certificates
+
+
+def _unproven(outliers: np.ndarray, error: float, criterion: Criterion) -> Certificate:
+    """The certificate of a choice for which there was no time."""
+    return Certificate(
+        status="interrupted" if pending() else "time_limit", error=error,
+        lower_bound=min(float(criterion.value(np.zeros(1))), error),
+        criterion=str(criterion), selection=tuple(int(i) for i in outliers),
+    )  # fmt: skip

@@ -1,0 +1,346 @@
+r"""Which rows to leave out before PCA: concentration steps from many starts, then exchanges.
+
+A concentration step fits an r-dimensional (affine) subspace to the kept rows and then keeps the
+rows nearest to it. Neither half can raise the sum of squared distances, so the steps end in a
+local optimum, usually after a few. Good starts matter: all rows; small random subsets, which
+often hold no outlier; larger ones, which give a stabler fit. An exchange puts one removed row
+back for a kept one: with q the squared distance of a row and h its leverage, removing it gains
+about q / (1 - h) and putting it back costs about q / (1 + h), so only pairs where the gain is
+larger are tried.
+
+No input validation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.linalg
+
+from columnist.robust._subspace import about_mean, singular_values
+from columnist.search import _interrupts as interrupts
+
+__all__ = [
+    "Trimming",
+    "concentrate",
+    "concentrated_rows",
+    "finalists",
+    "sampled_rows",
+    "trimmed_error",
+]
+
+# An error has to fall by this share to count as lower.
+_GAIN = 1e-12
+_MAX_STEPS = 100
+_MAX_EXCHANGES = 200
+# Taller data are searched on a sample of this many rows first.
+_SAMPLE = 4000
+_FINALISTS = 3
+
+
+def trimmed_error(
+    X: np.ndarray,
+    kept: np.ndarray,
+    n_components: int,
+    centred: bool,
+    weights: np.ndarray | None = None,
+) -> float:
+    """Sum of squared distances of the kept rows from their best subspace, by an SVD.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        All rows.
+    kept : ndarray of bool or int
+        Rows to fit.
+    n_components : int
+        Dimension of the subspace.
+    centred : bool
+        Whether the subspace may leave the origin (it then passes through the mean).
+    weights : ndarray of shape (n,), optional
+        What rows are multiplied by: see :func:`columnist.robust._subspace.about_mean`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.robust._concentrate import trimmed_error
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 1.0], [0.0, 9.0]])
+    >>> trimmed_error(X, [0, 1, 2], 1, centred=True)
+    0.0
+    >>> round(trimmed_error(X, [0, 3], 0, centred=False), 12)
+    82.0
+    """
+    sigma = singular_values(X[kept], centred, None if weights is None else weights[kept])
+    return float(np.sum(sigma[n_components:] ** 2))
+
+
+@dataclass
+class Trimming:
+    """Concentration steps for one data set, in a space of at most n dimensions.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows.
+    n_components : int
+        Dimension of the subspace.
+    n_removed : int
+        Rows to remove.
+    centred : bool
+        Whether the subspace passes through the mean of the kept rows, or the origin.
+    must_keep, must_remove : ndarray of bool, optional
+        Rows whose place is given.
+    weights : ndarray of shape (n,), optional
+        What rows are multiplied by; those that may be removed by 1.
+    expired : callable, optional
+        Whether to stop at what is found.
+    """
+
+    X: np.ndarray
+    n_components: int
+    n_removed: int
+    centred: bool
+    must_keep: np.ndarray | None = None
+    must_remove: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    expired: Callable[[], bool] = field(default=lambda: False, repr=False)
+
+    def __post_init__(self) -> None:
+        n, p = self.X.shape
+        if p > n and self.weights is None:
+            centre = self.X.mean(axis=0) if self.centred else 0.0
+            U, sigma, _ = scipy.linalg.svd(self.X - centre, full_matrices=False, check_finite=False)
+            self.X = U * sigma
+
+    def fit(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean, eigenvalues and eigenvectors (both descending) of the scatter of some rows."""
+        Z, mean = self.X[kept], np.zeros(self.X.shape[1])
+        if self.centred:
+            Z, mean = about_mean(Z, None if self.weights is None else self.weights[kept])
+        values, vectors = scipy.linalg.eigh(Z.T @ Z, check_finite=False)
+        return mean, np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+
+    def _mass(self, kept: np.ndarray) -> float:
+        """Number of kept rows, with all those they stand for."""
+        if self.weights is None:
+            return float(np.count_nonzero(kept))
+        return float(np.sum(self.weights[kept] ** 2))
+
+    def distances(self, mean: np.ndarray, axes: np.ndarray) -> np.ndarray:
+        """Squared distances of all rows from a subspace; far if they must go, near if not."""
+        Z = self.X - mean
+        Z -= (Z @ axes) @ axes.T
+        squares = np.einsum("ij,ij->i", Z, Z)
+        if self.must_keep is not None:
+            squares[self.must_keep] = -1.0
+        if self.must_remove is not None:
+            squares[self.must_remove] = np.inf
+        return squares
+
+    def nearest(self, squares: np.ndarray) -> np.ndarray:
+        """The rows to keep, as a mask; ties go to the smaller index."""
+        n = len(squares)
+        kept = np.ones(n, dtype=bool)
+        if self.n_removed:
+            limit = np.partition(squares, n - self.n_removed - 1)[n - self.n_removed - 1]
+            kept = squares < limit
+            ties = np.flatnonzero(squares == limit)
+            kept[ties[: n - self.n_removed - np.count_nonzero(kept)]] = True
+        return kept
+
+    def descend(self, start: np.ndarray) -> tuple[float, np.ndarray]:
+        """Steps from a fit to ``start`` (mask or indices) until the error stops falling."""
+        r, error, kept = self.n_components, np.inf, np.zeros(0, dtype=bool)
+        mean, values, vectors = self.fit(start)
+        for _ in range(_MAX_STEPS):
+            trial = self.nearest(self.distances(mean, vectors[:, :r]))
+            mean, values, vectors = self.fit(trial)
+            reached = float(values[r:].sum())
+            if not reached < error * (1.0 - _GAIN):
+                break
+            error, kept = reached, trial
+            if self.expired():
+                break
+        return error, kept
+
+    def exchanged(
+        self, error: float, kept: np.ndarray, expired: Callable[[], bool] = lambda: False
+    ) -> tuple[float, np.ndarray]:
+        """Exchange rows, and concentrate again, until no promising pair helps or time is up."""
+        r, h = self.n_components, self._mass(kept)
+        improved = not expired()
+        while improved:
+            improved = False
+            mean, values, vectors = self.fit(kept)
+            for out, back in self._pairs(kept, mean, values, vectors[:, :r]):
+                if expired():
+                    break
+                Z = (self.X[[out, back]] - mean) @ vectors
+                scatter = np.diag(values) - np.outer(Z[0], Z[0]) + np.outer(Z[1], Z[1])
+                if self.centred:  # the mean moves with the rows
+                    scatter -= np.outer(Z[1] - Z[0], Z[1] - Z[0]) / h
+                spectrum = scipy.linalg.eigvalsh(scatter, check_finite=False)
+                if spectrum[: len(spectrum) - r].sum() < error * (1.0 - _GAIN):
+                    trial = kept.copy()
+                    trial[[out, back]] = False, True
+                    reached, trial = self.descend(trial)
+                    if reached < error * (1.0 - _GAIN):
+                        error, kept, improved = reached, trial, True
+                        break
+        return error, kept
+
+    def _pairs(self, kept, mean, values, axes) -> np.ndarray:
+        """Kept and removed rows that a first-order estimate would exchange, best first."""
+        squares = self.distances(mean, axes)
+        usable = values[: axes.shape[1]] > _GAIN * values[:1].sum()
+        scores = (self.X - mean) @ axes[:, usable]
+        leverage = (scores**2 / values[: axes.shape[1]][usable]).sum(axis=1)
+        leverage += self.centred / max(self._mass(kept), 1)
+        gain = squares / np.maximum(1.0 - leverage, 1e-3)
+        cost = squares / (1.0 + leverage)
+        ins = np.flatnonzero(kept & (squares >= 0.0))
+        outs = np.flatnonzero(~kept & np.isfinite(squares))
+        ins = ins[np.argsort(-gain[ins], kind="stable")][:_MAX_EXCHANGES]
+        outs = outs[np.argsort(cost[outs], kind="stable")][:_MAX_EXCHANGES]
+        change = cost[outs][None, :] - gain[ins][:, None]
+        order = np.argsort(change, axis=None, kind="stable")[:_MAX_EXCHANGES]
+        order = order[change.ravel()[order] < 0.0]
+        row, column = np.unravel_index(order, change.shape)
+        return np.column_stack([ins[row], outs[column]])
+
+
+def concentrate(
+    X: np.ndarray,
+    n_components: int,
+    n_removed: int,
+    *,
+    centred: bool,
+    rng: np.random.Generator,
+    n_starts: int = 50,
+    deadline: float = np.inf,
+) -> tuple[float, np.ndarray]:
+    """A strong choice of the rows to keep.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows.
+    n_components, n_removed : int
+        Dimension of the subspace; rows to remove.
+    centred : bool
+        Whether the subspace passes through the mean of the kept rows, or the origin.
+    rng : numpy.random.Generator
+        Where the starts come from.
+    n_starts : int, default=50
+        Starts; the first is the fit to all rows.
+    deadline : float, default=inf
+        ``time.perf_counter()`` after which nothing further is tried.
+
+    Returns
+    -------
+    error : float
+        Error of the choice, by an SVD of the kept rows.
+    kept : ndarray of bool
+        The choice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.robust._concentrate import concentrate
+    >>> X = np.vstack([np.outer(np.arange(20.0), [3.0, 4.0]), [[60.0, 0.0]]])
+    >>> error, kept = concentrate(X, 1, 1, centred=True, rng=np.random.default_rng(0))
+    >>> np.flatnonzero(~kept)
+    array([20])
+    """
+
+    kept = concentrated_rows(
+        X, n_components, n_removed, centred=centred, rng=rng, n_starts=n_starts, deadline=deadline
+    )
+    return trimmed_error(X, kept, n_components, centred), kept
+
+
+def concentrated_rows(
+    X: np.ndarray,
+    n_components: int,
+    n_removed: int,
+    *,
+    centred: bool,
+    rng: np.random.Generator,
+    n_starts: int = 50,
+    deadline: float = np.inf,
+    start: np.ndarray | None = None,
+) -> np.ndarray:
+    """What :func:`concentrate` keeps, as a mask; a given start (mask) comes before all others."""
+
+    def expired() -> bool:
+        return interrupts.expired(deadline)
+
+    trimming = Trimming(X, n_components, n_removed, centred, expired=expired)
+    n = len(X)
+    everyone = np.ones(n, dtype=bool)
+    best, kept = trimming.descend(everyone if start is None else start)
+    starts = [] if start is None else [everyone]
+    if n > 2 * _SAMPLE:
+        others = _sampled_starts(trimming, rng, n_starts, expired)
+    else:
+        others = _starts(n, n_components, n - n_removed, n_starts, rng)
+    for other in itertools.chain(starts, others):
+        if expired():
+            break
+        error, found = trimming.descend(other)
+        if error < best * (1.0 - _GAIN):
+            best, kept = error, found
+    return trimming.exchanged(best, kept, expired)[1]
+
+
+def _starts(n: int, r: int, h: int, n_starts: int, rng: np.random.Generator):
+    """Alternately r + 2 rows and a random number of rows between that and h."""
+    least = min(r + 2, n)
+    for start in range(1, n_starts):
+        size = least if start % 2 else int(rng.integers(least, max(h, least) + 1))
+        yield rng.choice(n, size, replace=False)
+
+
+def _sampled_starts(trimming: Trimming, rng, n_starts: int, expired: Callable[[], bool]):
+    """The rows nearest to the best subspaces of a sample."""
+    n, r, k = len(trimming.X), trimming.n_components, trimming.n_removed
+    some = sampled_rows(n, rng)
+    kept = finalists(trimming.X[some], r, k / n, trimming.centred, rng, n_starts, expired)
+    return [some[rows] for rows in kept]
+
+
+def sampled_rows(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Some of n rows, enough to find good starts."""
+    return np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
+
+
+def finalists(
+    X: np.ndarray,
+    n_components: int,
+    share: float,
+    centred: bool,
+    rng: np.random.Generator,
+    n_starts: int = 50,
+    expired: Callable[[], bool] = lambda: False,
+) -> list[np.ndarray]:
+    """The best sets of rows of a sample to fit subspaces to, as masks.
+
+    A sample may hold more than its ``share`` of outliers: three standard deviations more are
+    removed.
+    """
+    size = len(X)
+    removed = size * share + 3.0 * math.sqrt(size * share * (1.0 - share))
+    removed = min(math.ceil(removed), max(size - n_components - 2, 0))
+    sample = Trimming(X, n_components, removed, centred)
+    found: dict[bytes, tuple[float, np.ndarray]] = {}
+    for start in _starts(size, n_components, size - removed, n_starts, rng):
+        if expired():
+            break
+        error, kept = sample.descend(start)
+        found[kept.tobytes()] = error, kept
+    ranked = sorted(found.values(), key=lambda pair: pair[0])
+    return [kept for _, kept in ranked[:_FINALISTS]]

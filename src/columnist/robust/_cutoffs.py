@@ -1,0 +1,226 @@
+r"""How far a good row may lie: cut-offs for score and orthogonal distances.
+
+Orthogonal distances: for Gaussian rows :math:`d^{2/3}` is nearly Gaussian (Wilson and
+Hilferty). With m the median of these powers and s their median absolute deviation, made
+consistent at the normal, :math:`(m + zs)^{3/2}` is a quantile of the distances.
+Squared score distances are :math:`\chi^2_r` if the variances are those of the population.
+
+Orthogonal distances of the rows that a subspace was fitted to are too small unless rows are
+many, and their score distances are too large: a subspace bends towards its rows.
+Cross-fitting measures every kept row from a subspace fitted without it. The orthogonal
+cut-off is that of new rows. The score cut-off is that of new rows or that of the rows of the
+fit, whichever is larger, so that neither raise more false alarms than stated; with more
+features than rows, new rows raise fewer. No input validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import chi2, norm
+
+from columnist.robust._subspace import Subspace, fit_subspace
+
+__all__ = [
+    "COVERAGE",
+    "Cutoffs",
+    "Distances",
+    "classical_cutoffs",
+    "classical_from",
+    "cross_fitted_cutoffs",
+    "cross_fitted_from",
+    "deal_folds",
+    "longest_row",
+    "n_folds",
+    "orthogonal_cutoff",
+]
+
+# Share of good rows within each of the two cut-offs.
+COVERAGE = 0.975
+# A removed row beyond the cut-off for this share is surely bad.
+_NEARLY_ALL = 0.999
+_FOLDS = 5
+# An exact fit leaves rounding only: nothing closer than this share of the data is outlying.
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class Cutoffs:
+    """Largest distances of an inlier; both are positive."""
+
+    score: float
+    orthogonal: float
+
+
+class Distances(NamedTuple):
+    """Distances of rows within a subspace, and from it."""
+
+    score: np.ndarray
+    orthogonal: np.ndarray
+
+
+def classical_cutoffs(X: np.ndarray, subspace: Subspace) -> Cutoffs:
+    """Cut-offs from the distances of all rows the fit has seen, kept and removed."""
+    distances = subspace.orthogonal_distances(X)
+    return classical_from(distances, len(subspace.variances), longest_row(X))
+
+
+def classical_from(orthogonal: np.ndarray, n_components: int, longest: float) -> Cutoffs:
+    """The same from the orthogonal distances of all rows and the length of the longest row."""
+    return Cutoffs(
+        float(np.sqrt(_chi2_quantile(COVERAGE, max(n_components, 1)))),
+        max(orthogonal_cutoff(orthogonal), _smallest(longest)),
+    )
+
+
+def cross_fitted_cutoffs(X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> Cutoffs:
+    """Cut-offs from distances of kept rows to subspaces fitted without them.
+
+    The kept rows are dealt into five folds by their distance from the subspace, so the
+    order of the rows does not matter. With too few rows for that: the classical cut-offs.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        All rows.
+    outliers : ndarray of int
+        Rows the fit removed. Those that may be good count with their own distances: without
+        them the cut-offs would be too small where good rows were removed, with the others
+        too large where bad ones were.
+    subspace : Subspace
+        The fit.
+
+    Returns
+    -------
+    Cutoffs
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.robust._cutoffs import cross_fitted_cutoffs
+    >>> from columnist.robust._subspace import fit_subspace
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 1, 1, 1, 1]
+    >>> found = cross_fitted_cutoffs(X, np.array([], dtype=int), fit_subspace(X, 1))
+    >>> round(found.score, 1), round(found.orthogonal, 1)
+    (2.3, 3.3)
+    """
+    r = len(subspace.variances)
+    kept = np.setdiff1d(np.arange(len(X)), outliers)
+    folds = n_folds(len(kept), r)
+    if not folds:
+        return classical_cutoffs(X, subspace)
+    rows, removed = X[kept], X[outliers]
+    own = Distances(subspace.score_distances(rows), subspace.orthogonal_distances(rows))
+    away = Distances(subspace.score_distances(removed), subspace.orthogonal_distances(removed))
+    held_out = _held_out(rows, deal_folds(own, folds), subspace)
+    return cross_fitted_from(held_out, own.score, away, r, longest_row(X))
+
+
+def cross_fitted_from(
+    held_out: Distances, own: np.ndarray, removed: Distances, n_components: int, longest: float
+) -> Cutoffs:
+    """The same from distances.
+
+    Parameters
+    ----------
+    held_out : Distances
+        Of the kept rows to the subspaces fitted without them.
+    own : ndarray
+        Score distances of the kept rows.
+    removed : Distances
+        Of the removed rows to the fit.
+    n_components : int
+        Dimension of the subspace.
+    longest : float
+        Length of the longest row.
+    """
+    limit = _settled(held_out.orthogonal, removed.orthogonal, orthogonal_cutoff)
+    limit = max(limit, _smallest(longest))
+    # A row far from the subspace says nothing about the spread within.
+    removed_score = removed.score[removed.orthogonal <= limit]
+    rule = partial(_score_cutoff, r=n_components)
+    return Cutoffs(max(_settled(s, removed_score, rule) for s in (held_out.score, own)), limit)
+
+
+def n_folds(n_kept: int, n_components: int) -> int:
+    """Folds for cross-fitting; 0 if the rows are too few for it."""
+    folds = min(_FOLDS, n_kept)
+    return 0 if n_kept - -(-n_kept // folds) <= n_components + 1 else folds
+
+
+def deal_folds(own: Distances, folds: int) -> np.ndarray:
+    """The fold of every row: neighbours by distance go to different ones."""
+    order = np.lexsort((own.score, own.orthogonal))
+    fold = np.empty(len(order), dtype=np.int8)
+    fold[order] = np.arange(len(order)) % folds
+    return fold
+
+
+def orthogonal_cutoff(distances: np.ndarray, share: float = COVERAGE) -> float:
+    """Quantile of good rows' orthogonal distances, by median and median absolute deviation."""
+    powers = distances ** (2.0 / 3.0)
+    middle = np.median(powers)
+    mad = np.median(np.abs(powers - middle)) / _normal_quantile(0.75)
+    return float((middle + _normal_quantile(share) * mad) ** 1.5)
+
+
+def _score_cutoff(distances: np.ndarray, share: float = COVERAGE, *, r: int) -> float:
+    """Quantile of score distances: chi-squared, scaled to the median seen."""
+    nominal = float(np.sqrt(_chi2_quantile(share, max(r, 1))))
+    middle = float(np.median(distances))
+    if middle == 0.0 or not np.isfinite(middle):
+        return nominal
+    return nominal * middle / float(np.sqrt(_chi2_quantile(0.5, r)))
+
+
+def _settled(kept: np.ndarray, removed: np.ndarray, rule: Callable[..., float]) -> float:
+    """Cut-off of the kept and of those removed distances that it does not show to be bad.
+
+    Every round leaves out removed distances beyond the present cut-off for nearly all rows.
+    """
+    while True:
+        pool = np.append(kept, removed)
+        near = removed <= rule(pool, _NEARLY_ALL)
+        if near.all():
+            return rule(pool)
+        removed = removed[near]
+
+
+def _held_out(X: np.ndarray, fold_of: np.ndarray, subspace: Subspace) -> Distances:
+    """Score and orthogonal distances of every row to the fit of the other folds.
+
+    Scores are in units of the whole fit's deviations, as they are in use.
+    """
+    score, orthogonal = np.empty(len(X)), np.empty(len(X))
+    mean = None if subspace.free_mean else subspace.mean
+    for number in range(fold_of.max() + 1):
+        fold = fold_of == number
+        rest = fit_subspace(X[~fold], len(subspace.variances), mean)
+        rest = replace(rest, variances=subspace.variances)
+        score[fold] = rest.score_distances(X[fold])
+        orthogonal[fold] = rest.orthogonal_distances(X[fold])
+    return Distances(score, orthogonal)
+
+
+@lru_cache(maxsize=256)
+def _chi2_quantile(share: float, degrees: int) -> float:
+    """SciPy takes a millisecond for what a few fits ask again and again."""
+    return float(chi2.ppf(share, degrees))
+
+
+@lru_cache(maxsize=64)
+def _normal_quantile(share: float) -> float:
+    return float(norm.ppf(share))
+
+
+def longest_row(X: np.ndarray) -> float:
+    """Norm of the longest row."""
+    return float(np.sqrt(np.max(np.einsum("ij,ij->i", X, X))))
+
+
+def _smallest(longest: float) -> float:
+    return max(_ROUNDING * longest, 1e-150)

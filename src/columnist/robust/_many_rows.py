@@ -1,0 +1,301 @@
+"""Rows that stay where they are: everything robust PCA needs of them, pass by pass.
+
+Rows are looked at block by block (:mod:`columnist.robust._passes`); what comes back is of the size
+of the columns squared, of the removed rows, or a few numbers a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from columnist.data._blocks import RowBlocks
+from columnist.linalg._memory import available_memory, check_memory
+from columnist.linalg._moments import Moments, merged_moments
+from columnist.robust._cutoffs import (
+    Cutoffs,
+    Distances,
+    classical_from,
+    cross_fitted_from,
+    deal_folds,
+    n_folds,
+)
+from columnist.robust._passes import (
+    CHOSEN,
+    GONE,
+    Farthest,
+    FoldMoments,
+    FromOrigin,
+    HeldOut,
+    LookAround,
+    Measure,
+    MergeFarthest,
+    SortedOut,
+    SortOut,
+    merged_folds,
+    merged_looks,
+    merged_sorted,
+)
+from columnist.robust._subspace import (
+    Subspace,
+    moments_spectrum,
+    rounding_size,
+    spanned_subspace,
+    subspace_of_moments,
+)
+
+__all__ = ["KeptRows", "ManyRows", "Measured", "given_mean", "worth_passes"]
+
+# So many rows are brought together, if they fit: in memory every start is tried on all of them.
+_FEW_ROWS = 8000
+# Share of the free memory that they, and three copies, may take.
+_COMFORTABLE = 0.25
+_MAX_STEPS = 100
+# Rows are far from zero if their mean is so many times as long as they are apart.
+_FAR = 100.0
+# An error has to fall by this share to count as lower.
+_GAIN = 1e-12
+
+
+def worth_passes(blocks: RowBlocks) -> bool:
+    """Whether rows are better left where they are than brought together."""
+    n, p = blocks.shape
+    if p > n or blocks.is_sparse:
+        return False
+    return n > _FEW_ROWS or 4.0 * 8.0 * n * p > _COMFORTABLE * available_memory()
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """A choice of rows and the subspace of those it keeps.
+
+    Attributes
+    ----------
+    removed : ndarray of int
+        Ascending.
+    moments : Moments
+        Of the kept rows.
+    spectrum : ndarray of shape (p,)
+        Their singular values about the centre; those of rounding size are zero.
+    subspace : Subspace
+        Their best subspace.
+    """
+
+    removed: np.ndarray
+    moments: Moments
+    spectrum: np.ndarray
+    subspace: Subspace
+
+    @classmethod
+    def of(
+        cls, removed: np.ndarray, moments: Moments, n_components: int, mean: np.ndarray | None
+    ) -> KeptRows:
+        """The choice whose kept rows have some moments."""
+        centre, sigma, axes = moments_spectrum(moments, mean)
+        subspace = spanned_subspace(centre, sigma, axes, n_components, moments.count, mean is None)
+        sigma[sigma <= rounding_size(sigma, (moments.count, len(sigma)), centre)] = 0.0
+        return cls(removed, moments, sigma, subspace)
+
+    @property
+    def error(self) -> float:
+        """Sum of squared distances of the kept rows, from their moments."""
+        return float(np.sum(self.spectrum[len(self.subspace.variances) :] ** 2))
+
+    @property
+    def rounding(self) -> float:
+        """How far rounding may move a sum of eigenvalues."""
+        eps, p = np.finfo(np.float64).eps, len(self.spectrum)
+        shift = self.moments.count * (64.0 * eps * np.linalg.norm(self.subspace.mean)) ** 2
+        return (p + 64) * eps * float(np.sum(self.spectrum**2)) + float(shift)
+
+    def eigenvalue_gaps(self) -> np.ndarray:
+        """By how much the eigenvalue of every axis exceeds all others; rounding counts against."""
+        r = len(self.subspace.variances)
+        squares = np.append(self.spectrum**2, 0.0)
+        return squares[:r] - squares[r] - self.rounding
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All rows, measured from the subspace of a choice: see :class:`passes.Measure`."""
+
+    score: np.ndarray
+    orthogonal: np.ndarray
+    slopes: np.ndarray
+    lengths: np.ndarray
+
+    def at(self, which: np.ndarray) -> Distances:
+        """Distances of some rows."""
+        return Distances(self.score[which], self.orthogonal[which])
+
+
+class ManyRows:
+    """Blocks of rows, safe to square, and what the first look tells of them.
+
+    Parameters
+    ----------
+    blocks : RowBlocks
+        The rows.
+    balance : callable
+        Number to divide entries by, from the size of the largest and the number of entries.
+    movable : bool, default=False
+        Whether the origin means nothing: then rows far from it are looked at from their mean,
+        where differences between them keep their digits.
+
+    Attributes
+    ----------
+    unit : float
+        That number.
+    origin : ndarray of shape (p,)
+        What was taken from the rows after that; everything here is about it.
+    moments : Moments
+        Of all rows.
+    longest : float
+        Norm of the longest row.
+    shape : tuple of int
+        Rows and columns.
+    """
+
+    def __init__(
+        self, blocks: RowBlocks, balance: Callable[[float, int], float], *, movable: bool = False
+    ):
+        self.shape = blocks.shape
+        seen = blocks.fold(LookAround(), merged_looks)
+        self.unit = balance(seen.largest, self.shape[0] * self.shape[1])
+        if self.unit != 1.0:
+            blocks = blocks.divided(self.unit)
+            seen = blocks.fold(LookAround(), merged_looks)
+        self.moments, self.longest = seen.moments, seen.longest
+        self._blocks, self.origin = blocks, np.zeros(self.shape[1])
+        if movable and _is_far(self.moments):
+            self.origin = self.moments.mean
+            self.moments = replace(
+                self.moments, mean=self.moments.low, low=np.zeros_like(self.origin)
+            )
+
+    @property
+    def _numbers(self) -> range:
+        return range(self.shape[0])
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Some rows, ascending."""
+        place = np.full(self.shape[0], GONE, dtype=np.int8)
+        place[numbers] = CHOSEN
+        return self.sorted_out(place).rows
+
+    def sorted_out(self, place: np.ndarray) -> SortedOut:
+        """Moments of the rows of the base, and the chosen rows."""
+        return self.fold(SortOut(), merged_sorted, self._numbers, place)
+
+    def fold(self, visit: Callable, merge: Callable, *along):
+        """Merged answers of a visitor."""
+        return self._blocks.fold(self._moved(visit), merge, *along)
+
+    def collect(self, visit: Callable, *along) -> np.ndarray:
+        """What a visitor says of every row."""
+        return np.concatenate(self._blocks.collect(self._moved(visit), *along))
+
+    def _moved(self, visit: Callable) -> Callable:
+        return FromOrigin(visit, self.origin) if self.origin.any() else visit
+
+    def without(self, removed: np.ndarray, n_components: int, mean: np.ndarray | None) -> KeptRows:
+        """The choice that removes some rows."""
+        place = np.zeros(self.shape[0], dtype=np.int8)
+        place[removed] = GONE
+        return KeptRows.of(removed, self.sorted_out(place).moments, n_components, mean)
+
+    # -- concentration ----------------------------------------------------------------
+
+    def descend(
+        self,
+        starts: Sequence[Subspace],
+        n_removed: int,
+        mean: np.ndarray | None,
+        expired: Callable[[], bool] = lambda: False,
+    ) -> KeptRows:
+        """Concentration steps from several subspaces at once: one pass for a step of all.
+
+        Each goes on until its error stops falling; the best one is returned.
+        """
+        p, r = self.shape[1], len(starts[0].variances)
+        check_memory(
+            8.0 * 8.0 * n_removed * p * len(starts),
+            f"Setting {n_removed} rows of {p} columns aside",
+            "Lower n_outliers.",
+        )
+        best: KeptRows | None = None
+        before = [np.inf] * len(starts)
+        subspaces = list(starts)
+        for _ in range(_MAX_STEPS):
+            visit, merge = Farthest(subspaces, n_removed), MergeFarthest(n_removed)
+            far = self.fold(visit, merge, self._numbers)
+            reached: dict[bytes, tuple[float, Subspace]] = {}
+            for number, error in enumerate(before):
+                removed, moments = far.split(number, n_removed)
+                found = KeptRows.of(removed, moments, r, mean)
+                if found.error < error * (1.0 - _GAIN):
+                    reached[found.removed.tobytes()] = found.error, found.subspace
+                    if best is None or found.error < best.error * (1.0 - _GAIN):
+                        best = found
+            if not reached or (expired() and best is not None):
+                break
+            before = [error for error, _ in reached.values()]
+            subspaces = [subspace for _, subspace in reached.values()]
+        assert best is not None  # the first round is never left without one
+        return best
+
+    # -- distances --------------------------------------------------------------------
+
+    def measure(self, kept: KeptRows) -> Measured:
+        """Distances of all rows from the subspace of a choice."""
+        gaps = kept.eigenvalue_gaps()
+        with np.errstate(divide="ignore"):
+            weights = np.where(gaps > 0.0, 1.0 / np.maximum(gaps, 0.0), np.finfo(np.float64).max)
+        constant = 1.0 / kept.moments.count if kept.subspace.free_mean else 0.0
+        found = self.collect(Measure(kept.subspace, weights, constant))
+        return Measured(*np.ascontiguousarray(found.T))
+
+    def cutoffs(self, kept: KeptRows, measured: Measured, rule: str) -> Cutoffs:
+        """Largest distances of an inlier: see :mod:`columnist.robust._cutoffs`."""
+        r = len(kept.subspace.variances)
+        stays = np.ones(self.shape[0], dtype=bool)
+        stays[kept.removed] = False
+        folds = n_folds(kept.moments.count, r)
+        if rule == "classical" or not folds:
+            return classical_from(measured.orthogonal, r, self.longest)
+        own = measured.at(stays)
+        fold = np.full(self.shape[0], -1, dtype=np.int8)
+        fold[stays] = deal_folds(own, folds)
+        held_out = self.collect(HeldOut(self._fold_fits(fold, folds, kept.subspace)), fold)[stays]
+        return cross_fitted_from(
+            Distances(*held_out.T), own.score, measured.at(~stays), r, self.longest
+        )
+
+    def _fold_fits(self, fold: np.ndarray, folds: int, subspace: Subspace) -> list[Subspace]:
+        """Subspaces fitted to all folds but one, with the deviations of the whole fit."""
+        parts = self.fold(FoldMoments(folds), merged_folds, fold)
+        mean = None if subspace.free_mean else subspace.mean
+        fits = []
+        for number in range(folds):
+            rest = merged_moments(parts[:number] + parts[number + 1 :])
+            fit = subspace_of_moments(rest, len(subspace.variances), mean)
+            fits.append(replace(fit, variances=subspace.variances))
+        return fits
+
+
+def _is_far(moments: Moments) -> bool:
+    """Whether rows are so far from zero that their differences lose digits that count."""
+    spread = float(np.sqrt(np.square(moments.factor()).sum() / max(moments.count, 1)))
+    return float(np.linalg.norm(moments.mean)) > _FAR * spread
+
+
+def given_mean(data: ManyRows, centering: str) -> np.ndarray | None:
+    """The centre that "mean" and "none" prescribe; None where it is found with the rows.
+
+    Rows that "none" is for are not movable: see :class:`ManyRows`.
+    """
+    if centering == "none":
+        return np.zeros(data.shape[1])
+    return data.moments.mean if centering == "mean" else None

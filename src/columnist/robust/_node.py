@@ -1,0 +1,455 @@
+r"""One problem of a proof: some rows must stay, some must go, the others are free.
+
+A node is worked on in stages.
+
+1. Contract the data at the node's own incumbent (:mod:`columnist.robust._contract`).
+2. Deal the free rows into blocks that list all their subsets (:mod:`columnist.robust._deal`).
+3. Raise the bound by multipliers (:mod:`columnist.robust._ascent`) and drop for good the subsets
+   that cannot be part of a better solution (:mod:`columnist.robust._blocks`).
+4. When that slows down, merge blocks and go on at 3, until so few choices are left that each is
+   evaluated. Neighbours come first, all of them, where blocks began as halves; then pairs with
+   short lists.
+
+If most subsets could not be dropped, a few rows need most of the scatter, and longer lists would
+not help: the node is split instead, the neediest row stays or goes. A child goes on with the
+blocks of its parent, or starts afresh: if its rows need much less in all, or if the blocks have
+become one, which no multiplier can move. The first stages may leave out directions that hold
+next to nothing; once that is what limits the bound, the node starts again with all of them, and
+with what has been decided.
+
+No input validation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from columnist.criteria import Frobenius
+from columnist.robust._ascent import Ascent, refresh
+from columnist.robust._blocks import MATRICES
+from columnist.robust._concentrate import Trimming
+from columnist.robust._contract import Contraction, Drowned, contract
+from columnist.robust._deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
+from columnist.robust._errors import Interval, RowErrors, WeightedErrors
+from columnist.robust._team import Team
+
+__all__ = ["Incumbent", "Node"]
+
+# Steps of an ascent between two prunings.
+_CHUNK = 40
+# Blocks are merged, or the node is split, once a chunk closes less than this share of the gap.
+_PROGRESS = 0.2
+# So few choices are evaluated one by one.
+_FEW = 256
+# Split if more than this share of the sets is still listed, or if lists become too long to merge.
+_HARDLY_PRUNED, _TOO_LONG = 0.25, 4_000_000
+# A child starts afresh if its rows need at most this share of what its parent's needed.
+_FRESH = 0.55
+# Step with which a child, or a pair of blocks, goes on.
+_NEXT_STEP = 0.5
+# Up-to-date bounds drop many sets once the gap is within so many prices of a removal.
+_MANY_PRICES = 2.0
+# Share of the error that the first stages may leave out; they end when the gap is so many times it.
+_LOSS, _LOSS_SHOWS = 2e-4, 4.0
+# Merged lists hold, in all, up to this many seconds of tail sums.
+_STAGE_SECONDS = 0.5
+# So many are, if no bound can tell them apart.
+_MANY = 20_000
+# Seconds that one look at the final set in better arithmetic may take.
+_CONFIRM = 0.1
+# Bytes that the matrices of all blocks may take, once.
+_MOST_BYTES = 2**27
+
+
+class Incumbent:
+    """The problem and the best set so far.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows.
+    n_components, n_removed : int
+        Dimension of the subspace; rows to remove.
+    centred : bool
+        Whether errors are about the mean of the kept rows, or the origin.
+    tolerance : float
+        Sets whose error is proven to reach the incumbent's up to this share need not be looked at.
+    expired : callable
+        Whether to stop.
+    fixed : ndarray of bool, optional
+        Rows that stand for many others and must stay.
+    weights : ndarray of shape (n,), optional
+        What rows are multiplied by: see :func:`columnist.robust._subspace.about_mean`.
+    errors : RowErrors or WeightedErrors, optional
+        Errors of sets, of these rows unless given.
+    team : Team, optional
+        Threads to work with.
+    max_memory : float, default=inf
+        Bytes that the lists of all nodes may take.
+
+    Attributes
+    ----------
+    floor : float
+        Least error that any set looked at can have.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        n_components: int,
+        n_removed: int,
+        centred: bool,
+        tolerance: float,
+        expired: Callable[[], bool],
+        fixed: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        errors: RowErrors | WeightedErrors | None = None,
+        team: Team | None = None,
+        max_memory: float = np.inf,
+    ):
+        self.weights, self.team, self.max_memory = weights, team or Team(), max_memory
+        self.fixed = np.zeros(len(X), dtype=bool) if fixed is None else fixed
+        if errors is None and weights is None:
+            errors = RowErrors(X, n_components, Frobenius(), "optimal" if centred else "none")
+        elif errors is None:
+            errors = WeightedErrors(X, n_components, centred, weights)
+        self.errors, self.X = errors, errors.rows
+        self.n_components, self.n_removed = n_components, n_removed
+        self.centred, self.tolerance, self.expired = centred, tolerance, expired
+        self.floor = np.inf
+        # One assignment replaces the set together with its error.
+        self.best = Interval(np.inf, np.inf, np.inf), np.zeros(len(X), dtype=bool)
+
+    @property
+    def error(self) -> float:
+        """Error of the set."""
+        return self.best[0].value
+
+    @property
+    def interval(self) -> Interval:
+        """Error of the set, and between what it surely is."""
+        return self.best[0]
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Rows that the set keeps."""
+        return self.best[1]
+
+    @property
+    def threshold(self) -> float:
+        """Error below which a set is better."""
+        return self.interval.low * (1.0 - self.tolerance)
+
+    def offer(self, kept: np.ndarray) -> None:
+        """Take a set if it is better."""
+        found = self.errors.interval(kept)
+        if found.low < self.interval.low and not found.precise:
+            found = self.errors.evaluate(kept)
+        self.floor = min(self.floor, found.low)
+        if found.value < self.error:
+            self.best = found, kept.copy()
+
+    def offer_removed(self, removed: np.ndarray) -> None:
+        """Take a set, given by the rows it removes, if it is better."""
+        kept = np.ones(len(self.X), dtype=bool)
+        kept[removed] = False
+        self.offer(kept)
+
+    def confirm(self) -> None:
+        """Compute the error of the set once more, independently and in better arithmetic."""
+        if self.kept.any() and self.error > 0.0 and self.errors.affordable(self.kept, _CONFIRM):
+            self.best = self.errors.exact(self.kept), self.kept
+
+
+class Node:
+    """A problem with rows that must stay or go.
+
+    Parameters
+    ----------
+    best : Incumbent
+        The whole problem.
+    must_keep, must_remove : ndarray of bool
+        Rows with a given place.
+    bound : float, default=0.0
+        Error below which no set of this node is known to be.
+    loss : float
+        Share of the error that may be left out.
+    parent : Node, optional
+        The node that this one is a part of.
+    row : int, default=-1
+        The row whose place makes the difference between the two.
+
+    Attributes
+    ----------
+    bound : float
+        No set of this node has a smaller error, unless that reaches the threshold of the
+        incumbent at the time.
+    closed : bool
+        Whether no set of this node is better than the incumbent.
+    """
+
+    def __init__(
+        self,
+        best: Incumbent,
+        must_keep: np.ndarray,
+        must_remove: np.ndarray,
+        bound: float = 0.0,
+        *,
+        loss: float = _LOSS,
+        parent: Node | None = None,
+        row: int = -1,
+    ):
+        self.best, self.bound, self.closed = best, bound, False
+        self.must_keep, self.must_remove = must_keep, must_remove
+        self.loss, self.row = loss, row
+        self.parent: Any = parent
+        self.blocks: Any = None  # Blocks, once they are dealt
+        self.contraction: Contraction
+        self.needs: Needs
+        self.ascent: Ascent
+        self.first_total, self.first_sets = np.inf, 0
+        self.gap, self.crowded, self.paired = np.inf, False, False
+
+    @property
+    def n_sets(self) -> int:
+        """Listed sets."""
+        return 0 if self.blocks is None else self.blocks.n_sets
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its lists; those of its parent while they may still be of use."""
+        blocks = self.blocks or (self.parent and self.parent.blocks)
+        return 0 if blocks is None else blocks.nbytes
+
+    @property
+    def evaluations(self) -> int:
+        """Tail sums computed."""
+        return 0 if self.blocks is None else self.blocks.evaluations
+
+    def decided(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows that every better set of this node keeps, and those that it removes."""
+        kept, removed = self.must_keep.copy(), self.must_remove.copy()
+        if self.blocks is not None:
+            open_ = np.zeros(len(kept), dtype=bool)
+            for block in self.blocks.blocks:
+                open_[block.rows] = True
+                removed[block.removed] = True
+            kept = ~(open_ | removed)
+        return kept, removed
+
+    def step(self) -> list[Node]:
+        """One stage of work; returns the nodes that take the place of this one, if any do."""
+        if self.blocks is None:
+            self._begin()
+            return []
+        if self.crowded:
+            if self.bound > self.best.error * (1.0 - _LOSS_SHOWS * self.contraction.lost):
+                return [Node(self.best, *self.decided(), self.bound, loss=0.0)]
+            if not self.paired:
+                self._pair()
+            elif self._hardly_pruned():
+                return self._split()
+            else:
+                self._merge()
+        self._raise()
+        return []
+
+    # -- stages ---------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        best = self.best
+        free = ~(self.must_keep | self.must_remove)
+        k = best.n_removed - int(np.count_nonzero(self.must_remove))
+        if _few_sets(int(np.count_nonzero(free)), k):
+            self._try_all(_sets(free, k))
+            return
+        kept = self._own_incumbent()
+        best.offer(kept)
+        if best.error == 0.0:
+            self.closed = True
+            return
+        if best.expired():
+            return
+        args = best.n_components, best.centred, self.loss, best.fixed, best.weights
+        try:
+            contraction = contract(best.X, kept, ~self.must_remove, *args)
+        except Drowned:
+            if not _few_sets(int(np.count_nonzero(free)), k, _MANY):
+                raise
+            self._try_all(_sets(free, k))
+            return
+        d = contraction.rows.shape[1]
+        size = block_size(int(np.count_nonzero(free)), d)
+        first = first_size(size)
+        _check_memory(np.count_nonzero(free) / first, first, d, k, best.max_memory)
+        needed = needs(contraction, kept, free, best.expired)
+        if best.expired():  # dealing may take as long again
+            return
+        total = needed.total(size)
+        if self._goes_on(total):
+            self._inherit()
+        else:
+            self.contraction, self.needs, self.first_total = contraction, needed, total
+            self.blocks = deal(contraction, kept, k, needed, first)
+            self.first_sets, self.paired = self.blocks.n_sets, first == size
+            self.ascent = Ascent(best.expired, team=best.team)
+            self._raise()
+        self.parent = None
+
+    def _goes_on(self, total: float) -> bool:
+        """Whether to go on with the blocks of the parent, if the own rows need ``total``."""
+        parent = self.parent
+        if parent is None or len(parent.blocks.blocks) == 1:
+            return False
+        return total > _FRESH * parent.first_total
+
+    def _inherit(self) -> None:
+        """Go on with the blocks of the parent; more than a chunk seldom helps."""
+        parent = self.parent
+        self.contraction, self.needs = parent.contraction, parent.needs
+        self.first_total, self.first_sets = parent.first_total, parent.first_sets
+        self.paired = parent.paired
+        self.blocks = parent.blocks.forced(self.row, self.must_remove[self.row])
+        self.ascent = Ascent(self.best.expired, _NEXT_STEP, self.best.team)
+        if self.blocks.prune(self._target()) == np.inf:
+            self.closed = True
+            return
+        self._raise()
+        self.crowded = True
+
+    def _own_incumbent(self) -> np.ndarray:
+        """A good set of this node: concentration from the incumbent and from all rows."""
+        best = self.best
+        trimming = Trimming(
+            best.X, best.n_components, best.n_removed, best.centred,
+            self.must_keep, self.must_remove, best.weights,
+        )  # fmt: skip
+        starts = best.kept, ~self.must_remove
+        found = min(map(trimming.descend, starts), key=lambda pair: pair[0])
+        return trimming.exchanged(*found, best.expired)[1]
+
+    def _raise(self) -> None:
+        """A chunk of ascent, then pruning: first with bounds as they are, then with exact ones."""
+        blocks, best = self.blocks, self.best
+        reached, picks = self.ascent.run(blocks, self._target(), _CHUNK)
+        reached -= blocks.imbalance()
+        if len(picks):
+            self._offer_picks(picks)
+        total = blocks.prune(self._target())
+        gap = self._target() - max(reached, total)
+        if total < np.inf and gap < _MANY_PRICES * self.contraction.price and not best.expired():
+            tables = blocks.tables(best.team.n_jobs)
+            refresh(tables, best.expired, best.team)
+            blocks.update(tables)
+            total = blocks.prune(self._target())
+        self._conclude(max(reached, total - blocks.imbalance()))
+
+    def _pair(self) -> None:
+        self.blocks.pair(self._target(), self.best.expired, self.best.max_memory)
+        self.first_sets, self.paired = self.blocks.n_sets, True
+        self.ascent = Ascent(self.best.expired, _NEXT_STEP, self.best.team)
+
+    def _merge(self) -> None:
+        most = int(_STAGE_SECONDS / evaluation_seconds(self.contraction.rows.shape[1]))
+        self.blocks.merge(self._target(), most, self.best.expired, self.best.max_memory)
+        self.ascent = Ascent(self.best.expired, team=self.best.team)
+
+    def _target(self) -> float:
+        """Total of tail sums at which a set is no better than the incumbent."""
+        return self.contraction.needed(self.best.threshold) + self.blocks.imbalance()
+
+    def _conclude(self, tail: float) -> None:
+        """Take notice that no set has a smaller tail sum."""
+        if tail == np.inf:
+            self.closed = True
+            return
+        proven = self.contraction.proves(np.nextafter(tail, -np.inf))
+        self.bound = max(self.bound, min(proven, self.best.threshold))
+        gap = self.contraction.needed(self.best.threshold) - tail
+        self.crowded = self.ascent.exhausted or gap > (1.0 - _PROGRESS) * self.gap
+        self.gap = gap
+        if self.blocks.n_choices <= _FEW:
+            self._try_all(self._choices())
+
+    # -- few choices ----------------------------------------------------------------
+
+    def _choices(self) -> Iterator[np.ndarray]:
+        """Free rows removed by every choice of one set per block."""
+        blocks = self.blocks.blocks
+        for picks in itertools.product(*(range(len(block)) for block in blocks)):
+            if sum(block.sizes[p] for block, p in zip(blocks, picks, strict=True)) == self.blocks.k:
+                yield self.blocks.removed_rows(picks)
+
+    def _try_all(self, choices: Iterator[np.ndarray]) -> None:
+        """Evaluate what is left, and close the node if time allows."""
+        fixed = np.flatnonzero(self.must_remove)
+        for chosen in choices:
+            self.best.offer_removed(np.concatenate([fixed, chosen]))
+            if self.best.expired():
+                return
+        self.closed = True
+
+    def _offer_picks(self, picks: np.ndarray) -> None:
+        """The rows the programme removes may be a better set, or lead to one."""
+        kept = ~self.must_remove
+        kept[self.blocks.removed_rows(picks)] = False
+        best = self.best
+        trimming = Trimming(
+            best.X, best.n_components, best.n_removed, best.centred,
+            must_keep=best.fixed, weights=best.weights,
+        )  # fmt: skip
+        best.offer(trimming.descend(kept)[1])
+
+    # -- splitting ------------------------------------------------------------------
+
+    def _hardly_pruned(self) -> bool:
+        """Whether merging is not possible or would only multiply the lists."""
+        blocks = self.blocks
+        if len(blocks.blocks) == 1 or blocks.n_sets > _HARDLY_PRUNED * self.first_sets:
+            return True
+        return blocks.least_product() > _TOO_LONG
+
+    def _split(self) -> list[Node]:
+        """The undecided row that needs most stays, or goes; what is decided remains so."""
+        kept, removed = self.decided()
+        rows = self.needs.rows
+        row = int(rows[~(kept | removed)[rows]][0])
+        one, other = kept.copy(), removed.copy()
+        one[row], other[row] = True, True
+        return [
+            Node(
+                self.best,
+                one,
+                removed,
+                self.bound,
+                loss=self.loss,
+                parent=self,
+                row=row,
+            ),
+            Node(self.best, kept, other, self.bound, loss=self.loss, parent=self, row=row),
+        ]
+
+
+def _few_sets(n: int, k: int, most: int | None = None) -> bool:
+    """Whether k of n rows can be chosen in a few ways only."""
+    most = _FEW if most is None else most
+    return k in (0, n) or (n <= 2 * most and math.comb(n, k) <= most)
+
+
+def _sets(free: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    """All sets of k free rows."""
+    for chosen in itertools.combinations(np.flatnonzero(free), k):
+        yield np.array(chosen, dtype=np.intp)
+
+
+def _check_memory(count: float, size: int, d: int, k: int, limit: float) -> None:
+    """Refuse blocks of some rows each whose lists and matrices would not fit."""
+    matrices = 8.0 * count * d * d
+    needed = MATRICES * matrices + count * (2.0**size * (2 * size + 48) + 16.0 * (k + 1))
+    if matrices > _MOST_BYTES or needed > limit:
+        raise MemoryError("Too many rows for a proof by blocks.")

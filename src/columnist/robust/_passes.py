@@ -1,0 +1,389 @@
+"""What robust PCA asks of blocks of rows: visitors, and how their answers merge.
+
+Rows are taken a slice at a time, so that what is computed of them stays in the cache. No input
+validation, except that the first look refuses NaN and infinity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from columnist.linalg._moments import Moments, merged_moments, moments_of
+from columnist.robust._subspace import Subspace, row_norms
+
+__all__ = [
+    "BASE",
+    "CHOSEN",
+    "GONE",
+    "Farthest",
+    "FoldMoments",
+    "FromOrigin",
+    "HeldOut",
+    "Leverages",
+    "Look",
+    "LookAround",
+    "Measure",
+    "MergeFarthest",
+    "SortOut",
+    "SortedOut",
+    "block_moments",
+    "farthest",
+    "merged_folds",
+    "merged_looks",
+    "merged_sorted",
+]
+
+# Entries of a slice: 2 MB.
+_CACHED = 2**18
+# Slopes beyond this are as good as infinite, and safe to square.
+_STEEP = 1e100
+# Places of rows in SortOut.
+BASE, CHOSEN, GONE = 0, 1, 2
+
+
+def in_slices(function: Callable[[np.ndarray], np.ndarray], block: np.ndarray) -> np.ndarray:
+    """``function`` of a few rows at a time, in float64; its answers one below the other."""
+    height = max(1, _CACHED // max(block.shape[1], 1))
+    starts = range(0, max(len(block), 1), height)
+    parts = [function(block[i : i + height].astype(np.float64)) for i in starts]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def block_moments(rows: np.ndarray) -> Moments:
+    """Moments of rows, of which there may be none."""
+    if len(rows):
+        return moments_of(rows)
+    p = rows.shape[1]
+    return Moments(0, np.zeros(p), None, np.zeros((0, p)), np.zeros(p))
+
+
+class FromOrigin:
+    """A visitor of blocks, given the rows as seen from a point."""
+
+    def __init__(self, visit: Callable, origin: np.ndarray):
+        self.visit, self.origin = visit, origin
+
+    def __call__(self, block: np.ndarray, *along):
+        return self.visit(block - self.origin, *along)
+
+    def operations(self, block: np.ndarray, *along) -> float:
+        """Multiplications: those of the visitor."""
+        counted = getattr(self.visit, "operations", None)
+        return 0.0 if counted is None else counted(block, *along)
+
+
+# -- the first look -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Look:
+    """Moments of rows, their largest entry in absolute value, and the norm of the longest row."""
+
+    moments: Moments
+    largest: float
+    longest: float
+
+
+class LookAround:
+    """The first visit."""
+
+    def __call__(self, block: np.ndarray) -> Look:
+        moments = block_moments(block)
+        largest = float(max(block.max(initial=0.0), -block.min(initial=0.0)))
+        with np.errstate(over="ignore"):  # rows too long to be squared are scaled and seen again
+            norms = in_slices(row_norms, block)
+        return Look(moments, largest, float(norms.max(initial=0.0)))
+
+    def operations(self, block: np.ndarray) -> float:
+        """Multiplications: the inner products and the norms."""
+        m, p = block.shape
+        return float(m) * p * (p + 1)
+
+
+def merged_looks(parts: Sequence[Look]) -> Look:
+    """One look at all rows."""
+    return Look(
+        merged_moments([part.moments for part in parts]),
+        max(part.largest for part in parts),
+        max(part.longest for part in parts),
+    )
+
+
+# -- a concentration step -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Farthest:
+    """The rows farthest from each of several subspaces, and the moments of all other rows.
+
+    Only rows that are among the farthest of their block can be among the farthest of all; the
+    others are summed up at once. So the moments of the kept rows come without any subtraction.
+
+    Parameters
+    ----------
+    subspaces : list of Subspace
+    count : int
+        Rows wanted for each.
+    """
+
+    subspaces: list[Subspace]
+    count: int
+
+    def __call__(self, block: np.ndarray, numbers: np.ndarray) -> FarRows:
+        far = self._possibly_far(*self._estimated(block))
+        rows = block[far].astype(np.float64)
+        exact = np.column_stack([_squares(subspace.residuals(rows)) for subspace in self.subspaces])
+        others = block_moments(block[~far])
+        return _part(rows, np.asarray(numbers, dtype=np.intp)[far], exact, self.count, [others])
+
+    def _possibly_far(self, squares: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        """Rows that may be among the farthest, as far as estimates tell."""
+        m = len(squares)
+        if self.count >= m:
+            return np.ones(m, dtype=bool)
+        if self.count == 0:
+            return np.zeros(m, dtype=bool)
+        far = np.zeros(m, dtype=bool)
+        for column in squares.T:
+            surely = np.partition(column - noise, m - self.count)[m - self.count]
+            far |= column + noise >= surely
+        return far
+
+    def _estimated(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Squared distances as differences of squares, one column per subspace; their rounding."""
+        p = block.shape[1]
+        centre = self.subspaces[0].mean
+        shifts = [subspace.mean - centre for subspace in self.subspaces]
+        axes = [
+            np.vstack([subspace.components, shift])
+            for subspace, shift in zip(self.subspaces, shifts, strict=True)
+        ]
+        estimate = _Estimate(centre, np.vstack(axes).T, [len(part) - 1 for part in axes], shifts)
+        table = in_slices(estimate, block)
+        size = np.sqrt(table[:, 0]) + max(np.linalg.norm(shift) for shift in shifts)
+        size += np.linalg.norm(centre)
+        return table[:, 1:], 16.0 * (p + 8) * np.finfo(np.float64).eps * size**2
+
+    def operations(self, block: np.ndarray, numbers: np.ndarray) -> float:
+        """Multiplications: the inner products, and one product with each subspace."""
+        m, p = block.shape
+        along = sum(len(subspace.components) + 1 for subspace in self.subspaces)
+        return float(m) * p * (p + along + 1)
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """Squared norms about a centre, and squared distances from subspaces around it."""
+
+    centre: np.ndarray
+    axes: np.ndarray
+    ranks: list[int]
+    shifts: list[np.ndarray]
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        rows -= self.centre
+        squares = _squares(rows)
+        products = rows @ self.axes
+        columns, start = [squares], 0
+        for rank, shift in zip(self.ranks, self.shifts, strict=True):
+            stop = start + rank
+            along = products[:, start:stop] - shift @ self.axes[:, start:stop]
+            columns.append(squares - 2.0 * products[:, stop] + shift @ shift - _squares(along))
+            start = stop + 1
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class FarRows:
+    """Some rows with their numbers and squared distances (one column per subspace).
+
+    ``moments`` are those of all other rows.
+    """
+
+    moments: Moments
+    rows: np.ndarray
+    numbers: np.ndarray
+    squares: np.ndarray
+
+    def split(self, subspace: int, count: int) -> tuple[np.ndarray, Moments]:
+        """Numbers of the rows farthest from a subspace, ascending, and moments of all others."""
+        far = farthest(self.squares[:, subspace], self.numbers, count)
+        near = block_moments(np.delete(self.rows, far, axis=0))
+        return np.sort(self.numbers[far]), merged_moments([self.moments, near])
+
+
+@dataclass(frozen=True)
+class MergeFarthest:
+    """The same for the rows of several blocks."""
+
+    count: int
+
+    def __call__(self, parts: Sequence[FarRows]) -> FarRows:
+        return _part(
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.numbers for part in parts]),
+            np.concatenate([part.squares for part in parts]),
+            self.count,
+            [part.moments for part in parts],
+        )
+
+
+def _squares(rows: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", rows, rows)
+
+
+def _part(rows, numbers, squares, count: int, moments: list[Moments]) -> FarRows:
+    far = np.zeros(len(rows), dtype=bool)
+    for column in squares.T:
+        far[farthest(column, numbers, count)] = True
+    near = block_moments(rows[~far])
+    rows = rows[far].astype(np.float64)
+    return FarRows(merged_moments([*moments, near]), rows, numbers[far], squares[far])
+
+
+def farthest(squares: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
+    """Positions of the largest; of equals those with larger numbers, as the others stay."""
+    if count >= len(squares) or count == 0:
+        return np.arange(len(squares))[: count or 0]
+    limit = np.partition(squares, len(squares) - count)[len(squares) - count]
+    some = np.flatnonzero(squares >= limit)
+    return some[np.lexsort((-numbers[some], -squares[some]))[:count]]
+
+
+# -- rows by their place ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SortedOut:
+    """Moments of the rows of the base; the chosen rows and their numbers."""
+
+    moments: Moments
+    rows: np.ndarray
+    numbers: np.ndarray
+
+
+class SortOut:
+    """Sum up the rows of the base, bring the chosen ones, leave the others (``place``)."""
+
+    def __call__(self, block: np.ndarray, numbers: np.ndarray, place: np.ndarray) -> SortedOut:
+        base, chosen = place == BASE, place == CHOSEN
+        moments = block_moments(block if base.all() else block[base])
+        return SortedOut(
+            moments, block[chosen].astype(np.float64), np.asarray(numbers, dtype=np.intp)[chosen]
+        )
+
+    def operations(self, block: np.ndarray, numbers: np.ndarray, place: np.ndarray) -> float:
+        """Multiplications of the inner products."""
+        return float(np.count_nonzero(place == BASE)) * block.shape[1] ** 2
+
+
+def merged_sorted(parts: Sequence[SortedOut]) -> SortedOut:
+    """The same for all rows, in order of their numbers."""
+    rows = np.concatenate([part.rows for part in parts])
+    numbers = np.concatenate([part.numbers for part in parts])
+    order = np.argsort(numbers, kind="stable")
+    moments = merged_moments([part.moments for part in parts])
+    return SortedOut(moments, rows[order], numbers[order])
+
+
+# -- distances ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measure:
+    r"""Four numbers a row, with t its coordinates in a subspace through m.
+
+    Score distance; orthogonal distance; slope :math:`\sqrt{\sum_j w_j t_j^2 + c}`;
+    distance from m.
+    """
+
+    subspace: Subspace
+    weights: np.ndarray
+    constant: float
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        return in_slices(self._measure, block)
+
+    def _measure(self, rows: np.ndarray) -> np.ndarray:
+        scores, within, beyond, lengths = self.subspace.measure(rows)
+        slopes = np.minimum(np.abs(scores) * np.sqrt(self.weights), _STEEP)
+        slopes = np.sqrt(_squares(slopes) + self.constant)
+        return np.column_stack([within, beyond, slopes, lengths])
+
+    def operations(self, block: np.ndarray) -> float:
+        """Multiplications: two products with the subspace, and three norms."""
+        m, p = block.shape
+        return float(m) * p * (2 * len(self.subspace.components) + 3)
+
+
+@dataclass(frozen=True)
+class FoldMoments:
+    """Moments of the rows of every fold; negative numbers belong to none."""
+
+    folds: int
+
+    def __call__(self, block: np.ndarray, fold: np.ndarray) -> list[Moments]:
+        return [block_moments(block[fold == number]) for number in range(self.folds)]
+
+    def operations(self, block: np.ndarray, fold: np.ndarray) -> float:
+        """Multiplications of the inner products."""
+        m, p = block.shape
+        return float(m) * p**2
+
+
+def merged_folds(parts: Sequence[list[Moments]]) -> list[Moments]:
+    """The same for all rows."""
+    return [merged_moments(same) for same in zip(*parts, strict=True)]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Score and orthogonal distances of every row to the subspace of its fold."""
+
+    subspaces: list[Subspace]
+
+    def __call__(self, block: np.ndarray, fold: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(block), 2))
+        for number, subspace in enumerate(self.subspaces):
+            here = fold == number
+            found[here] = in_slices(_Both(subspace), block[here])
+        return found
+
+    def operations(self, block: np.ndarray, fold: np.ndarray) -> float:
+        """Multiplications: two products with a subspace, and three norms."""
+        m, p = block.shape
+        return float(m) * p * (2 * len(self.subspaces[0].components) + 3)
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Score and orthogonal distances."""
+
+    subspace: Subspace
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        subspace = self.subspace
+        return np.column_stack(
+            [subspace.score_distances(rows), subspace.orthogonal_distances(rows)]
+        )
+
+
+@dataclass(frozen=True)
+class Leverages:
+    """Squared norms of the rows about a centre, after a linear map."""
+
+    centre: np.ndarray
+    whitening: np.ndarray
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        return in_slices(self._leverages, block)
+
+    def _leverages(self, rows: np.ndarray) -> np.ndarray:
+        return np.square((rows - self.centre) @ self.whitening).sum(axis=1)
+
+    def operations(self, block: np.ndarray) -> float:
+        """Multiplications of the map."""
+        return float(len(block)) * self.whitening.size

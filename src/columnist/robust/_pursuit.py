@@ -1,0 +1,248 @@
+"""Outlier pursuit: low rank plus few rows, by convex optimisation."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from sklearn.exceptions import ConvergenceWarning
+
+from columnist.data._validation import check_count, check_real
+from columnist.linalg._prox import (
+    l21_norm,
+    nuclear_norm,
+    row_norms,
+    row_shrink,
+    singular_value_shrink,
+)
+from columnist.robust._base import (
+    CenteredPCA,
+    most_outlying,
+    resolve_components,
+    resolve_outliers,
+)
+from columnist.robust._subspace import Subspace
+
+__all__ = ["OutlierPursuit", "pursue_outliers"]
+
+# A row is an outlier if this share of it went to the row-sparse part.
+_SHARE = 1e-3
+# The step size adapts when residuals differ so much.
+_IMBALANCE = 10.0
+# Iterations from one test of the duality gap to the next.
+_PERIOD = 10
+
+
+class OutlierPursuit(CenteredPCA):
+    r"""Split the data into a low-rank and a row-sparse part, then PCA of the other rows [1]_.
+
+    .. math:: \min_{L, C} \|L\|_* + \alpha \sum_i \|C_i\|_2 \quad \text{with } L + C = X.
+
+    The rows with :math:`C_i \ne 0` are the outliers. The problem is convex: it is solved by
+    alternating directions to a proven gap.
+
+    Parameters
+    ----------
+    alpha : float, optional
+        Price of a row; smaller gives more outliers, 1 or more none. None means
+        :math:`1/\sqrt{\log n}` for n rows [2]_.
+    n_outliers : int or float, optional
+        Remove this number or fraction of rows, those with the longest :math:`C_i`. None:
+        every row of which a thousandth or more went to C.
+    n_components : int, optional
+        Dimension of the subspace. None: the rank of L.
+    centering : {"median", "mean", "none"}, default="median"
+        What is subtracted first; the method itself does not centre. The components are those
+        of the kept rows about their own mean, or about the origin with "none".
+    tol : float, default=1e-7
+        Duality gap, relative to the objective, at which to stop.
+    max_iter : int, default=2000
+        Iterations at most.
+    cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
+        How ``predict`` calibrates its distances.
+
+    Attributes
+    ----------
+    outliers_ : ndarray of int
+        Rows removed, ascending.
+    outlyingness_ : ndarray of shape (n_samples,)
+        Lengths of the rows of C.
+    low_rank_, row_sparse_ : ndarrays of shape (n_samples, n_features)
+        L and C. They add up to the centred data within the tolerance.
+    objective_ : float
+        Objective at (X - C, C).
+    dual_gap_ : float
+        Bound of its distance from the minimum.
+    n_iter_ : int
+        Iterations.
+    mean_, components_, explained_variance_ : ndarrays
+        The affine subspace of the kept rows.
+    error_ : float
+        Sum of squared distances of the kept rows from it.
+    score_cutoff_, orthogonal_cutoff_ : float
+        Largest distances of an inlier.
+
+    References
+    ----------
+    .. [1] H. Xu, C. Caramanis, S. Sanghavi. Robust PCA via outlier pursuit. IEEE Transactions on
+       Information Theory, 2012.
+    .. [2] H. Zhang, Z. Lin, C. Zhang, E. Chang. Exact recoverability of robust PCA via outlier
+       pursuit with tight recovery bounds. AAAI, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.robust import OutlierPursuit
+    >>> line = np.outer(np.arange(-10.0, 11.0), [3.0, 4.0])
+    >>> X = np.vstack([line, [[60.0, 0.0]]])
+    >>> found = OutlierPursuit(centering="none").fit(X)
+    >>> found.outliers_, found.components_
+    (array([21]), array([[0.6, 0.8]]))
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha=None,
+        n_outliers=None,
+        n_components=None,
+        centering="median",
+        tol=1e-7,
+        max_iter=2000,
+        cutoff="cross-fitted",
+    ):
+        self.alpha = alpha
+        self.n_outliers = n_outliers
+        self.n_components = n_components
+        self.centering = centering
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cutoff = cutoff
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.alpha is not None:
+            check_real("alpha", self.alpha, low=0.0, strict=True)
+        check_real("tol", self.tol, low=0.0, strict=True)
+        check_count("max_iter", self.max_iter, low=1)
+
+    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        n, p = X.shape
+        k = None if self.n_outliers is None else resolve_outliers(self.n_outliers, n)
+        if self.n_components is not None:
+            resolve_components(self.n_components, n - (k or 0), p)
+        Z = self._centered(X)
+        rank = self._solve(Z)
+        outliers = self._outliers(row_norms(Z), k)
+        kept = n - len(outliers)
+        wanted = min(max(rank, 1), kept, p) if self.n_components is None else self.n_components
+        return outliers, self._refit(X, outliers, resolve_components(wanted, kept, p))
+
+    def _solve(self, Z: np.ndarray) -> int:
+        """Keep both parts and how good they are; the rank of the first."""
+        alpha = 1.0 / np.sqrt(np.log(len(Z))) if self.alpha is None else self.alpha
+        found = pursue_outliers(Z, alpha, tol=self.tol, max_iter=self.max_iter)
+        self.low_rank_ = found.low_rank * self._unit
+        self.row_sparse_ = found.row_sparse * self._unit
+        self.outlyingness_ = row_norms(found.row_sparse) * self._unit
+        self.objective_, self.dual_gap_ = found.objective * self._unit, found.gap * self._unit
+        self.n_iter_ = found.n_iter
+        if found.gap > self.tol * found.objective:
+            warnings.warn(
+                f"OutlierPursuit stopped after {found.n_iter} iterations with a relative duality "
+                f"gap of {found.gap / found.objective:.1e}: raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return found.rank
+
+    def _outliers(self, lengths: np.ndarray, k: int | None) -> np.ndarray:
+        if k is not None:
+            return most_outlying(self.outlyingness_, k)
+        outliers = np.flatnonzero(self.outlyingness_ > _SHARE * lengths * self._unit)
+        if len(outliers) == len(lengths):
+            raise ValueError(
+                f"alpha={self.alpha!r} makes every row an outlier: raise alpha, or set n_outliers."
+            )
+        return outliers
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What :func:`pursue_outliers` found."""
+
+    low_rank: np.ndarray
+    row_sparse: np.ndarray
+    rank: int
+    objective: float
+    gap: float
+    n_iter: int
+
+
+def pursue_outliers(X: np.ndarray, alpha: float, *, tol: float, max_iter: int) -> Parts:
+    r"""Minimise :math:`\|L\|_* + \alpha\|C\|_{2,1}` over L + C = X. No input validation.
+
+    Alternating directions on the augmented Lagrangian. A multiplier Y with singular values
+    at most 1 and rows no longer than alpha proves the lower bound :math:`\langle X, Y \rangle`;
+    any Y is scaled to be one. L + C = X holds for (X - C, C), whose objective is the upper one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Data.
+    alpha : float
+        Price of a row.
+    tol : float
+        Relative gap at which to stop.
+    max_iter : int
+        Iterations at most.
+
+    Returns
+    -------
+    Parts
+    """
+    n, p = X.shape
+    if p > n:  # both norms ignore a rotation of the columns
+        Q, R = scipy.linalg.qr(X.T, mode="economic", check_finite=False)
+        found = pursue_outliers(R.T, alpha, tol=tol, max_iter=max_iter)
+        parts = found.low_rank @ Q.T, found.row_sparse @ Q.T
+        return Parts(*parts, found.rank, found.objective, found.gap, found.n_iter)
+    largest = scipy.linalg.svdvals(X, check_finite=False)[0]
+    if largest == 0.0:
+        return Parts(X, X, 0, 0.0, 0.0, 1)
+    C, Y, mu = np.zeros_like(X), np.zeros_like(X), 1.25 / largest
+    for n_iter in range(1, max_iter + 1):
+        before = C
+        L, values = singular_value_shrink(X - C + Y / mu, 1.0 / mu)
+        C = row_shrink(X - L + Y / mu, alpha / mu)
+        rest = X - L - C
+        Y = Y + mu * rest
+        if n_iter % _PERIOD == 0 or n_iter == max_iter:
+            objective, gap = _gap(X, C, Y, alpha)
+            if gap <= tol * objective:
+                break
+        moved = mu * float(np.linalg.norm(C - before))
+        mu = _balanced_step(mu, float(np.linalg.norm(rest)), moved)
+    return Parts(L, C, len(values), objective, gap, n_iter)
+
+
+def _gap(X: np.ndarray, C: np.ndarray, Y: np.ndarray, alpha: float) -> tuple[float, float]:
+    """Objective at (X - C, C), and how far below it the minimum may lie."""
+    objective = nuclear_norm(X - C) + alpha * l21_norm(C)
+    excess = max(
+        1.0,
+        float(scipy.linalg.svdvals(Y, check_finite=False)[0]),
+        float(row_norms(Y).max()) / alpha,
+    )
+    return objective, max(objective - float(np.vdot(X, Y)) / excess, 0.0)
+
+
+def _balanced_step(mu: float, primal: float, dual: float) -> float:
+    """A larger step where the constraint lags behind, a smaller one where the parts still move."""
+    if primal * mu > _IMBALANCE * dual:
+        return 2.0 * mu
+    if dual > _IMBALANCE * primal * mu:
+        return mu / 2.0
+    return mu

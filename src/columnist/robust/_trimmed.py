@@ -1,0 +1,90 @@
+"""Trimmed PCA: fit, drop the farthest rows, fit again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from columnist.data._validation import check_choice
+from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
+from columnist.robust._concentrate import Trimming
+from columnist.robust._many_rows import ManyRows, given_mean
+from columnist.robust._subspace import Subspace, fit_subspace, subspace_of_moments
+
+__all__ = ["TrimmedPCA"]
+
+
+class TrimmedPCA(BaseRobustPCA):
+    """PCA of all rows, then of all but the farthest, until nothing changes.
+
+    Every step fits a subspace to the kept rows and then keeps the rows nearest to it. Both
+    lower the sum of squared distances, so the iteration ends, in a local optimum that
+    depends on where it began: here, with all rows.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the subspace.
+    n_outliers : int or float
+        Rows to remove: a number, or a fraction of the rows.
+    centering : {"optimal", "mean", "none"}, default="optimal"
+        Where the subspace passes: through the mean of the kept rows, found with them; through
+        the mean of all rows; or through the origin.
+    cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
+        How ``predict`` calibrates its distances.
+
+    Attributes
+    ----------
+    outliers_ : ndarray of int
+        Rows removed, ascending.
+    mean_, components_, explained_variance_ : ndarrays
+        The affine subspace of the kept rows.
+    error_ : float
+        Sum of squared distances of the kept rows from it.
+    score_cutoff_, orthogonal_cutoff_ : float
+        Largest distances of an inlier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.robust import TrimmedPCA
+    >>> line = np.outer(np.arange(20.0), [3.0, 4.0])
+    >>> X = np.vstack([line, [[60.0, 0.0]]])
+    >>> found = TrimmedPCA(1, n_outliers=1).fit(X)
+    >>> found.outliers_, found.components_
+    (array([20]), array([[0.6, 0.8]]))
+    """
+
+    def __init__(
+        self,
+        n_components,
+        *,
+        n_outliers,
+        centering="optimal",
+        cutoff="cross-fitted",
+    ):
+        self.n_components = n_components
+        self.n_outliers = n_outliers
+        self.centering = centering
+        self.cutoff = cutoff
+
+    def _check_parameters(self) -> None:
+        check_choice("centering", self.centering, ("optimal", "mean", "none"))
+
+    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        k = resolve_outliers(self.n_outliers, len(X))
+        r = resolve_components(self.n_components, len(X) - k, X.shape[1])
+        shift = X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
+        free = self.centering == "optimal"
+        trimming = Trimming(X - shift if shift.any() else X, r, k, free)
+        _, kept = trimming.descend(np.ones(len(X), dtype=bool))
+        return np.flatnonzero(~kept), fit_subspace(X[kept], r, None if free else shift)
+
+    def _works_in_passes(self) -> bool:
+        return True
+
+    def _find_many(self, data: ManyRows) -> Found:
+        n, p = data.shape
+        k = resolve_outliers(self.n_outliers, n)
+        r = resolve_components(self.n_components, n - k, p)
+        mean = given_mean(data, self.centering)
+        return Found(data.descend([subspace_of_moments(data.moments, r, mean)], k, mean))

@@ -1,0 +1,531 @@
+"""The one best-first loop.
+
+The engine keeps a pool of the best complete sets, a frontier of open branches, and at any
+moment the proof ``min(incumbent, bound of the frontier)``. Branches are taken in batches of a size
+that depends on the problem alone, and their results are merged in order: a run that ends by
+proof or by the node limit does the same for every number of threads.
+
+A search that is still open after a second may send larger batches to helpers elsewhere
+(:mod:`columnist.search._workers`). Nothing else changes: they come back in order, what is out is
+part of the proof, and what is lost is put back.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from math import comb
+
+import numpy as np
+
+from columnist.linalg._rounding import AGREEMENT, agrees
+from columnist.linalg._threads import single_threaded_blas
+from columnist.search._frontier import Branch, Frontier
+from columnist.search._incumbent import exchange, greedy, incumbents
+from columnist.search._interrupts import expired, pending, raise_pending
+from columnist.search._log import Progress, SolverLog
+from columnist.search._policies import Policy
+from columnist.search._pool import Pool
+from columnist.search._problem import Branches, Demand, SubsetProblem, check_problem
+from columnist.search._workers import Expanded, Portion, Workers, expand_portion
+
+__all__ = ["Limits", "SearchResult", "search"]
+
+_BATCH_SECONDS = 2e-3
+_HISTORY_SECONDS = 0.05
+# Least and largest number of operations spent on exploring ahead of one node.
+_EFFORT = (2e5, 4e6)
+# Seconds after which helpers elsewhere are asked, seconds of work for one task of theirs, tasks
+# for each of them at a time.
+_FAR_AFTER = 1.0
+_FAR_SECONDS = 0.05
+_FAR_TASKS = 4
+# Complete sets that are all evaluated where rounding hides which one is best.
+_FEW_SETS = 5000
+# Seconds after the time limit in which they may still answer.
+_FAR_LATE = 1.0
+# Seconds in which a pool that a search left too small is filled.
+_FILL_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop.
+
+    Attributes
+    ----------
+    deadline : float
+        ``time.perf_counter()`` at which to stop.
+    max_nodes : float
+        Nodes to expand at most.
+    max_memory : float
+        Bytes for open nodes.
+    max_gap : float
+        Relative gap that is good enough.
+    """
+
+    deadline: float = np.inf
+    max_nodes: float = np.inf
+    max_memory: float = np.inf
+    max_gap: float = 0.0
+
+
+@dataclass
+class SearchResult:
+    """What a search found and proved.
+
+    ``solutions`` are (error, subset) pairs, best first; ``bound`` is valid whatever the status, up
+    to what is not known of their errors: none of these is below ``low``.
+    """
+
+    status: str
+    solutions: list[tuple[float, tuple[int, ...]]]
+    bound: float
+    a_priori: float | None
+    expanded: int
+    generated: int
+    peak_memory: int
+    history: list[dict[str, float]] = field(default_factory=list)
+    low: float = np.inf
+
+
+def search(
+    problem: SubsetProblem,
+    policy: Policy,
+    limits: Limits | None = None,
+    *,
+    n_solutions: int = 1,
+    n_jobs: int = 1,
+    log: SolverLog | None = None,
+    callback: Callable[[Progress], object] | None = None,
+    start: Sequence[Sequence[int]] = (),
+    workers: Workers | None = None,
+) -> SearchResult:
+    """Search the subsets of a problem.
+
+    Parameters
+    ----------
+    problem : SubsetProblem
+        What to search.
+    policy : Policy
+        Order of the search.
+    limits : Limits, optional
+        When to stop.
+    n_solutions : int, default=1
+        How many of the best sets to prove.
+    n_jobs : int, default=1
+        Worker threads.
+    log : SolverLog, optional
+        Where to report.
+    callback : callable, optional
+        Receives every :class:`Progress`; a true answer stops the search.
+    start : sequence of subsets
+        Known sets, complete or smaller.
+    workers : Workers, optional
+        Helpers elsewhere for a search that takes long.
+
+    Returns
+    -------
+    SearchResult
+    """
+    check_problem(problem)
+    run = _Run(problem, policy, limits or Limits(), n_solutions, n_jobs, log, callback, workers)
+    with single_threaded_blas():
+        return run.go(start)
+
+
+class _Run:
+    """State of one search."""
+
+    def __init__(self, problem, policy, limits, n_solutions, n_jobs, log, callback, workers):
+        self.problem, self.policy, self.limits = problem, policy, limits
+        self.n_jobs, self.callback, self.workers = n_jobs, callback, workers
+        self.log = log or SolverLog(False)
+        self.pool = Pool(problem, n_solutions)
+        self.frontier = Frontier(policy, limits.max_memory)
+        self.started = time.perf_counter()
+        self.expanded = self.generated = 0
+        self.late = False  # complete sets were left for want of time
+        self.doubtful = False  # bounds took something for rounding that may be more
+        self.effort = _EFFORT[1]  # the root deserves a long look
+        self.least = getattr(problem, "least", -np.inf)
+        self.stop: str | None = None
+        self.torn = False  # interrupted between two statements: only what was proven before counts
+        self.in_flight: list[Branch] = []  # taken out, but not yet replaced by their children
+        self.root_open = True  # until the root is expanded its bound is the proof
+        self.root_bound, self.root_error = problem.root_bounds()
+        self.proven = max(self.root_bound, self.least)
+        self.history: list[dict[str, float]] = []
+        sequential = policy.name in ("greedy", "optimistic", "weighted")
+        size = round(_BATCH_SECONDS / max(problem.cost(), 1e-9))
+        self.batch = 1 if sequential else min(max(size, 8), 64)
+        self.first_node = self.started  # when the search proper begins
+        self.pace: float | None = None  # seconds per node elsewhere, once that is known
+
+    # -- the loop -----------------------------------------------------------------
+
+    def go(self, start) -> SearchResult:
+        try:
+            self._begin(start)
+            with ThreadPoolExecutor(max(self.n_jobs, 1)) as threads:
+                while self.stop is None:
+                    self._step(threads)
+        except KeyboardInterrupt:
+            if not self.pool.entries:  # nothing to return yet
+                raise
+            self.stop, self.torn = "interrupted", True
+        if self.stop == "interrupted":
+            self.log.message("Interrupted: keeping the best choice so far.")
+        return self._result()
+
+    def _begin(self, start) -> None:
+        chosen, candidates = self.problem.root()
+        for subset in start:
+            self._offer_known(subset, chosen, candidates)
+        late = bool(self.pool.entries) and expired(self.limits.deadline)
+        if self.policy.starts_strong and not late:
+            self._strong_start(chosen, candidates)
+            self._fill_pool(self.limits.deadline)
+        elif self.policy.name == "optimistic":
+            first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
+            self.pool.offer(np.inf, first)
+        if self.pool.entries:
+            self._report(new=True)
+        self._check_limits()
+        self.first_node = time.perf_counter()
+        if self.stop is None:
+            self._merge(chosen, self._expand(chosen, candidates, 0), self.root_bound)
+            self.root_open = False
+            self._conclude()
+
+    def _offer_known(self, subset, chosen, candidates) -> None:
+        """A known set, completed and improved if it is too small."""
+        if len(subset) < self.problem.size:
+            left = np.setdiff1d(candidates, subset)
+            subset = greedy(self.problem, subset, left, deadline=self.limits.deadline)
+            subset = exchange(self.problem, subset, chosen, candidates,
+                              deadline=self.limits.deadline)  # fmt: skip
+        self.pool.offer(np.inf, subset)
+
+    def _strong_start(self, chosen, candidates) -> None:
+        for subset in incumbents(self.problem, chosen, candidates, self.limits.deadline):
+            self.pool.offer(np.inf, subset)
+
+    def _step(self, threads) -> None:
+        far = self._far_nodes()
+        self._take(max(far, self.batch))
+        if not self.in_flight:
+            self._exhausted()
+            return
+        batch = list(self.in_flight)
+        out = far > 0 and len(batch) * self._seconds_per_node() > _FAR_SECONDS
+        for result in self._expand_far(batch) if out else self._expand_all(batch, threads):
+            branch = self.in_flight[0]
+            if result is None:
+                self.frontier.restore(branch)
+            else:
+                self._merge(branch.chosen, result, branch.bound)
+            del self.in_flight[0]
+        self._conclude()
+
+    def _take(self, most: int) -> None:
+        room = min(most, self.limits.max_nodes - self.expanded)
+        while len(self.in_flight) < room:
+            branch = self._next()
+            if branch is None:
+                break
+            self.in_flight.append(branch)
+
+    def _next(self) -> Branch | None:
+        threshold = self._threshold()
+        if self.policy.by_bound:
+            return self.frontier.pop_bound(threshold)
+        limit = self.policy.goal_priority(self.pool.threshold)
+        if self.policy.name == "greedy" and self.pool.entries:
+            return None
+        branch = self.frontier.pop_order(limit, threshold)
+        if branch is None and self.policy.name == "optimistic":
+            # The order is done: now the branch that holds the proof back.
+            branch = self.frontier.pop_bound(threshold)
+        return branch
+
+    def _threshold(self) -> float:
+        """Branches that reach this need not be opened."""
+        threshold = self.pool.threshold
+        if self.limits.max_gap > 0.0 and np.isfinite(threshold):
+            threshold -= self.limits.max_gap * abs(threshold)
+        return threshold
+
+    # -- expansion ----------------------------------------------------------------
+
+    def _demand(self) -> Demand:
+        return Demand(
+            self._threshold(),
+            self.policy.figure,
+            self.pool.capacity,
+            shortcut=not self.policy.follows_u and self.problem.exact,
+            effort=self.effort,
+        )
+
+    def _expand(self, chosen, candidates, worker: int) -> Branches:
+        return self.problem.expand(chosen, candidates, self._demand(), worker)
+
+    def _expand_all(self, batch, threads) -> list[Branches | None]:
+        if self.n_jobs <= 1 or len(batch) == 1:
+            return [self._expand_in_time(branch, 0) for branch in batch]
+        results: list[Branches | None] = [None] * len(batch)
+        turns = itertools.count()
+
+        def work(worker: int) -> None:
+            while (turn := next(turns)) < len(batch):
+                results[turn] = self._expand_in_time(batch[turn], worker)
+
+        for _ in threads.map(work, range(self.n_jobs)):
+            pass
+        return results
+
+    def _far_nodes(self) -> int:
+        """Nodes that helpers elsewhere could do now; 0 while the search stays here.
+
+        One that orders by more than bounds takes node after node, and one that is short of
+        memory goes deep: both stay.
+        """
+        if self.workers is None or self.batch == 1 or self.frontier.full:
+            return 0
+        if time.perf_counter() - self.started < _FAR_AFTER:
+            return 0
+        return _FAR_TASKS * self.workers.count * self._portion()
+
+    def _portion(self) -> int:
+        """Nodes for one task."""
+        return min(max(round(_FAR_SECONDS / self._seconds_per_node()), 1), 1000)
+
+    def _seconds_per_node(self) -> float:
+        """As measured elsewhere last, before that here."""
+        here = (time.perf_counter() - self.first_node) / self.expanded
+        return here if self.pace is None else self.pace
+
+    def _expand_far(self, batch: list[Branch]) -> Iterator[Branches | None]:
+        """Expand a batch elsewhere; results in order, None for what was lost or out of time."""
+        size, demand = self._portion(), self._demand()
+        deadline = self.limits.deadline
+        seconds = deadline - time.perf_counter()
+        parts = [batch[i : i + size] for i in range(0, len(batch), size)]
+        portions = [Portion(part, demand, seconds) for part in parts]
+        spent = done = 0.0
+        answers = self.workers.map(expand_portion, self.problem, portions, deadline + _FAR_LATE)
+        for part, answer in zip(parts, answers, strict=True):
+            expanded = answer or Expanded([None] * len(part), 0.0)
+            spent += expanded.seconds
+            done += sum(result is not None for result in expanded.results)
+            yield from expanded.results
+        if done:
+            self.pace = spent / done
+
+    def _expand_in_time(self, branch: Branch, worker: int) -> Branches | None:
+        if expired(self.limits.deadline):
+            return None
+        return self._expand(branch.chosen, branch.candidates, worker)
+
+    def _merge(self, chosen, result: Branches, floor: float) -> None:
+        self.expanded += 1
+        self.generated += len(result.items) + len(result.goals) + result.explored
+        self._adapt_effort(result)
+        if result.doubtful:  # then only what was known before holds for everything below
+            self.doubtful = True
+            self.pool.pass_over(floor)
+        self.pool.pass_over(result.floor)
+        improved = False
+        for lower, subset in result.goals:
+            if expired(self.limits.deadline) and self.pool.entries:
+                self.late |= lower < self.pool.threshold
+                self.pool.pass_over(lower)
+            elif lower < self.pool.threshold:
+                improved |= self.pool.offer(lower, subset)
+        if len(result.items):
+            self.frontier.push(chosen, result, self.problem.size, floor)
+        if improved:
+            self._report(new=True)
+
+    def _adapt_effort(self, result: Branches) -> None:
+        """Look further ahead while that settles most children, less far while it does not."""
+        if result.resolved + result.unresolved:
+            factor = 2.0 if result.resolved >= 4 * result.unresolved else 0.5
+            self.effort = min(max(self.effort * factor, _EFFORT[0]), _EFFORT[1])
+
+    # -- proof and limits ---------------------------------------------------------
+
+    def bound(self) -> float:
+        """Proven lower bound; never falls."""
+        if self.torn:
+            return self.proven
+        candidates = [self._unseen(), self.pool.best]
+        if self.limits.max_gap > 0.0:
+            candidates.append(self._threshold())
+        smallest = min(candidates)
+        if np.isfinite(smallest):
+            self.proven = max(self.proven, min(smallest, self.pool.best))
+        return min(self.proven, self.pool.best)
+
+    def _unseen(self) -> float:
+        """What no set has less than, but for those of the pool and those that the gap let pass."""
+        open_bound = self.root_bound if self.root_open else self.frontier.bound()
+        return min(open_bound, self.pool.floor, *(branch.bound for branch in self.in_flight))
+
+    def _conclude(self) -> None:
+        self._report()
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        limits = self.limits
+        if self.stop is not None:
+            return
+        if self.policy.name == "greedy":
+            if self.pool.entries:
+                self.stop = "heuristic"
+        elif self.pool.entries and limits.max_gap > 0.0 and 0.0 < self._gap() <= limits.max_gap:
+            self.stop = "gap_reached"
+        if self.stop is None and pending():
+            self.stop = "interrupted"
+        if self.stop is None and self.expanded >= limits.max_nodes:
+            self.stop = None if self._finished() else "node_limit"
+        if self.stop is None and time.perf_counter() > limits.deadline:
+            self.stop = None if self._finished() else "time_limit"
+        if self.stop is None and self.frontier.exhausted:
+            self.stop = "memory_limit"
+
+    def _finished(self) -> bool:
+        settled = not self.root_open and not self.in_flight and not self.late
+        return settled and self.frontier.bound() >= self._threshold()
+
+    def _gap(self) -> float:
+        best = self.pool.best
+        return 0.0 if best == 0.0 else (best - self.bound()) / abs(best)
+
+    def _exhausted(self) -> None:
+        """No branch is left to open under this order."""
+        in_time = True
+        if not self._proven() and self._drowned():
+            in_time = self._enumerate()
+        if self._proven():
+            self.stop = "optimal"
+        elif not in_time:
+            self.stop = "interrupted" if pending() else "time_limit"
+        elif self._drowned():
+            self.stop = "precision_limit"
+        elif self.limits.max_gap > 0.0 and self._gap() <= self.limits.max_gap + AGREEMENT:
+            self.stop = "gap_reached"
+        else:
+            self.stop = "bounded"
+
+    def _proven(self) -> bool:
+        """Whether the best set, and every other one of the pool, is proven."""
+        if self.doubtful or not self.pool.entries:
+            return False
+        if self.pool.capacity == 1:
+            # Where its error is not known well, the best set is proven by the others'.
+            surely = self.torn or agrees(self._unseen(), self.pool.best_high, self.least)
+            return surely and agrees(self.bound(), self.pool.best, self.least)
+        settled = not self.root_open and not self.in_flight and self.problem.exact
+        # A pool that could not be filled holds every set there is.
+        last = self.pool.entries[-1][0]
+        unseen = min(self.frontier.bound(), self.pool.floor)
+        return settled and self.limits.max_gap == 0.0 and agrees(unseen, last, self.least)
+
+    def _drowned(self) -> bool:
+        """Whether all is searched, and only rounding leaves something open."""
+        if not self._finished() or not self.problem.exact:
+            return False
+        # With fewer sets than are wanted, none may have been passed over.
+        limit = min(self._threshold(), np.finfo(np.float64).max)
+        unknown = self.policy.by_bound and np.isfinite(self.pool.low)
+        return self.doubtful or unknown or not agrees(self.pool.floor, limit, self.least)
+
+    def _fill_pool(self, deadline: float) -> None:
+        """A search that stops early, or follows one path, has seen too few sets for a large pool:
+        those that differ from the ones it has in one item are the next best guess."""
+        chosen, candidates = self.problem.root()
+        fixed, pool = set(chosen.tolist()), self.pool
+        wanted = min(pool.capacity, comb(len(candidates), self.problem.size - len(fixed)))
+        seen = 0
+        while seen < len(pool.entries) < wanted:
+            seen = len(pool.entries)
+            for subset in _exchanged([subset for _, subset in pool.entries], fixed, candidates):
+                pool.offer(np.inf, subset)
+                if len(pool.entries) == wanted or time.perf_counter() > deadline:
+                    return
+
+    def _enumerate(self) -> bool:
+        """Evaluate every complete set with care, if there are few: what bounds cannot tell apart
+        in double precision, a problem's ``interval`` may. False if time was too short for it."""
+        chosen, candidates = self.problem.root()
+        left = self.problem.size - len(chosen)
+        if not hasattr(self.problem, "interval") or comb(len(candidates), left) > _FEW_SETS:
+            return True
+        for added in itertools.combinations(candidates.tolist(), left):
+            if expired(self.limits.deadline):
+                return False
+            self.pool.offer(np.inf, (*chosen.tolist(), *added))
+        # Bounds have served their time: what was seen is all there is.
+        self.doubtful, self.pool.floor = False, self.pool.least_of_others()
+        return True
+
+    # -- reporting ----------------------------------------------------------------
+
+    def _report(self, *, new: bool = False) -> None:
+        elapsed = time.perf_counter() - self.started
+        last = self.history[-1]["elapsed"] if self.history else -np.inf
+        if not new and elapsed - last < _HISTORY_SECONDS:
+            return
+        progress = Progress(
+            self.expanded, self.frontier.n_open, self.bound(), self.pool.best, elapsed, new
+        )
+        self.history.append(progress.entry())
+        self.log.show(progress)
+        if self.callback is not None and self.callback(progress):
+            self.stop = self.stop or "interrupted"
+
+    def _result(self) -> SearchResult:
+        if not self.pool.entries:  # stopped before any complete set was seen
+            raise_pending()
+            chosen, candidates = self.problem.root()
+            self.pool.offer(np.inf, greedy(self.problem, chosen, candidates, deadline=-np.inf))
+        self._fill_pool(time.perf_counter() + _FILL_SECONDS)
+        bound = self.bound()
+        if self.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
+            self.stop = "optimal"
+            bound = self.bound()
+        elapsed = time.perf_counter() - self.started
+        last = Progress(self.expanded, self.frontier.n_open, bound, self.pool.best, elapsed)
+        self.history.append(last.entry())
+        self.log.show(last, force=True)
+        limited = self.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
+        a_priori = None if limited or self.doubtful else self._guarantee()
+        return SearchResult(
+            str(self.stop), self.pool.entries, bound, a_priori, self.expanded, self.generated,
+            self.frontier.peak, self.history, self.pool.low,
+        )  # fmt: skip
+
+    def _guarantee(self) -> float | None:
+        """How far from the optimum the order of the search can have led at most."""
+        if not getattr(self.problem, "distinct", True):
+            return None
+        # Weight "b" multiplies the bound of the root, which is then no lower bound but a factor.
+        factor = self.policy.weight == "b"
+        doubt = 2.0 * getattr(self.problem, "root_doubt", 0.0) if factor else 0.0
+        promised = self.policy.a_priori(self.root_bound + doubt, self.root_error, self.problem.size)
+        if promised is None:
+            return None
+        # What the gap let pass was never opened.
+        return max(promised, self.limits.max_gap * abs(self.pool.best))
+
+
+def _exchanged(subsets, fixed: set[int], candidates: np.ndarray) -> Iterator[list[int]]:
+    """Subsets with one item, that is not fixed, replaced by another candidate."""
+    for subset in subsets:
+        for out in sorted(set(subset) - fixed):
+            rest = [i for i in subset if i != out]
+            yield from ([*rest, item] for item in candidates.tolist() if item not in subset)

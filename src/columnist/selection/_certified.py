@@ -1,0 +1,621 @@
+"""Column selection with a proof."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from columnist._selector import BaseSelector
+from columnist.criteria import Criterion, is_frobenius
+from columnist.data._blocks import RowBlocks, has_target
+from columnist.data._matrices import Matrices
+from columnist.data._target import resolve_target
+from columnist.data._validation import (
+    check_choice,
+    check_count,
+    check_real,
+    check_room,
+    check_search,
+    feature_names,
+    open_data,
+    random_generator,
+    read_data,
+    resolve_columns,
+    resolve_constraints,
+    resolve_size,
+)
+from columnist.linalg._passes import merge_repeats
+from columnist.search._certificate import Certificate, warn_unless_optimal
+from columnist.search._interrupts import at_once, expired, keeps_answer, raise_pending
+from columnist.search._log import Progress
+from columnist.search._policies import SEARCHES, WEIGHTS
+from columnist.selection._choose import choose
+from columnist.selection._columns import column_problem, forward_order
+from columnist.selection._duplicates import distinct_columns
+from columnist.selection._rebuild import Rebuild, rebuild
+from columnist.selection._solution import Solution
+from columnist.selection._task import (
+    Options,
+    Outcome,
+    confirmed_error,
+    total_error,
+    unsearched,
+)
+
+__all__ = ["ColumnSelector"]
+
+
+# Operations from which errors of a path are computed together once its time is over.
+_LONG_WORK = 1e9
+
+
+class ColumnSelector(BaseSelector):
+    r"""Select the columns that rebuild a matrix best, with a proof.
+
+    Chooses a set S of k columns of X (and, with ``n_components``, that many free
+    directions V) such that the error
+
+    .. math:: \Theta\left(T - X_S A - V C\right), \quad A, C \text{ optimal},
+
+    is smallest, where the target T is X itself or y. A best-first search returns the choice
+    together with a :class:`~columnist.Certificate`: its error, a bound that no other choice
+    beats, and the gap between the two.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1); half if None;
+        ``"auto"`` for the fewest with a relative error of at most ``tol``.
+    n_components : int, default=0
+        Extracted directions beside the columns (hybrid low rank).
+    criterion : str or Criterion, default="frobenius"
+        Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
+        ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
+    search : {"auto", "optimal", "weighted", "greedy", "optimistic"}, default="auto"
+        ``"auto"`` and ``"optimal"`` find a strong choice, then prove it until the limits
+        (``"optimal"`` warns if the proof is incomplete); ``"weighted"`` stops within a
+        guarantee set by ``epsilon``; ``"greedy"`` adds the best column each time;
+        ``"optimistic"`` goes on from there, alternating choice and proof.
+    target : {"auto", "X", "y"}, default="auto"
+        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+    centering : {"none", "mean"}, default="none"
+        ``"mean"`` makes an intercept free.
+    epsilon : float, default=0.0
+        Weight of the weighted search.
+    weight : {"u", "g", "h", "b"}, default="u"
+        Figure that ``epsilon`` multiplies: the error u of the partial choice (alias g),
+        h = u - f, or the bound b (Frobenius, no components, target X, no ``exclude``).
+    include, exclude : sequence of int or str, optional
+        Columns that must, or must not, be selected; indices or names.
+    tol : float, optional
+        Relative error for ``n_features_to_select="auto"``.
+    n_solutions : int, default=1
+        How many of the best sets to find and prove.
+    input : {"data", "gram"}, default="data"
+        ``"gram"`` if X is a Gram or covariance matrix.
+    reduction : {"exact", "randomized"}, default="exact"
+        ``"randomized"`` sketches very large matrices; the certificate stays valid.
+    time_limit : float or None, default=30.0
+        Seconds from the call on; ``fit`` returns at most about two seconds later. The pass over a
+        Dask collection does not count, and is stated as ``certificate_.preparation``.
+    max_nodes : int, optional
+        Nodes to expand at most.
+    max_memory : float, optional
+        Bytes for open nodes; half of the free memory by default.
+    max_gap : float, default=0.0
+        Relative gap that is good enough.
+    n_jobs : int, optional
+        Worker threads; None means 1, -1 all processors.
+    random_state : int, RandomState or None, default=None
+        Randomness of ``reduction="randomized"``.
+    callback : callable, optional
+        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+    verbose : bool, default=False
+        Print the solver log.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, ascending.
+    solutions_ : list of Solution
+        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+    error_ : float
+        Error of the selection, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the criterion of the target itself.
+    coef_ : ndarray of shape (n_selected, n_features) or (n_selected, n_targets)
+        How the selected columns rebuild every column (or y).
+    intercept_ : ndarray of shape (n_features,) or (n_targets,)
+        Zero unless ``centering="mean"``.
+    column_r2_ : ndarray of shape (n_features,)
+        Share of every column of X that the selection rebuilds.
+    representative_ : ndarray of int of shape (n_features,)
+        The selected column with the largest squared cosine to each column.
+    components_ : ndarray of shape (n_components, n_features) or (n_components, n_targets)
+        Extracted directions.
+    certificate_ : Certificate
+        The proof. Status "optimal" means that no choice has an error smaller by more than a
+        relative 1e-9; "precision_limit", that double precision cannot decide it; "interrupted",
+        that Ctrl-C (or the callback) ended the search after the first choice. Before that
+        Ctrl-C raises KeyboardInterrupt.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.certify : Certificate for a selection made elsewhere.
+    columnist.selection_path : A selection and a certificate for every size.
+
+    References
+    ----------
+    .. [1] H. Arai, C. Maung, K. Xu, H. Schweitzer. Unsupervised feature selection by
+       heuristic search with provable bounds on suboptimality. AAAI, 2016.
+    .. [2] B. He, S. Shah, C. Maung, G. Arnold, G. Wan, H. Schweitzer. Heuristic search
+       algorithm for dimensionality reduction optimally combining feature selection and
+       feature extraction. AAAI, 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist import ColumnSelector
+    >>> X = scale(load_wine().data)
+    >>> selector = ColumnSelector(3).fit(X)
+    >>> selector.selected_
+    array([3, 6, 9])
+    >>> selector.certificate_.status
+    'optimal'
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        n_components: int = 0,
+        criterion: str | Criterion = "frobenius",
+        search: str = "auto",
+        target: str = "auto",
+        centering: str = "none",
+        epsilon: float = 0.0,
+        weight: str = "u",
+        include: Sequence[int | str] | None = None,
+        exclude: Sequence[int | str] | None = None,
+        tol: float | None = None,
+        n_solutions: int = 1,
+        input: str = "data",
+        reduction: str = "exact",
+        time_limit: float | None = 30.0,
+        max_nodes: int | None = None,
+        max_memory: float | None = None,
+        max_gap: float = 0.0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: bool = False,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_components = n_components
+        self.criterion = criterion
+        self.search = search
+        self.target = target
+        self.centering = centering
+        self.epsilon = epsilon
+        self.weight = weight
+        self.include = include
+        self.exclude = exclude
+        self.tol = tol
+        self.n_solutions = n_solutions
+        self.input = input
+        self.reduction = reduction
+        self.time_limit = time_limit
+        self.max_nodes = max_nodes
+        self.max_memory = max_memory
+        self.max_gap = max_gap
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    # -- fitting ------------------------------------------------------------------
+
+    @keeps_answer
+    def fit(self, X, y=None) -> ColumnSelector:
+        """Select columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data, or a Gram matrix with ``input="gram"``.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Target; class labels become an indicator matrix.
+
+        Returns
+        -------
+        self
+        """
+        matrices, options = self._prepare(X, y)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        with matrices.threads():
+            if self.n_features_to_select == "auto":
+                outcome = self._fewest(matrices, options, include, exclude)
+            else:
+                size = resolve_size(self.n_features_to_select, matrices.n_features)
+                check_room(size, include, exclude, matrices.n_features)
+                reduced = self._reduce(matrices, size)
+                outcome = choose(matrices, reduced, size, options, include, exclude)
+            self._store(matrices, options, outcome)
+        return self
+
+    def _options(self) -> Options:
+        """Check the parameters that do not depend on the data."""
+        check_count("n_components", self.n_components, low=0)
+        check_choice("search", self.search, SEARCHES)
+        check_choice("target", self.target, ("auto", "X", "y"))
+        check_choice("centering", self.centering, ("none", "mean"))
+        check_choice("weight", self.weight, WEIGHTS)
+        check_choice("input", self.input, ("data", "gram"))
+        check_choice("reduction", self.reduction, ("exact", "randomized"))
+        check_search(self)
+        check_count("n_solutions", self.n_solutions, low=1)
+        return Options.of(
+            self, self.time_limit, weight=self.weight, n_components=int(self.n_components),
+            n_solutions=int(self.n_solutions),
+        )  # fmt: skip
+
+    def _prepare(self, X, y) -> tuple[Matrices, Options]:
+        """Check parameters and data, and settle the target."""
+        options = self._options()
+        gram = self.input == "gram"
+        given = y is not None or has_target(X)
+        if self.target == "y" and not given:
+            raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
+        uses_y = given and self.target in ("auto", "y")
+        read = read_data if gram else open_data
+        X = read(self, X, accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64)
+        names = getattr(self, "feature_names_in_", None)
+        options = replace(options, names=None if names is None else tuple(map(str, names)))
+        if not isinstance(X, RowBlocks):
+            return self._matrices(X, y, uses_y), options
+        center, started = self.centering == "mean", time.perf_counter()
+        with at_once():
+            matrices = Matrices.of_blocks(X, y, center=center, target=uses_y)
+        # The limit is for the search: a pass may take longer than that.
+        spent = time.perf_counter() - started
+        return matrices, replace(
+            options, workers=X.workers(), deadline=options.deadline + spent, preparation=spent
+        )
+
+    def _matrices(self, X, y, uses_y: bool) -> Matrices:
+        """Data that were checked by themselves."""
+        gram = self.input == "gram"
+        if gram:
+            _check_gram(X, uses_y, self.centering)
+        Y = resolve_target(y, X.shape[0]) if uses_y else None
+        X = merge_repeats(X)
+        if sp.issparse(X) and X.nnz == 0:
+            X = X.toarray() if X.shape[0] * X.shape[1] < 10**7 else X
+        return Matrices(X, Y, gram=gram, center=self.centering == "mean")
+
+    def _constraints(self, n_features: int, options: Options, matrices: Matrices):
+        names = getattr(self, "feature_names_in_", None)
+        include, exclude = resolve_constraints(self.include, self.exclude, n_features, names)
+        if self.weight == "b" and self.search in ("weighted", "optimistic"):
+            _check_weight_b(options, matrices, exclude)
+        return include, exclude
+
+    def _reduce(self, matrices: Matrices, size: int):
+        rng = None
+        if self.reduction == "randomized":
+            rng = random_generator(self.random_state)
+        raise_pending()  # there is nothing to return yet
+        reduced = matrices.reduce(self.reduction, size, rng)
+        raise_pending()
+        return reduced
+
+    def _fewest(self, matrices: Matrices, options: Options, include, exclude) -> Outcome:
+        """The smallest size whose relative error is at most ``tol``."""
+        if self.tol is None:
+            raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
+        check_real("tol", self.tol, low=0.0, high=1.0)
+        available = matrices.n_features - len(exclude)
+        low = max(1, len(include))
+        if available < low:
+            raise ValueError("Nothing to select: exclude names every column.")
+        reduced = self._reduce(matrices, available)
+        limit = self.tol * total_error(matrices, reduced, options)
+        order = _reaching(matrices, reduced, options, include, exclude, limit)
+        distinct = _distinct(matrices, reduced, include, exclude)
+        proven, size = True, low
+        while True:
+            late = expired(options.deadline)
+            last = late or size >= len(order)
+            proven &= not (late and size < len(order))  # sizes that nobody looked at
+            size = max(size, len(order)) if late else size
+            if last or not _impossible(reduced, options, size, limit):
+                step = _until_impossible(options, limit, last=last)
+                outcome = choose(
+                    matrices, reduced, size, step, include, exclude, quiet=True,
+                    start=[order[:size]], distinct=distinct,
+                )  # fmt: skip
+                certificate = outcome.certificate
+                if certificate.error <= limit or size >= available:
+                    break
+                proven &= certificate.lower_bound > limit
+            proven &= not late
+            size += 1
+        if certificate.error > limit:
+            warnings.warn(
+                f"No selection reaches tol={self.tol:g}; all {available} columns are selected.",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif not proven:
+            warnings.warn(
+                f"{size} columns reach tol={self.tol:g}, but the time limit left open whether "
+                "fewer do.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return outcome
+
+    def _store(self, matrices: Matrices, options: Options, outcome: Outcome) -> None:
+        error, subset = outcome.solutions[0]
+        self.selected_ = np.array(subset, dtype=np.intp)
+        self.solutions_ = [Solution(columns, error) for error, columns in outcome.solutions]
+        self.error_ = error
+        self.relative_error_ = error / outcome.total if outcome.total > 0.0 else 0.0
+        self.certificate_ = outcome.certificate
+        rebuilt: Rebuild = rebuild(matrices, subset, options.n_components)
+        self.coef_, self.intercept_ = rebuilt.coef, rebuilt.intercept
+        self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
+        self.representative_ = rebuilt.representative
+        self._rebuilds_x = matrices.Y is None
+        self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
+        if self.search == "optimal":
+            warn_unless_optimal(self.certificate_, stacklevel=5)
+
+    # -- what certify and selection_path ask for ------------------------------------
+
+    def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
+        """Certificate (error and selection only) of given columns, and the best found."""
+        matrices, options = self._prepare(X, y)
+        given = resolve_columns("columns", columns, matrices.n_features, options.names)
+        if not given:
+            raise ValueError("columns is empty: name at least one column to certify.")
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        clash = sorted(set(given) & set(exclude) | set(include) - set(given))
+        if clash:
+            raise ValueError(f"columns contradicts include or exclude at {clash}.")
+        with matrices.threads():
+            return self._certified(matrices, options, given, include, exclude)
+
+    def _certified(self, matrices: Matrices, options: Options, given, include, exclude):
+        reduced = self._reduce(matrices, len(given))
+        problem = column_problem(
+            reduced, len(given), criterion=options.criterion, n_components=options.n_components
+        )
+        error = confirmed_error(matrices, options, given, problem.value(given))
+        outcome = choose(
+            matrices, reduced, len(given), options, include, exclude, quiet=True, start=[given]
+        )
+        selection = tuple(sorted(given))
+        names = options.names and tuple(options.names[i] for i in selection)
+        return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
+
+    def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
+        """Outcomes for every size up to ``max_features``, sharing one reduction."""
+        matrices, options = self._prepare(X, y)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        check_count("max_features", max_features, low=1)
+        check_room(max_features, include, exclude, matrices.n_features)
+        with matrices.threads():
+            return self._sizes(matrices, options, max_features, include, exclude), options.names
+
+    def _sizes(self, matrices: Matrices, options: Options, max_features, include, exclude):
+        reduced = self._reduce(matrices, max_features)
+        order = _order(matrices, reduced, include, exclude, max_features, options.deadline)
+        distinct = _distinct(matrices, reduced, include, exclude)
+        outcomes: list[Outcome] = []
+        errors: np.ndarray | None = None
+        late = 0.0  # seconds that the last size took beyond its share, to confirm what it found
+        for size in range(max(1, len(include)), max_features + 1):
+            now = time.perf_counter()
+            share = now + max((options.deadline - now) / (max_features + 1 - size) - late, 0.0)
+            known: list[Sequence[int]] = [order[:size]]
+            if now < options.deadline:
+                known += [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
+            late_now = share <= now or expired(share)
+            if late_now and options.exhaustive and options.n_solutions == 1:
+                if errors is None:
+                    errors = self._errors_along(matrices, options, order)
+                error = None if errors is None else float(errors[size])
+                outcome = unsearched(matrices, reduced, options, order[:size], include, error)
+                if outcomes and set(last := outcomes[-1].solutions[0][1]) != set(order[: size - 1]):
+                    # A larger choice is no worse than a smaller one.
+                    more = [*last, next(column for column in order if column not in last)]
+                    other = unsearched(matrices, reduced, options, more, include)
+                    outcome = min(outcome, other, key=lambda one: one.solutions[0])
+            else:
+                step = replace(options, deadline=share)
+                outcome = choose(
+                    matrices, reduced, size, step, include, exclude,
+                    quiet=True, start=known, distinct=distinct,
+                )  # fmt: skip
+            outcomes.append(outcome)
+            late = max(time.perf_counter() - share, 0.0) if np.isfinite(share) else 0.0
+        return outcomes
+
+    def _errors_along(self, matrices: Matrices, options: Options, order) -> np.ndarray | None:
+        """Errors of the beginnings of an order together, where one by one is long work."""
+        m, n = matrices.target.shape
+        one_by_one = float(m) * n * len(order) ** 2 > _LONG_WORK
+        plain = is_frobenius(options.criterion) and options.n_components == 0
+        return matrices.errors_along(order) if one_by_one and plain and not matrices.gram else None
+
+    # -- use ----------------------------------------------------------------------
+
+    def _extracts(self) -> bool:
+        return self._rebuilds_x and len(self.components_) > 0
+
+    def transform(self, X):
+        """Selected columns in their original order, then the extracted features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New data.
+
+        Returns
+        -------
+        array of shape (n_samples, n_selected [+ n_components])
+        """
+        check_is_fitted(self)
+        if not self._extracts():
+            return super().transform(X)
+        X = open_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
+        if isinstance(X, RowBlocks):
+            return X.map(self._extract, len(self.selected_) + len(self.components_))
+        return self._extract(X)
+
+    def _extract(self, X) -> np.ndarray:
+        """Selected columns and extracted features of checked data."""
+        kept = X[:, self.selected_]
+        kept = kept.toarray() if sp.issparse(kept) else kept
+        rest = np.asarray(X @ self.components_.T) - self.intercept_ @ self.components_.T
+        scores = rest - kept @ (self.coef_ @ self.components_.T)
+        return np.hstack([kept, scores])
+
+    def reconstruct(self, X_transformed) -> np.ndarray:
+        """Rebuild the target from the output of :meth:`transform`.
+
+        Parameters
+        ----------
+        X_transformed : array-like of shape (n_samples, n_selected [+ n_components])
+            Output of ``transform``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, n_targets)
+        """
+        check_is_fitted(self)
+        Z = X_transformed.toarray() if sp.issparse(X_transformed) else np.asarray(X_transformed)
+        k = len(self.selected_)
+        result = Z[:, :k] @ self.coef_ + self.intercept_
+        return result + Z[:, k:] @ self.components_ if self._extracts() else result
+
+    def inverse_transform(self, X):
+        """Put selected columns back in their places, zeros elsewhere.
+
+        Use :meth:`reconstruct` for the best approximation of the other columns.
+        """
+        check_is_fitted(self)
+        if self._extracts():
+            X = X[:, : len(self.selected_)] if sp.issparse(X) else np.asarray(X)
+            X = X[:, : len(self.selected_)]
+        return super().inverse_transform(X)
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the selected columns, then ``component0`` and so on."""
+        check_is_fitted(self)
+        names = feature_names(self, input_features)[self._get_support_mask()]
+        if not self._extracts():
+            return names
+        extracted = [f"component{i}" for i in range(len(self.components_))]
+        return np.concatenate([names, np.array(extracted, dtype=object)])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.input != "gram"
+        tags.input_tags.pairwise = self.input == "gram"
+        return tags
+
+
+def _order(matrices: Matrices, reduced, chosen, exclude, size: int, deadline: float) -> list[int]:
+    """Forward selection: a first choice of every size, and a cheap one."""
+    allowed = np.setdiff1d(np.arange(matrices.n_features), [*chosen, *exclude])
+    return forward_order(reduced, chosen, allowed, size, deadline)
+
+
+def _distinct(matrices: Matrices, reduced, include, exclude) -> np.ndarray:
+    """Columns that may be added, but for copies and zeros."""
+    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    return distinct_columns(reduced.columns, allowed, matrices.X)
+
+
+def _reaching(matrices, reduced, options: Options, include, exclude, limit) -> list[int]:
+    """Forward selection, no longer than it takes to reach the limit."""
+    shortest, available = max(1, len(include)), matrices.n_features - len(exclude)
+    if reduced.exact and not exclude:  # more columns than dimensions explain nothing more
+        available = min(available, max(reduced.rank, shortest))
+    longest, order = min(max(16, shortest), available), list(include)
+
+    def reaches(size: int) -> bool:
+        problem = column_problem(
+            reduced, size, criterion=options.criterion, n_components=options.n_components
+        )
+        return problem.value(order[:size]) <= limit
+
+    while True:
+        order = _order(matrices, reduced, order, exclude, longest, options.deadline)
+        if longest == available or reaches(longest):
+            sizes = list(range(shortest, longest + 1))
+            if expired(options.deadline):  # a rough answer: three sizes are looked at
+                sizes = sizes[:: -max(len(sizes) // 8, 1)][::-1]
+            return order[: sizes[min(bisect_left(sizes, True, key=reaches), len(sizes) - 1)]]
+        shortest, longest = longest + 1, min(2 * longest, available)
+
+
+def _impossible(reduced, options: Options, size: int, limit: float) -> bool:
+    """Whether no choice of this size reaches the limit, as the bound of the root tells."""
+    problem = column_problem(
+        reduced, size, criterion=options.criterion, n_components=options.n_components
+    )
+    return problem.root_bounds()[0] > limit
+
+
+def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
+    """Options that stop a size once no selection of it can reach the limit.
+
+    A size also leaves half of the time to the larger ones; the last one is what is returned,
+    whatever it reaches.
+    """
+    user = options.callback
+
+    def callback(progress: Progress) -> bool:
+        stop = user is not None and bool(user(progress))
+        return stop or progress.bound > limit
+
+    if last:
+        return options
+    now = time.perf_counter()
+    return replace(options, callback=callback, deadline=now + (options.deadline - now) / 2)
+
+
+def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:
+    fits = is_frobenius(options.criterion) and options.n_components == 0
+    if not (fits and matrices.Y is None and not exclude):
+        raise ValueError(
+            "weight='b' is a bound only for criterion='frobenius', n_components=0, target X and "
+            "no excluded columns. Use weight='u' or weight='h'."
+        )
+
+
+def _check_gram(G: np.ndarray, uses_y: bool, centering: str) -> None:
+    if uses_y:
+        raise ValueError("input='gram' has no rows to match y with: use target='X'.")
+    if centering != "none":
+        raise ValueError("input='gram' cannot be centred afterwards: pass a covariance matrix.")
+    if G.shape[0] != G.shape[1]:
+        raise ValueError(f"input='gram' needs a square matrix; got shape {G.shape}.")
+    if not np.allclose(G, G.T, rtol=1e-8, atol=1e-10 * np.abs(G).max(initial=0.0)):
+        raise ValueError("input='gram' needs a symmetric matrix.")

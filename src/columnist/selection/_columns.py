@@ -1,0 +1,501 @@
+r"""The column-selection problem: choose k columns, plus r2 free components.
+
+For chosen columns S with residual second moment :math:`B_S` (eigenvalues
+:math:`\lambda_1 \ge \lambda_2 \ge \dots`), t columns still to choose and r2 components,
+
+.. math:: u(S) = \Theta(\lambda_{r_2+1}, \dots), \qquad f(S) = \Theta(\lambda_{t+r_2+1}, \dots).
+
+Adding a column y changes the spectrum to that of :math:`\Lambda - zz^T`, a rank-one downdate.
+Candidates that no longer span everything tighten f: columns outside their span keep
+their residual, so :math:`\sigma_i \ge \max(\sigma_{i+t+r_2}(R), \sigma_{i+r_2}((I-QQ^T)R))`.
+
+Two classes share the interface of :mod:`columnist.search._problem`:
+:class:`FrobeniusColumns` runs in a compiled kernel (squared Frobenius norm, no components),
+:class:`InvariantColumns` serves every criterion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from columnist.criteria import Criterion, is_frobenius
+from columnist.linalg import _rounding as rounding
+from columnist.linalg._reduce import Reduced
+from columnist.linalg._residual import Basis, graded_basis, singular_values_outside
+from columnist.linalg._secular import downdated_eigenvalues
+from columnist.search._downdates import Downdates, Moment, best_goals, complete_goal
+from columnist.search._incumbent import exchange, greedy
+from columnist.search._interrupts import expired
+from columnist.search._problem import Branches, Demand
+from columnist.selection._branch import FrobeniusBrancher, Workspace
+from columnist.selection._ridge import own_noise, ridge_bounds
+from columnist.selection._swaps import add_columns, exchange_columns
+
+__all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem", "forward_order"]
+
+# Data smaller than this, or larger than its inverse, cannot be squared.
+_LEAST_SCALE = 1e-152
+# Operations after which the closed forms for the last columns give way to branching.
+_CLOSED_FORM = 4e8
+# Errors below this share of the total are recomputed without cancellation.
+_CANCELLATION = 1e-8
+# Candidate lists longer than this get the ridge bound (shorter ones are explored instead).
+_RIDGED = 128
+# Share of the gap at the root that the ridge bound must close to be used further on.
+_WORTHWHILE = 0.1
+_UNKNOWN = object()
+# Share of the root's error from which rounding of its bound shows.
+_SHOWS = 1e-6
+# Size of the problem from which a table of exchanges pays.
+_TABLE = 1e6
+# Seconds that such a table takes, for every entry of the columns and every column chosen.
+_TABLE_SECONDS = 8e-10
+
+
+def column_problem(
+    reduced: Reduced,
+    size: int,
+    *,
+    criterion: Criterion,
+    n_components: int = 0,
+    include: Sequence[int] = (),
+    candidates: np.ndarray | None = None,
+    evaluate: Callable[[Sequence[int]], tuple[float, float]] | None = None,
+):
+    """The problem for a criterion: compiled where that is possible.
+
+    Parameters
+    ----------
+    reduced : Reduced
+        Data.
+    size : int
+        Columns to choose, the included ones counted.
+    criterion : Criterion
+        Error.
+    n_components : int, default=0
+        Free components beside the columns.
+    include : sequence of int
+        Columns that every choice contains.
+    candidates : ndarray of int, optional
+        Columns that may be chosen beside them; all by default.
+    evaluate : callable, optional
+        Interval in which the error of a complete choice lies, from the data themselves: for
+        choices whose errors drown in the rounding of the reduced data, or where these only bound
+        them from below.
+    """
+    if is_frobenius(criterion) and not _LEAST_SCALE < reduced.scale < 1 / _LEAST_SCALE:
+        raise ValueError(
+            f"The squared Frobenius norm of values near {reduced.scale:.0e} leaves the range of "
+            "floating point numbers: rescale the data, or use another criterion."
+        )
+    compiled = is_frobenius(criterion) and n_components == 0
+    cls = FrobeniusColumns if compiled else InvariantColumns
+    return cls(reduced, size, criterion, n_components, include, candidates, evaluate)
+
+
+def forward_order(
+    reduced: Reduced,
+    chosen: Sequence[int],
+    candidates: np.ndarray,
+    size: int,
+    deadline: float = np.inf,
+) -> list[int]:
+    """``chosen`` and further columns, each the best next one under the Frobenius norm.
+
+    Every beginning of the list is a choice of its own size. Columns that add nothing come last.
+    """
+    columns, weights = reduced.columns, reduced.weights
+    order = add_columns(columns, weights, chosen, candidates, size, deadline=deadline)
+    spare = np.setdiff1d(candidates, order)
+    return order + [int(i) for i in spare[: size - len(order)]]
+
+
+class _Columns:
+    """What both problems share."""
+
+    def __init__(self, reduced, size, criterion, n_components, include, candidates, evaluate=None):
+        self.reduced, self.size = reduced, size
+        self.criterion, self.n_components = criterion, n_components
+        self.n_items, self.exact = reduced.n_items, reduced.exact
+        self.include = np.array(sorted(include), dtype=np.int32)
+        everything = np.arange(self.n_items) if candidates is None else np.asarray(candidates)
+        self.candidates = np.setdiff1d(everything, self.include).astype(np.int32)
+        self.target = np.sqrt(reduced.weights)
+        self._evaluate: Callable[..., tuple[float, float]] | None = evaluate
+        self.least = float(criterion.value(np.zeros(1)))
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Lengths of the columns."""
+        return np.linalg.norm(self.reduced.columns, axis=1)
+
+    def __reduce__(self):
+        """Copies elsewhere expand only: what evaluates complete choices stays here."""
+        arguments = (self.reduced, self.size, self.criterion, self.n_components)
+        return type(self), (*arguments, self.include, self.candidates)
+
+    def root(self) -> tuple[np.ndarray, np.ndarray]:
+        """Included columns and candidates."""
+        return self.include, self.candidates
+
+    def root_bounds(self) -> tuple[float, float]:
+        """f and u of the included columns."""
+        return self._root[:2]
+
+    @property
+    def root_doubt(self) -> float:
+        """How much rounding was taken off the bound of the root."""
+        return self._root[2]
+
+    @cached_property
+    def _root(self) -> tuple[float, float, float]:
+        """f and u of the included columns, and what rounding took off f."""
+        basis = self._basis(self.include)
+        spectrum = self._spectrum(basis) if len(self.include) else self.target
+        high, first = self._theta(spectrum[self.n_components :]), self.size - len(self.include)
+        if basis.doubtful:  # what the included columns span: nothing is known
+            return self.least, high, np.inf
+        tail = spectrum[first + self.n_components :]
+        low = self._theta(np.sqrt(np.maximum(tail**2 - basis.growth * self._allowance, 0.0)))
+        return low, high, self._theta(tail) - low
+
+    @property
+    def distinct(self) -> bool:
+        """Whether rounding does not show in the bounds of the root: guarantees rest on them."""
+        high = self.root_bounds()[1]
+        return self.root_doubt <= _SHOWS * rounding.above(high, self.least)
+
+    def value(self, subset: Sequence[int]) -> float:
+        """Error of a complete choice."""
+        low, high = self.interval(subset)
+        return low if low == high else low + 0.5 * (high - low)
+
+    def interval(self, subset: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
+        """Where the error of a complete choice lies: by QR of its reduced columns, and from the
+        data where that is not sharp enough."""
+        if self._evaluate is not None and not self.exact:
+            return self._evaluate(subset, limit)
+        low, high = self._reduced_interval(subset)
+        if self._evaluate is None or low >= limit or rounding.is_trusted(low, high, self.least):
+            return low, high
+        ends = self._evaluate(subset, limit)
+        return (max(low, ends[0]), min(high, ends[1])) if ends[0] < ends[1] else ends
+
+    def _reduced_interval(self, subset: Sequence[int]) -> tuple[float, float]:
+        """The same from the reduced columns: every singular value is known up to its rounding."""
+        basis = self._basis(subset)
+        values = self._spectrum(basis)[self.n_components :]
+        if basis.doubtful:
+            return self.least, self._theta(values)
+        doubt = basis.growth * rounding.allowance(len(self.target), self.target.max(initial=0.0))
+        return self._theta(np.maximum(values - doubt, 0.0)), self._theta(values + doubt)
+
+    def _basis(self, subset) -> Basis:
+        return graded_basis(self.reduced.columns, subset, self.lengths, self.reduced.power)
+
+    def _spectrum(self, basis: Basis) -> np.ndarray:
+        return singular_values_outside(basis.Q, np.diag(self.target))
+
+    def _theta(self, singular_values: np.ndarray) -> float:
+        values = singular_values if len(singular_values) else np.zeros(1)
+        return float(self.criterion.value(self.reduced.scale * values))
+
+    @property
+    def _allowance(self) -> float:
+        """Rounding of an eigenvalue of any residual: that of the whole target."""
+        weights = self.reduced.weights
+        return rounding.allowance(len(weights), weights.max(initial=0.0))
+
+    def _residual(self, chosen, candidates) -> Residual:
+        """Residual spectrum, and what every candidate takes from it."""
+        columns, weights = self.reduced.columns, self.reduced.weights
+        Q, growth, doubtful = self._basis(chosen)
+        if Q.shape[1]:
+            complement = np.linalg.qr(Q, mode="complete")[0][:, Q.shape[1] :]
+            lam, V = np.linalg.eigh((complement.T * weights) @ complement)
+            basis = complement @ V[:, ::-1]
+            lam = np.maximum(lam[::-1], 0.0)
+        else:
+            lam, basis = weights.copy(), np.eye(len(weights))
+        coordinates = columns[candidates] @ basis
+        norms, lengths = np.linalg.norm(coordinates, axis=1), self.lengths[candidates]
+        shares = np.divide(norms, lengths, out=np.zeros_like(norms), where=lengths > 0.0)
+        shares **= self.reduced.power
+        vanishing = shares <= max(rounding.DEPENDENT, rounding.NOISE * len(weights) * growth)
+        doubtful |= bool((shares[vanishing] > rounding.DOUBTFUL).any())
+        coordinates /= np.where(vanishing, np.inf, norms)[:, None]
+        own = rounding.growth(np.where(vanishing, 0.0, norms), lengths, self.reduced.power)
+        charge = self._residual_allowance(float(lam.max(initial=0.0)), growth)
+        return Residual(lam, coordinates * np.sqrt(lam), coordinates, charge, own, doubtful)
+
+    def _residual_allowance(self, largest: float, growth: float) -> float:
+        r"""Rounding of an eigenvalue of a residual, the largest of which is given.
+
+        With W the moment of the target and C a basis of what is left, known up to
+        :math:`\delta`, the moment :math:`C^TWC` is known up to
+        :math:`2 \delta \sqrt{\lambda_1 w_1} + \delta^2 w_1`: a direction that dominates the target
+        costs little once it is chosen.
+        """
+        d, whole = len(self.target), float(self.reduced.weights.max(initial=0.0))
+        delta = growth * rounding.allowance(d, 1.0)
+        turned = 2.0 * delta * np.sqrt(largest * whole) + delta * delta * whole
+        return min(rounding.allowance(d, largest) + turned, growth * self._allowance)
+
+
+class FrobeniusColumns(_Columns):
+    """Columns under the squared Frobenius norm; see :mod:`columnist.selection._branch`."""
+
+    def __init__(self, reduced, size, criterion, n_components, include, candidates, evaluate=None):
+        super().__init__(reduced, size, criterion, n_components, include, candidates, evaluate)
+        weights = reduced.weights
+        self.unit = reduced.scale**2
+        self._rounding = rounding.allowance(len(weights), weights.sum())
+        self._brancher = FrobeniusBrancher(
+            reduced.columns, weights, 0.0, self._rounding, reduced.power
+        )
+        self._spaces: dict[int, Workspace] = {}
+        self._noise: Any = _UNKNOWN  # an array, or None where it is not worth asking
+
+    def __reduce__(self):
+        # Whether the ridge bound is worthwhile was settled at the root.
+        state = {"_noise": None} if self._noise is None else None
+        return *super().__reduce__(), state
+
+    def cost(self) -> float:
+        """Seconds per expansion, roughly."""
+        r, n = self.reduced.columns.shape[1], self.n_items
+        return (2e6 + 12.0 * r**3 + 6.0 * r * r * n) / 2e9
+
+    def _reduced_interval(self, subset: Sequence[int]) -> tuple[float, float]:
+        """The energy that the columns leave, as the kernel sees it."""
+        chosen = np.array(subset, dtype=np.int32)
+        error, _, charge = self._brancher.additions(chosen, chosen[:0], self._space(0))
+        if error > _CANCELLATION * self.reduced.weights.sum():
+            return self.unit * max(error - charge, 0.0), self.unit * (error + charge)
+        return super()._reduced_interval(subset)  # a small difference of large numbers
+
+    def completion_errors(self, chosen, candidates) -> np.ndarray:
+        """e(S) minus the energy each candidate's residual direction catches."""
+        return self.unit * self._brancher.additions(chosen, candidates, self._space(0))[1]
+
+    def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
+        """Forward selection, then exchanges: compiled and in turn, or, in large problems, from a
+        table of all exchanges.
+        """
+        if self.reduced.columns.size * self.size < _TABLE:
+            subset = greedy(self, chosen, candidates, deadline=deadline)
+            yield subset
+            yield exchange(self, subset, chosen, candidates, deadline=deadline)
+            return
+        columns, weights = self.reduced.columns, self.reduced.weights
+        subset = forward_order(self.reduced, chosen, candidates, self.size, deadline)
+        yield subset
+        if expired(deadline - _TABLE_SECONDS * columns.size * self.size):
+            return
+        yield exchange_columns(
+            columns, weights, subset, fixed=chosen, candidates=candidates, deadline=deadline
+        )[0]
+
+    def _space(self, worker: int) -> Workspace:
+        if worker not in self._spaces:
+            self._spaces[worker] = Workspace()
+        return self._spaces[worker]
+
+    def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
+        """Children of a node, or its best complete sets when few columns are left to choose."""
+        left = self.size - len(chosen)
+        threshold = demand.threshold / self.unit
+        if left == 0:
+            return complete_goal(self.value(chosen), chosen, demand)
+        if demand.weight == "b":
+            return self._expand_b(chosen, candidates, left, demand)
+        space = self._space(worker)
+        known: list[tuple[float, tuple[int, ...]]] = []
+        if demand.shortcut and self._fits_shortcut(left, len(candidates)):
+            closed = self._brancher.completions(
+                chosen, candidates, left, threshold, demand.n_best, space, _CLOSED_FORM
+            )
+            known = self._named(chosen, closed.errors - closed.charges, closed.items)
+            if closed.finished:
+                floor = self.unit * closed.floor
+                return Branches(np.inf, goals=known, floor=floor, doubtful=closed.doubtful)
+        budget = demand.effort if demand.shortcut and demand.weight is None else 0.0
+        found = self._brancher.children(
+            chosen, candidates, left, threshold, space, budget, demand.n_best
+        )
+        bound, kept, f, u = found[:4]
+        if left == 1:
+            high = u + (u - f)  # f is u less its rounding
+            goals = best_goals(chosen, kept, self.unit * f, self.unit * high, demand)
+            return replace(goals, doubtful=found.doubtful)
+        if demand.shortcut and len(kept) > _RIDGED and left > 3:
+            bound, kept, f, u = self._ridge(space, found.order, left, threshold, bound, kept, f, u)
+        return Branches(
+            self.unit * bound,
+            kept,
+            self.unit * f,
+            self.unit * u if demand.weight == "u" else u[:0],
+            known + self._named(chosen, found.errors - found.charges, found.items),
+            floor=self.unit * found.floor,
+            doubtful=found.doubtful,
+            partitioned=True,
+            explored=found.counts[0],
+            resolved=found.counts[1],
+            unresolved=found.counts[2],
+        )
+
+    def _ridge(self, space, order, left, threshold, bound, kept, f, u):
+        """Raise the bounds of a node with many candidates; see :mod:`columnist.selection._ridge`.
+
+        Where the root gains little from it, no further node is asked.
+        """
+        if self._noise is _UNKNOWN:
+            self._noise = own_noise(self.reduced.columns)
+        if self._noise is None:
+            return bound, kept, f, u
+        error, lam, coords = space.last_frame()
+        raised, through = ridge_bounds(error, lam, coords[order].T, self._noise[kept], left)
+        if len(kept) == len(self.candidates) and np.isfinite(threshold):
+            gain = (raised - bound) / (threshold - bound)
+            self._noise = self._noise if gain > _WORTHWHILE else None
+        raised_f = np.maximum(f, through - self._rounding)
+        # Children explored to their end (infinite f) remain candidates of those behind them.
+        stay = (raised_f < threshold) | np.isinf(f)
+        return max(bound, raised - self._rounding), kept[stay], raised_f[stay], u[stay]
+
+    def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
+        """Complete sets from the items added to ``chosen``."""
+        base = tuple(chosen.tolist())
+        pairs = zip(errors.tolist(), items.tolist(), strict=True)
+        return [(self.unit * error, (*base, *row)) for error, row in pairs]
+
+    def _fits_shortcut(self, left: int, n: int) -> bool:
+        """Whether all pairs or triples of candidates may be looked at in one go."""
+        return (left == 2 and n <= 4096) or (left == 3 and n <= 512)
+
+    def _expand_b(self, chosen, candidates, left, demand: Demand) -> Branches:
+        """Children with b = min over m of m (sum of all but the m - 1 largest eigenvalues)."""
+        residual = self._residual(chosen, candidates)
+        lam, Z = residual.lam, residual.Z
+        u = lam.sum() - np.einsum("ij,ij->i", Z, Z)
+        top = downdated_eigenvalues(lam, Z, 0, min(left - 1, len(lam)))
+        tails = u[:, None] - np.cumsum(np.pad(top, ((0, 0), (1, 0))), axis=1)
+        b = (np.arange(1, tails.shape[1] + 1) * tails).min(axis=1)
+        charges = len(lam) * residual.charges
+        f = self.unit * np.maximum(tails[:, -1] - charges, 0.0)
+        keep = f < demand.threshold
+        if left == 1:
+            high = self.unit * (u + charges)
+            return best_goals(chosen, candidates[keep], f[keep], high[keep], demand)
+        if keep.sum() < left:
+            return Branches(np.inf)
+        return Branches(f.min(), candidates[keep], f[keep], self.unit * b[keep])
+
+
+class InvariantColumns(_Columns, Downdates):
+    """Columns, with or without components, under any criterion of the singular values."""
+
+    def __init__(self, reduced, size, criterion, n_components, include, candidates, evaluate=None):
+        _Columns.__init__(
+            self, reduced, size, criterion, n_components, include, candidates, evaluate
+        )
+        Downdates.__init__(self, self.n_items, size, criterion, n_components, reduced.scale)
+        self.exact = reduced.exact
+
+    def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
+        """Forward selection under the Frobenius norm, which is soon there; then under the
+        criterion itself, and exchanges."""
+        if self.reduced.columns.size * self.size >= _TABLE:
+            yield forward_order(self.reduced, chosen, candidates, self.size, deadline)
+            if expired(deadline - self.cost()):
+                return
+        subset = greedy(self, chosen, candidates, deadline=deadline)
+        yield subset
+        yield exchange(self, subset, chosen, candidates, deadline=deadline)
+
+    def cost(self) -> float:
+        """Seconds per expansion, roughly."""
+        r, n = self.reduced.columns.shape[1], self.n_items
+        return 1e-4 + (25.0 * r**3 + 40.0 * r * r * n) / 2e9
+
+    def moment(self, chosen, candidates) -> Residual:
+        """The target's second moment outside the chosen columns."""
+        return self._residual(chosen, candidates)
+
+
+class Residual(Moment):
+    """What columns leave of the target.
+
+    Parameters
+    ----------
+    lam : ndarray of shape (d,)
+        Eigenvalues of the residual second moment.
+    Z : ndarray of shape (n, d)
+        What each candidate takes.
+    units : ndarray of shape (n, d)
+        Unit residuals of the candidates.
+    allowance : float
+        Rounding of an eigenvalue.
+    grown : ndarray of shape (n,)
+        Factor by which it grows with each candidate.
+    doubtful : bool
+        Whether a candidate was left out that may be more than rounding.
+    """
+
+    def __init__(self, lam, Z, units, allowance: float, grown: np.ndarray, doubtful: bool):
+        self.lam, self.Z, self.units, self.allowance = lam, Z, units, allowance
+        self.grown, self.doubtful = grown, doubtful
+
+    @property
+    def charges(self) -> np.ndarray:
+        """Rounding of an eigenvalue after each candidate."""
+        return self.allowance * self.grown
+
+    def untouched(self, kept: np.ndarray) -> np.ndarray:
+        """Eigenvalues of the residual outside the span of these candidates."""
+        n, d = len(kept), len(self.lam)
+        if n >= d:
+            return np.empty(0)
+        Q, spread = self._span(kept)
+        rest = Q[:, n:]
+        values = np.linalg.eigvalsh((rest.T * self.lam) @ rest)[::-1]
+        return values - (spread - 1.0) * self.allowance
+
+    def _span(self, kept: np.ndarray) -> tuple[np.ndarray, float]:
+        """A basis of everything, beginning with these candidates, and the growth of its rounding.
+
+        Directions that are nothing but rounding only make the span larger than it is.
+        """
+        Q, R = np.linalg.qr(self.units[kept].T, mode="complete")
+        heights = np.abs(np.diag(R))
+        heights = heights[heights > rounding.DEPENDENT]
+        own = float(self.grown[kept].max(initial=1.0))
+        return Q, own / float(heights.min(initial=1.0))
+
+    def products(self, kept: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """Inner products of unit residuals, and of their images z."""
+        units, Z = self.units[kept], self.Z[kept]
+        return units @ units.T, Z @ Z.T
+
+    def after(self, positions: np.ndarray) -> tuple[np.ndarray, float]:
+        """Residual second moment after these columns, and the rounding of its eigenvalues."""
+        basis = graded_basis(self.units, positions, np.ones(len(self.units)))
+        Z = np.sqrt(self.lam)[:, None] * basis.Q
+        charge = float(self.lam.max(initial=0.0))  # no eigenvalue can be further off
+        if not basis.doubtful:
+            own = float(self.grown[positions].max(initial=1.0))
+            charge = min(self.allowance * basis.growth * own, charge)
+        return np.diag(self.lam) - Z @ Z.T, charge
+
+    def least_energy(self, left: int, n_components: int) -> float:
+        """tr B minus what columns in the span and free components can catch at most."""
+        Q, spread = self._span(np.arange(len(self.units)))
+        Q = Q[:, : len(self.units)]
+        inside = np.linalg.eigvalsh((Q.T * self.lam) @ Q)[::-1][:left].sum()
+        energy = self.lam.sum() - inside - self.lam[:n_components].sum()
+        return max(float(energy) - len(self.lam) * spread * self.allowance, 0.0)

@@ -1,0 +1,130 @@
+"""Columns that say the same thing: copies, or zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.linalg._passes import column_blocks, columns_of, squared_norms
+
+__all__ = ["distinct_columns", "shared_by_copies"]
+
+# Reduced columns that differ by more than this are no copies of each other.
+_PARALLEL = 1e-12
+
+
+def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
+    """One column, the first, of every group of copies; zero columns left out.
+
+    Choosing a copy beside a column is never better than the column alone, and which one makes no
+    difference, so a search for one best set needs only the first. That holds for copies that are
+    exact, but for their sign and a power of two: how much a difference in the last digit matters
+    depends on the other columns.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, r)
+        One reduced column of the data per row.
+    allowed : ndarray of int
+        Columns to consider, ascending.
+    X : ndarray or sparse matrix of shape (m, n)
+        The data themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.selection._duplicates import distinct_columns
+    >>> X = np.array([[1.0, 0.0, -2.0], [0.0, 1.0, 0.0]])
+    >>> distinct_columns(X.T, np.arange(3), X)
+    array([0, 1])
+    """
+    lengths = np.linalg.norm(columns[allowed], axis=1)
+    filled = allowed[lengths > 0.0]
+    units = columns[filled] / lengths[lengths > 0.0, None]
+    # Copies agree, up to sign, in any projection: only neighbours are looked at.
+    probe = units @ np.random.default_rng(0).standard_normal((columns.shape[1], 2))
+    projection = probe[:, 1] * np.where(probe[:, 0] < 0.0, -1.0, 1.0)
+    order = np.argsort(projection, kind="stable")
+    close = np.diff(projection[order]) <= 10 * _PARALLEL
+    suspects = np.zeros(len(filled), dtype=bool)
+    suspects[order[1:][close]] = suspects[order[:-1][close]] = True
+    copies = _later_copies(X, filled[suspects])
+    return np.setdiff1d(filled, copies)
+
+
+def _later_copies(X, which: np.ndarray) -> list[int]:
+    """Those of the columns that equal an earlier one, but for sign and a power of two."""
+    seen: set[bytes] = set()
+    found = []
+    for part in column_blocks(len(which), X.shape[0]):
+        for column, name in zip(which[part], _fingerprints(X, which[part], True), strict=True):
+            if name in seen:
+                found.append(int(column))
+            seen.add(name)
+    return found
+
+
+def shared_by_copies(X, W: np.ndarray) -> np.ndarray:
+    """Coefficients of which equal columns have equal shares: the mean of theirs.
+
+    Parameters
+    ----------
+    X : ndarray, CSC matrix or ColumnParts of shape (m, n)
+        Data.
+    W : ndarray of shape (n, q)
+        Coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.selection._duplicates import shared_by_copies
+    >>> shared_by_copies(np.array([[1.0, 2.0, 1.0]]), np.array([[3.0], [4.0], [1.0]])).ravel()
+    array([2., 4., 2.])
+    """
+    which = _first_copies(X)
+    copies = np.flatnonzero(which != np.arange(len(which)))
+    if not len(copies):
+        return W
+    sums, counts = np.zeros_like(W), np.bincount(which, minlength=len(W))
+    np.add.at(sums, which, W)
+    return np.where((counts[which] > 1)[:, None], (sums / np.maximum(counts, 1)[:, None])[which], W)
+
+
+def _first_copies(X) -> np.ndarray:
+    """The first column that equals each, by fingerprints of those with a length in common."""
+    n = X.shape[1]
+    first = np.arange(n)
+    _, kind, count = np.unique(squared_norms(X), return_inverse=True, return_counts=True)
+    suspects = np.flatnonzero(count[kind] > 1)
+    seen: dict[bytes, int] = {}
+    for part in column_blocks(len(suspects), X.shape[0]):
+        for column, name in zip(suspects[part], _fingerprints(X, suspects[part]), strict=True):
+            first[column] = seen.setdefault(name, int(column))
+    return first
+
+
+def _fingerprints(X, which: np.ndarray, scaled: bool = False) -> Iterator[bytes]:
+    """A short name of every column that tells its entries; ``scaled`` leaves out sign and size."""
+    if not sp.issparse(X):
+        for column in columns_of(X, which).T + 0.0:  # there are two zeros
+            column = _scaled(column) if scaled else column
+            yield blake2b(column.tobytes(), digest_size=16).digest()
+        return
+    part = X[:, which].tocsc()
+    part.sum_duplicates()
+    part.eliminate_zeros()
+    for begin, end in pairwise(part.indptr):
+        data = part.data[begin:end]
+        data = _scaled(data) if scaled and len(data) else data
+        entries = part.indices[begin:end].tobytes() + data.tobytes()
+        yield blake2b(entries, digest_size=16).digest()
+
+
+def _scaled(column: np.ndarray) -> np.ndarray:
+    """Divided by the sign and the power of two of the largest entry, which rounds nothing."""
+    largest = column[np.argmax(np.abs(column))]
+    return np.ldexp(np.copysign(1.0, largest) * column, -int(np.frexp(largest)[1])) + 0.0

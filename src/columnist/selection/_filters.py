@@ -1,0 +1,307 @@
+"""Selectors that score every column on its own against the target."""
+
+from __future__ import annotations
+
+import numbers
+from abc import abstractmethod
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.data._blocks import RowBlocks, has_target, open_blocks
+from columnist.data._matrices import Matrices, in_memory
+from columnist.data._target import open_target, resolve_target
+from columnist.data._validation import check_choice, open_data
+from columnist.linalg._column_parts import ColumnParts, Visit
+from columnist.linalg._passes import centered_norms, column_blocks, columns_of, cross, squared_norms
+from columnist.linalg._ties import ranked
+from columnist.selection._base import FastSelector
+
+__all__ = ["CorrelationFilter", "MatchingFilter"]
+
+# A column that varies by less than this share of its length is constant: what is left is the
+# rounding of its mean.
+_CONSTANT = 100 * np.finfo(np.float64).eps
+
+
+class _Filter(FastSelector):
+    """Scores columns against y and keeps the best."""
+
+    @abstractmethod
+    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+        """Length of the target along every column, NaN where undefined; and its own length."""
+
+    @abstractmethod
+    def _scores(self, products: np.ndarray) -> np.ndarray:
+        """Score of every column: larger is better."""
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        products, length = self._products(matrices)
+        self.scores_ = self._scores(products)
+        # Products are rounded at the size of their terms, however small they are themselves; and
+        # copies of a column are not rounded alike.
+        self.ranking_ = ranked(products, unit=length)
+        return self.ranking_[:size]
+
+    def _on_passes(self) -> bool:
+        return True
+
+    def _uses_target(self, y) -> bool:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        return True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class CorrelationFilter(_Filter):
+    r"""Keep the columns with the largest absolute correlation with one target.
+
+    .. math:: s_j = \frac{|(x_j - \bar x_j)^T (y - \bar y)|}{\|x_j - \bar x_j\| \|y - \bar y\|}
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1); half if None.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Absolute correlation; NaN for a constant column, which ranks last.
+    ranking_ : ndarray of shape (n_features,)
+        All columns, best first; ties go to the smaller index.
+    selected_ : ndarray of int
+        Selected columns, best first.
+    error_ : float
+        Squared error of approximating y by the selected columns and an intercept.
+    relative_error_ : float
+        ``error_`` divided by the squared norm of y without its mean.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.selection.MatchingFilter : For several targets, or several classes.
+
+    Notes
+    -----
+    Numbers in y are values, integers too. Two classes given as strings count as 0 and 1. A
+    sparse X is not made dense.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from columnist.selection import CorrelationFilter
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> selector = CorrelationFilter(2).fit(X, y)
+    >>> selector.selected_
+    array([2, 8])
+    >>> selector.scores_[2].round(3)
+    np.float64(0.586)
+    """
+
+    def __init__(self, n_features_to_select: int | float | None = None):
+        self.n_features_to_select = n_features_to_select
+
+    def _matrices(self, X, y) -> Matrices:
+        self._uses_target(X if has_target(X) else y)
+        X = open_data(
+            self,
+            X,
+            accept_sparse="csc",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+        )
+        if isinstance(X, RowBlocks):
+            return Matrices.of_blocks(
+                X, y, center=True, target=True, passes=True, open_y=_open_one_target
+            )
+        return Matrices(X, _one_target(y, X.shape[0]), center=True)
+
+    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+        assert matrices.Y is not None  # this filter asks for a target
+        Y = matrices.Y - matrices.Y.mean(axis=0)
+        if np.linalg.norm(Y) <= _CONSTANT * np.linalg.norm(matrices.Y):
+            raise ValueError("y is constant: it has no correlation with any column.")
+        unit = Y / np.linalg.norm(Y)
+        return np.sqrt(_matching(matrices.X, unit, center=True)), 1.0
+
+    def _scores(self, products: np.ndarray) -> np.ndarray:
+        return np.minimum(products, 1.0)
+
+
+class MatchingFilter(_Filter):
+    r"""Keep the columns that explain most of the targets, each taken alone.
+
+    .. math:: s_j = \|Y^T x_j\|^2 / \|x_j\|^2
+
+    is what column j alone takes off the squared error of approximating Y: one pass of
+    matching pursuit. Class labels become an indicator matrix.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1); half if None.
+    centering : {"none", "mean"}, default="none"
+        ``"mean"`` removes the means of columns and targets: an intercept is free.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Error that each column alone removes; NaN for a zero (or, with
+        ``centering="mean"``, constant) column, which ranks last.
+    ranking_ : ndarray of shape (n_features,)
+        All columns, best first; ties go to the smaller index.
+    selected_ : ndarray of int
+        Selected columns, best first.
+    error_ : float
+        Squared Frobenius error of approximating Y by the selected columns.
+    relative_error_ : float
+        ``error_`` divided by the squared norm of Y (without its means, if they are free).
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.selection.ForwardSelector : Goes on from the first choice, seeing redundancy.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist.selection import MatchingFilter
+    >>> X, y = load_wine(return_X_y=True)
+    >>> MatchingFilter(3).fit(scale(X), y).selected_
+    array([12,  0,  6])
+    """
+
+    def __init__(self, n_features_to_select: int | float | None = None, *, centering: str = "none"):
+        self.n_features_to_select = n_features_to_select
+        self.centering = centering
+
+    def _check_parameters(self) -> None:
+        check_choice("centering", self.centering, ("none", "mean"))
+
+    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+        assert matrices.Y is not None  # this filter asks for a target
+        Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
+        squares = _matching(matrices.X, Y, center=matrices.center)
+        return np.sqrt(squares), float(np.linalg.norm(Y))
+
+    def _scores(self, products: np.ndarray) -> np.ndarray:
+        return np.square(products)
+
+    def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
+        super()._store(matrices, selected)
+        self.scores_ *= matrices.balanced()[0].unit ** 2
+
+
+def _one_target(y, n_samples: int) -> np.ndarray:
+    """y as one column of numbers; two classes become 0 and 1."""
+    y = in_memory(y)
+    y = y.toarray() if sp.issparse(y) else y
+    # A list is read as objects first: NumPy would turn a missing label into the string "nan".
+    y = np.asarray(y if hasattr(y, "dtype") else np.asarray(y, dtype=object))
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.ndim != 1:
+        raise ValueError(
+            f"CorrelationFilter needs one target; y has shape {y.shape}. Use MatchingFilter for "
+            "several targets."
+        )
+    if y.dtype.kind in "biuf" or all(_is_number(value) for value in y):
+        return resolve_target(y.astype(np.float64), n_samples)
+    classes = resolve_target(y, n_samples)
+    if classes.shape[1] > 2:
+        raise _too_many(classes.shape[1])
+    return classes[:, -1:]
+
+
+def _open_one_target(y, X: RowBlocks):
+    """The same for an X in blocks of rows: the target, and what reads a part of it."""
+    blocks = open_blocks(y)
+    if blocks is None:
+        return _one_target(y, X.shape[0]), _itself
+    if blocks.n_features != 1:
+        raise ValueError(
+            f"CorrelationFilter needs one target; y has {blocks.n_features}. Use MatchingFilter "
+            "for several targets."
+        )
+    if blocks.dtype.kind in "biuf":
+        return blocks, _numbers
+    _, read = open_target(y, X)
+    classes = getattr(read, "classes", None)
+    if classes is None or classes.dtype.kind in "biu":
+        return blocks, _numbers
+    if len(classes) > 2:
+        raise _too_many(len(classes))
+    return blocks, _Last(read)
+
+
+def _too_many(n_classes: int) -> ValueError:
+    return ValueError(
+        f"y has {n_classes} classes, and their correlation with a column is not defined. Use "
+        "MatchingFilter for more than two classes."
+    )
+
+
+def _itself(Y: np.ndarray) -> np.ndarray:
+    return Y
+
+
+def _numbers(y: np.ndarray) -> np.ndarray:
+    """Reads a part of y as values."""
+    y = np.asarray(np.ravel(y), dtype=np.float64)
+    return resolve_target(y, len(y)) if len(y) else y[:, None]
+
+
+class _Last:
+    """Reads a part of y as the indicator of the last class."""
+
+    def __init__(self, read):
+        self.read = read
+
+    def __call__(self, y: np.ndarray) -> np.ndarray:
+        return self.read(y)[:, -1:]
+
+
+def _is_number(value) -> bool:
+    return value is None or isinstance(value, numbers.Real)
+
+
+def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
+    """``||Y'x||^2 / ||x||^2`` of every column; with ``center``, x without its mean.
+
+    Y has its means removed already then, so that those of a sparse X need not be.
+    """
+    if isinstance(X, ColumnParts):
+        return X.spread(X.collect(Visit(_matching, Y, center=center)), fill=np.nan)
+    scores = np.full(X.shape[1], np.nan)
+    lengths = squared_norms(X)
+    height = Y.shape[1] if sp.issparse(X) else sum(Y.shape)
+    for columns in column_blocks(X.shape[1], height):
+        part = X[:, columns] if sp.issparse(X) else columns_of(X, columns)
+        squares = lengths[columns]
+        if center:
+            part, squares = _centred(part)
+        energy = np.square(cross(part, Y)).sum(axis=1)
+        defined = squares > (_CONSTANT**2 * lengths[columns] if center else 0.0)
+        scores[columns][defined] = energy[defined] / squares[defined]
+    return scores
+
+
+def _centred(part) -> tuple[np.ndarray | sp.spmatrix, np.ndarray]:
+    """Columns without their means (a sparse part keeps them), and their squared lengths so."""
+    means = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
+    if not sp.issparse(part):
+        part = part - means
+        return part, squared_norms(part)
+    return part, centered_norms(part, means)

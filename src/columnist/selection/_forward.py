@@ -1,0 +1,277 @@
+"""Greedy forward selection."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from columnist.criteria import Criterion, get_criterion, is_frobenius
+from columnist.data._matrices import Matrices
+from columnist.data._validation import (
+    check_choice,
+    check_count,
+    check_real,
+    check_room,
+    resolve_constraints,
+    resolve_size,
+)
+from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._passes import columns_of
+from columnist.selection._base import FastSelector
+from columnist.selection._forward_gram import GramForward
+from columnist.selection._forward_powers import BlockForward
+from columnist.selection._forward_spectrum import SpectrumForward
+from columnist.selection._forward_target import TargetForward
+from columnist.selection._forward_wide import WideForward
+
+__all__ = ["ForwardSelector"]
+
+# Widest matrix whose Gram matrix is formed: 1.2 GB, or less if it has fewer rows anyway.
+_GRAM_SIDE, _GRAM_SIDE_WIDE = 12_000, 5_000
+
+
+class ForwardSelector(FastSelector):
+    r"""Add the column that lowers the error most, one at a time.
+
+    Starting from nothing, every step chooses the column i that minimises
+
+    .. math:: \Theta\left(T - X_{S \cup i} A\right), \quad A \text{ optimal},
+
+    where the target T is X itself or y. Under the Frobenius criterion a step costs one pass
+    over a Gram matrix (target X), one product with X (target y), or three sparse passes (wide
+    X); other criteria update the residual spectrum by rank-one downdates and leave most
+    candidates after a few eigenvalues.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1); half if None; ``"auto"``
+        for as many as ``tol`` needs.
+    criterion : str or Criterion, default="frobenius"
+        Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
+        ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
+    target : {"auto", "X", "y"}, default="auto"
+        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+    degree : int, default=1
+        Select a feature together with its powers up to this one: a feature then counts for
+        what all of them explain.
+    centering : {"none", "mean"}, default="none"
+        ``"mean"`` makes an intercept free.
+    include, exclude : sequence of int or str, optional
+        Columns that must, or must not, be selected; indices or names. Included columns come
+        first, in the given order.
+    tol : float, optional
+        Stop as soon as the relative error is at most this.
+    verbose : bool, default=False
+        Print one line per step.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, in order of selection: the first j are the selection of size j.
+    errors_ : ndarray of shape (n_selected,)
+        Error after 1, 2, ... columns, recomputed from the data.
+    error_ : float
+        Error of the selection, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the criterion of the target itself.
+    stopped_ : {"size", "tol", "rank"}
+        Why the selection ended: as many columns as asked for, the error asked for, or no
+        other column that adds anything.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.ColumnSelector : The best selection, with a proof.
+    columnist.selection.ExchangeSelector : Improves a selection by exchanging columns.
+
+    References
+    ----------
+    .. [1] K. Xu. Feature engineering for data analytics, chapters 7 and 8. Dissertation, The
+       University of Texas at Dallas, 2017.
+    .. [2] C. Maung, H. Schweitzer. Improved greedy algorithms for sparse approximation of a
+       matrix in terms of another matrix. IEEE TKDE 27(3), 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist.selection import ForwardSelector
+    >>> X = scale(load_wine().data)
+    >>> selector = ForwardSelector(3).fit(X)
+    >>> selector.selected_
+    array([6, 9, 3])
+    >>> selector.first(2).selected_
+    array([6, 9])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        criterion: str | Criterion = "frobenius",
+        target: str = "auto",
+        degree: int = 1,
+        centering: str = "none",
+        include: Sequence[int | str] | None = None,
+        exclude: Sequence[int | str] | None = None,
+        tol: float | None = None,
+        verbose: bool = False,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.criterion = criterion
+        self.target = target
+        self.degree = degree
+        self.centering = centering
+        self.include = include
+        self.exclude = exclude
+        self.tol = tol
+        self.verbose = verbose
+
+    def first(self, n_features: int) -> ForwardSelector:
+        """This selector as it would be after fewer columns; nothing is computed again.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of columns, at most ``len(selected_)``.
+
+        Returns
+        -------
+        ForwardSelector
+            A fitted copy.
+        """
+        check_is_fitted(self)
+        check_count("n_features", n_features, low=1)
+        if n_features > len(self.selected_):
+            raise ValueError(
+                f"n_features is {n_features}, but only {len(self.selected_)} columns were selected."
+            )
+        shorter = copy.copy(self)
+        shorter.n_features_to_select = int(n_features)
+        shorter.selected_ = self.selected_[:n_features].copy()
+        shorter.errors_ = self.errors_[:n_features].copy()
+        shorter._keep_error(float(self.errors_[n_features - 1]), self._total)
+        return shorter
+
+    # -- fitting ------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        get_criterion(self.criterion)
+        check_count("degree", self.degree, low=1)
+        check_choice("centering", self.centering, ("none", "mean"))
+        if self.tol is not None:
+            check_real("tol", self.tol, low=0.0, high=1.0)
+        elif self.n_features_to_select == "auto":
+            raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
+
+    def _needs_rows(self) -> bool:
+        return self.degree > 1  # powers have inner products of their own
+
+    def _on_passes(self) -> bool:
+        return is_frobenius(self._criterion())
+
+    def _criterion(self) -> Criterion:
+        return get_criterion(self.criterion)
+
+    def _size(self, n_features: int) -> int:
+        names = getattr(self, "feature_names_in_", None)
+        self._fixed = resolve_constraints(self.include, self.exclude, n_features, names)
+        if self.n_features_to_select == "auto":
+            return n_features - len(self._fixed[1])
+        size = resolve_size(self.n_features_to_select, n_features)
+        check_room(size, *self._fixed, n_features)
+        return size
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        include, exclude = self._fixed
+        allowed = np.ones(matrices.n_features, dtype=bool)
+        allowed[[*include, *exclude]] = False
+        state = _state(matrices, size, self._criterion(), self.degree)
+        log = _Log(self.verbose, getattr(self, "feature_names_in_", None))
+        return self._grow(state, size, include, allowed, log)
+
+    def _grow(self, state, size, include, allowed, log: _Log) -> np.ndarray:
+        """Add columns until the size, the tolerance, or a gain of nothing is reached."""
+        total = state.error()
+        chosen: list[int] = []
+        self._path: list[float] = []
+
+        def add(column: int) -> None:
+            state.add(column)
+            allowed[column] = False
+            chosen.append(column)
+            self._path.append(state.error())
+            log.step(chosen, state.error(), total)
+
+        for column in include:
+            add(column)
+        self.stopped_ = "size"
+        while len(chosen) < size:
+            if self.tol is not None and chosen and state.error() <= self.tol * total:
+                self.stopped_ = "tol"
+                break
+            column, gain = state.best(allowed)
+            if chosen and gain == 0.0:
+                self.stopped_ = "rank"
+                break
+            add(column)
+        return np.array(chosen, dtype=np.intp)
+
+    def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
+        criterion = self._criterion()
+        self.selected_ = selected
+        if self.degree == 1 and is_frobenius(criterion):
+            self._total, *errors = matrices.errors_along(selected)
+            self.errors_ = np.array(errors)
+        else:
+            self._total = matrices.error([], criterion)
+            self.errors_ = np.array(self._path)
+            if self.degree == 1:
+                self.errors_[-1] = matrices.error(selected, criterion)
+        self._keep_error(float(self.errors_[-1]), float(self._total))
+        del self._path, self._fixed
+
+    def _warn_if_short(self, found: int, size: int) -> None:
+        if self.stopped_ == "rank":
+            super()._warn_if_short(found, size)
+
+
+def _state(matrices: Matrices, size: int, criterion: Criterion, degree: int):
+    """The cheapest way to take a step."""
+    X, Y, center = matrices.X, matrices.Y, matrices.center
+    m, n = X.shape
+    if degree > 1:
+        target = columns_of(X, slice(None)) if Y is None else Y
+        return BlockForward(X, target, degree, criterion, center=center, scale=matrices.unit)
+    if not is_frobenius(criterion):
+        return SpectrumForward(matrices.reduce("exact", size, None), size, criterion)
+    if Y is not None:
+        return TargetForward(X, Y, size, center=center)
+    if not isinstance(X, ColumnParts) and n <= (_GRAM_SIDE if n <= m else _GRAM_SIDE_WIDE):
+        return GramForward(X, size, center=center)
+    return WideForward(X, size, center=center)
+
+
+class _Log:
+    """One line per step, if anyone wants to see them."""
+
+    def __init__(self, verbose: bool, names):
+        self._verbose, self._names = verbose, names
+        self._say(f"{'Step':>6} {'Column':>20} {'Error':>12} {'Relative':>9}")
+
+    def step(self, chosen: list[int], error: float, total: float) -> None:
+        """Report the column just added."""
+        name = chosen[-1] if self._names is None else self._names[chosen[-1]]
+        share = error / total if total > 0.0 else 0.0
+        self._say(f"{len(chosen):6d} {name!s:>20} {error:12.6g} {share:9.3%}")
+
+    def _say(self, line: str) -> None:
+        if self._verbose:
+            print(line, flush=True)

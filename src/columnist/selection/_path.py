@@ -1,0 +1,116 @@
+"""A selection and a certificate for every size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from columnist.search._certificate import Certificate
+from columnist.search._interrupts import keeps_answer
+from columnist.search._path import CertifiedPath, tightened
+from columnist.selection._certified import ColumnSelector
+
+__all__ = ["PathStep", "SelectionPath", "selection_path"]
+
+
+class PathStep(NamedTuple):
+    """One size of a path: the selection and its certificate."""
+
+    selection: np.ndarray
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class SelectionPath(CertifiedPath):
+    """Selections of growing size, each with its proof.
+
+    Attributes
+    ----------
+    steps : tuple of PathStep
+        One per size; the path is a sequence of them.
+    total : float
+        Criterion of the target itself.
+    feature_names : tuple of str or None
+        Column names, if X has any.
+    """
+
+    total: float
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of columns of each step."""
+        return np.array([len(step.selection) for step in self.steps])
+
+    @property
+    def relative_errors(self) -> np.ndarray:
+        """Errors divided by the criterion of the target itself."""
+        return self.errors / self.total if self.total > 0.0 else self.errors
+
+    def __repr__(self) -> str:
+        header = f"{'size':>4}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"
+        lines = [
+            f"{size:>4}  {step.certificate.error:>12.6g}  {relative:>8.4f}  "
+            f"{100 * step.certificate.gap:>7.2f}%  {step.certificate.status}"
+            for size, relative, step in zip(
+                self.sizes, self.relative_errors, self.steps, strict=True
+            )
+        ]
+        return "\n".join(["SelectionPath", header, *lines])
+
+
+@keeps_answer
+def selection_path(
+    X,
+    max_features: int,
+    *,
+    y=None,
+    criterion="frobenius",
+    n_components: int = 0,
+    time_limit: float | None = 30.0,
+    **options: Any,
+) -> SelectionPath:
+    """How many columns are needed? A selection and a certificate for every size.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Data.
+    max_features : int
+        Largest size; the path has one step for each size from 1 (or the number of
+        included columns) to it.
+    y : array-like, optional
+        Target; X itself by default.
+    criterion, n_components
+        As in :class:`~columnist.ColumnSelector`.
+    time_limit : float or None, default=30.0
+        Seconds for the whole path; what easy sizes leave over goes to the hard ones.
+    **options
+        Further parameters of :class:`~columnist.ColumnSelector`.
+
+    Returns
+    -------
+    SelectionPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist import selection_path
+    >>> path = selection_path(scale(load_wine().data), 4)
+    >>> [step.certificate.status for step in path]
+    ['optimal', 'optimal', 'optimal', 'optimal']
+    >>> path[2].selection
+    array([3, 6, 9])
+    """
+    selector = ColumnSelector(
+        criterion=criterion, n_components=n_components, time_limit=time_limit, **options
+    )
+    outcomes, names = selector._path(X, y, max_features)
+    steps = [
+        PathStep(np.array(outcome.solutions[0][1], dtype=np.intp), outcome.certificate)
+        for outcome in outcomes
+    ]
+    return SelectionPath(tightened(steps), outcomes[0].total, names)

@@ -1,0 +1,145 @@
+"""How a selection rebuilds the data: coefficients, R2, extracted components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from columnist.data._matrices import Matrices
+from columnist.linalg._passes import centered_norms, squared_norms, without_means
+from columnist.linalg._rounding import CONSTANT
+
+__all__ = ["Rebuild", "rebuild"]
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """Least-squares coefficients of the target on the selection, and what follows.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (k, q)
+        Target = X[:, selected] @ coef + intercept, nearly.
+    intercept : ndarray of shape (q,)
+        Zero unless means are free.
+    r2 : ndarray of shape (n_features,)
+        Share of each column of X rebuilt by the selection; 1 for zero columns.
+    representative : ndarray of int of shape (n_features,)
+        The selected column with the largest squared cosine to each column.
+    components : ndarray of shape (n_components, q)
+        Leading right singular vectors of the residual.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    r2: np.ndarray
+    representative: np.ndarray
+    components: np.ndarray
+
+
+def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Rebuild:
+    """Everything a fitted selector tells beside its proof. No input validation."""
+    balanced, x_scale, y_scale = matrices.balanced()
+    result = _rebuild(balanced, np.asarray(subset, dtype=np.intp), n_components)
+    coef, intercept = result.coef * (y_scale / x_scale), result.intercept * y_scale
+    if matrices.removed is not None:
+        x_means, target_means = matrices.removed
+        intercept += target_means - x_means[list(subset)] @ coef
+    return replace(result, coef=coef, intercept=intercept)
+
+
+def _rebuild(matrices: Matrices, subset: np.ndarray, n_components: int) -> Rebuild:
+    kept, cross, norms, means = _inner_products(matrices, subset)
+    gram = cross[:, subset]
+    to_x = _least_squares(kept, gram, cross)
+    r2 = _shares(np.einsum("ij,ij->j", to_x, cross), norms, subset)
+    representative = subset[np.argmax(_cosines(cross, np.diag(gram)), axis=0)]
+    representative[subset] = subset
+    if matrices.Y is None:
+        coef, target_means = to_x, means
+    else:
+        Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
+        units = _units(np.abs(kept).max(axis=0, initial=0.0))
+        coef = scipy.linalg.lstsq(kept / units, Y, check_finite=False)[0] / units[:, None]
+        target_means = matrices.Y.mean(axis=0) if matrices.center else np.zeros(Y.shape[1])
+    intercept = target_means - means[subset] @ coef
+    components = np.zeros((0, coef.shape[1]))
+    if n_components:
+        components = _leading(_residual(matrices, kept, cross, coef), n_components)
+    return Rebuild(coef, intercept, r2, representative, components)
+
+
+def _inner_products(matrices: Matrices, subset):
+    """Kept columns (m x k, means removed), kept'X (k x n), squared norms of X, means of X."""
+    if matrices.gram:
+        G = matrices.X
+        return None, G[subset], np.diag(G).copy(), np.zeros(len(G))
+    X = matrices.X
+    means = np.asarray(X.mean(axis=0)).ravel() if matrices.center else np.zeros(X.shape[1])
+    kept = X[:, subset].toarray() if sp.issparse(X) else X[:, subset]
+    kept = without_means(kept) if matrices.center else kept
+    if not matrices.center:
+        return kept, np.asarray(X.T @ kept).T, squared_norms(X), means
+    if not sp.issparse(X):
+        X = without_means(X)
+        return kept, kept.T @ X, squared_norms(X), means
+    lengths, norms = squared_norms(X), centered_norms(X, means)
+    # Of a constant column rounding is left, and nothing to rebuild.
+    norms[norms <= CONSTANT**2 * lengths] = 0.0
+    cross = np.asarray(X.T @ kept).T - np.outer(kept.sum(axis=0), means)
+    return kept, cross, norms, means
+
+
+def _least_squares(kept, gram, cross) -> np.ndarray:
+    """Coefficients of every column on the kept ones, through a QR of those."""
+    # How long a column is says nothing about whether it depends on others.
+    if kept is None:
+        units = _units(np.sqrt(np.diag(gram)))
+        inverse = np.linalg.pinv(gram / units / units[:, None], hermitian=True, rcond=1e-12)
+        return inverse @ (cross / units[:, None]) / units[:, None]
+    units = _units(np.abs(kept).max(axis=0, initial=0.0))
+    R, order = scipy.linalg.qr(kept / units, mode="r", pivoting=True, check_finite=False)
+    heights, cross = np.abs(np.diag(R)), cross / units[:, None]
+    rank = int((heights > 1e-12 * heights.max(initial=0.0)).sum())
+    coef = np.zeros_like(cross)
+    top = scipy.linalg.solve_triangular(R[:rank, :rank], cross[order[:rank]], trans="T")
+    coef[order[:rank]] = scipy.linalg.solve_triangular(R[:rank, :rank], top)
+    return coef / units[:, None]
+
+
+def _units(sizes: np.ndarray) -> np.ndarray:
+    """Powers of two near these sizes."""
+    return np.exp2(np.round(np.log2(np.where(sizes > 0.0, sizes, 1.0))))
+
+
+def _shares(explained, norms, subset) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(norms > 0.0, explained / norms, 1.0)
+    shares[subset] = 1.0
+    return np.clip(shares, 0.0, 1.0)
+
+
+def _cosines(cross, squares) -> np.ndarray:
+    """Cosine times the column's length: enough to compare kept columns."""
+    return np.abs(cross) / np.sqrt(np.where(squares > 0.0, squares, np.inf))[:, None]
+
+
+def _residual(matrices: Matrices, kept, cross, coef) -> np.ndarray:
+    """Target minus its rebuilt version; for a Gram matrix any root of the residual's Gram."""
+    if matrices.gram:
+        values, vectors = np.linalg.eigh(matrices.X - cross.T @ coef)
+        return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    return matrices.centered_target() - kept @ coef
+
+
+def _leading(residual: np.ndarray, n_components: int) -> np.ndarray:
+    Vt = scipy.linalg.svd(residual, full_matrices=False, check_finite=False)[2]
+    Vt = Vt[:n_components]
+    signs = np.sign(Vt[np.arange(len(Vt)), np.argmax(np.abs(Vt), axis=1)])
+    components = np.zeros((n_components, residual.shape[1]))
+    components[: len(Vt)] = Vt * np.where(signs == 0, 1.0, signs)[:, None]
+    return components

@@ -1,0 +1,97 @@
+"""What the selectors by row-sparse coefficients have in common."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from columnist.data._matrices import Matrices
+from columnist.linalg._prox import row_norms
+from columnist.linalg._ties import ranked
+from columnist.selection._base import FastSelector
+from columnist.selection._duplicates import shared_by_copies
+
+__all__ = ["Coefficients", "RowSparseSelector"]
+
+# Penalties beyond mean nothing, but must not become zero or infinite.
+_SMALLEST, _LARGEST = 1e-300, 1e300
+
+
+class Coefficients(NamedTuple):
+    """A fitted W (n_features x q) and how hard every column pulls at W = 0.
+
+    Where all of W is zero, the column with the largest pull is the first that a smaller
+    penalty lets in.
+    """
+
+    W: np.ndarray
+    pull: np.ndarray
+
+
+class RowSparseSelector(FastSelector):
+    """Fits y by a coefficient matrix with few nonzero rows and ranks columns by their rows.
+
+    A subclass defines :meth:`_fit_coefficients` and names its penalty parameter.
+    """
+
+    _penalty_name: str
+
+    @abstractmethod
+    def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
+        """Solve for data that were divided by ``_scales``, the scales of X and y."""
+
+    def _penalty(self, *units: float) -> float:
+        """The penalty for data that were divided so that its unit is the product of these."""
+        value = float(getattr(self, self._penalty_name))
+        for unit in units:
+            value = min(max(value / unit, _SMALLEST), _LARGEST)
+        return value
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        W, pull = self._fit_coefficients(matrices)
+        # How copies of a column share its coefficients is left open by the problem.
+        W = shared_by_copies(matrices.X, W)
+        x_scale, y_scale = self._scales
+        norms = row_norms(W)
+        self.coef_ = W / x_scale * y_scale
+        self.scores_ = norms / x_scale * y_scale
+        best = ranked(norms)[:size]
+        kept = best[norms[best] > 0.0]
+        return kept if len(kept) else ranked(pull)[:1]
+
+    def _matrices(self, X, y) -> Matrices:
+        matrices = super()._matrices(X, y)
+        balanced, *scales = matrices.balanced()
+        # Penalties have units of the data, so whoever solves must know how these are scaled.
+        self._scales = scales
+        return balanced if scales == [1.0, 1.0] else matrices
+
+    def _needs_rows(self) -> bool:
+        return True  # for norms of single rows, or their neighbours
+
+    def _uses_target(self, y) -> bool:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        return True
+
+    def _warn_if_short(self, found: int, size: int) -> None:
+        if found < size:
+            nonzero, name = int(np.count_nonzero(self.scores_)), self._penalty_name
+            warnings.warn(
+                f"{type(self).__name__} selected {found} of {size} columns: only {nonzero} have "
+                f"a nonzero coefficient at {name}={getattr(self, name):g}. Lower {name} to "
+                "select more.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,366 @@
+"""Selectors that draw columns at random."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+
+import numpy as np
+
+from columnist.data._matrices import Matrices
+from columnist.data._validation import check_count, random_generator
+from columnist.linalg._memory import available_memory
+from columnist.linalg._passes import squared_norms
+from columnist.selection._base import FastSelector
+from columnist.selection._leverage import leverage_scores
+from columnist.selection._volume import volume_sample
+
+__all__ = ["LeverageSampler", "NormSampler", "UniformSampler", "VolumeSampler"]
+
+
+def draw_distinct(probabilities: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Distinct indices, drawn one after the other with renormalised probabilities.
+
+    The index with the smallest of independent exponential variables with these rates is
+    distributed as the first draw, the next as the second, and so on. Indices of probability
+    zero are never drawn, so the result may be shorter than ``size``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.selection._sampling import draw_distinct
+    >>> draw_distinct(np.array([0.0, 1.0, 0.0]), 2, np.random.default_rng(0))
+    array([1])
+    """
+    possible = np.flatnonzero(probabilities > 0.0)
+    arrivals = np.log(rng.standard_exponential(len(possible)))
+    arrivals -= np.log(probabilities[possible])
+    size = min(size, len(possible))
+    first = np.argpartition(arrivals, size - 1)[:size] if size < len(possible) else slice(None)
+    possible, arrivals = possible[first], arrivals[first]
+    return possible[np.argsort(arrivals, kind="stable")]
+
+
+def draw_repeated(
+    probabilities: np.ndarray, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of ``size`` independent draws in order of appearance, and how often each came.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.selection._sampling import draw_repeated
+    >>> draw_repeated(np.array([0.0, 1.0, 0.0]), 5, np.random.default_rng(0))
+    (array([1]), array([5]))
+    """
+    draws = rng.choice(len(probabilities), size, p=probabilities)
+    indices, first, counts = np.unique(draws, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return indices[order], counts[order]
+
+
+class _ProbabilitySampler(FastSelector):
+    """Draws columns with given probabilities."""
+
+    replace = False
+
+    @abstractmethod
+    def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Non-negative weights that the probabilities are proportional to."""
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.replace, (bool, np.bool_)):
+            raise ValueError(f"replace must be True or False; got {self.replace!r}.")
+
+    def _on_passes(self) -> bool:
+        return True
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        rng = random_generator(self.random_state)
+        weights = self._weights(matrices.X, size, rng)
+        total = weights.sum()
+        # All columns of a matrix of zeros are equally good.
+        self.probabilities_ = (
+            weights / total if total > 0.0 else np.full(len(weights), 1 / len(weights))
+        )
+        if self.replace:
+            drawn, self.counts_ = draw_repeated(self.probabilities_, size, rng)
+            return drawn
+        drawn = draw_distinct(self.probabilities_, size, rng)
+        self.counts_ = np.ones(len(drawn), dtype=np.intp)
+        return drawn
+
+    def _warn_if_short(self, found: int, size: int) -> None:
+        if found < size and not self.replace:
+            warnings.warn(
+                f"{type(self).__name__} selected {found} of {size} columns: no others have a "
+                "positive probability.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+class UniformSampler(_ProbabilitySampler):
+    """Draw columns at random, all sets equally likely.
+
+    The baseline that any other selector should beat. y is ignored.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1); half if None.
+    random_state : int, RandomState or None, default=None
+        Randomness of the draw.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, in order of drawing.
+    probabilities_ : ndarray of shape (n_features,)
+        Probability of every column at the first draw.
+    counts_ : ndarray of int
+        How often each selected column was drawn: once.
+    error_ : float
+        Squared Frobenius error of rebuilding X, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the squared norm of X.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from columnist.selection import UniformSampler
+    >>> X = load_wine().data
+    >>> UniformSampler(3, random_state=0).fit(X).selected_
+    array([3, 6, 2])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
+        return np.ones(X.shape[1])
+
+
+class NormSampler(_ProbabilitySampler):
+    r"""Draw columns with probability proportional to their squared lengths.
+
+    .. math:: p_j = \|x_j\|^2 / \|X\|_F^2
+
+    This is the sampling of Frieze, Kannan and Vempala: one pass over the data. y is ignored.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of draws; a fraction of the columns if a float in (0, 1); half if None.
+    replace : bool, default=False
+        Whether a column may be drawn again; repeats are merged, so fewer columns than draws
+        may be selected. Without replacement the probabilities are renormalised after a draw.
+    random_state : int, RandomState or None, default=None
+        Randomness of the draw.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, in order of (first) drawing.
+    probabilities_ : ndarray of shape (n_features,)
+        Probability of every column at the first draw.
+    counts_ : ndarray of int
+        How often each selected column was drawn.
+    error_ : float
+        Squared Frobenius error of rebuilding X, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the squared norm of X.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    References
+    ----------
+    .. [1] A. Frieze, R. Kannan, S. Vempala. Fast Monte-Carlo algorithms for finding low-rank
+       approximations. Journal of the ACM 51(6), 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.selection import NormSampler
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]])
+    >>> sampler = NormSampler(2, random_state=0).fit(X)
+    >>> sampler.probabilities_.round(3)
+    array([0.333, 0.   , 0.667])
+    >>> np.sort(sampler.selected_)
+    array([0, 2])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        replace: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.replace = replace
+        self.random_state = random_state
+
+    def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
+        return squared_norms(X)
+
+
+class LeverageSampler(_ProbabilitySampler):
+    r"""Draw columns by their leverage in the best subspace of some rank r.
+
+    .. math:: p_j = \frac{1}{r} \sum_{t \le r} V_{jt}^2, \qquad X = U S V^T
+
+    Unlike lengths, leverages know which columns the leading singular directions depend on.
+    y is ignored.
+
+    With up to 2000 rows or columns the decomposition is exact; beyond that, the subspace comes
+    from a randomized iteration. Large sparse data are only multiplied, and the singular
+    vectors of a wide X are never held whole.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of draws; a fraction of the columns if a float in (0, 1); half if None.
+    rank : int, optional
+        Dimension r of the subspace; the number of draws by default.
+    replace : bool, default=False
+        Whether a column may be drawn again; repeats are merged, so fewer columns than draws
+        may be selected. Without replacement the probabilities are renormalised after a draw.
+    random_state : int, RandomState or None, default=None
+        Randomness of the draw, and of the iteration.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, in order of (first) drawing.
+    probabilities_ : ndarray of shape (n_features,)
+        Probability of every column at the first draw.
+    counts_ : ndarray of int
+        How often each selected column was drawn.
+    rank_ : int
+        Dimension used: ``rank``, or the numerical rank of X if that is lower.
+    error_ : float
+        Squared Frobenius error of rebuilding X, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the squared norm of X.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    References
+    ----------
+    .. [1] P. Drineas, M. W. Mahoney, S. Muthukrishnan. Relative-error CUR matrix
+       decompositions. SIAM Journal on Matrix Analysis and Applications 30(2), 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.selection import LeverageSampler
+    >>> X = np.array([[9.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> LeverageSampler(2, random_state=0).fit(X).probabilities_
+    array([0.5 , 0.25, 0.25])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        rank: int | None = None,
+        replace: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.rank = rank
+        self.replace = replace
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.rank is not None:
+            check_count("rank", self.rank, low=1)
+
+    def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
+        scores, self.rank_ = leverage_scores(X, size if self.rank is None else self.rank, rng)
+        return scores
+
+
+class VolumeSampler(FastSelector):
+    r"""Draw a set of columns with probability proportional to its squared volume.
+
+    .. math:: P(S) = \det(X_S^T X_S) \Big/ \sum_{|T|=k} \det(X_T^T X_T)
+
+    The expected squared error is :math:`(k+1)\,e_{k+1}/e_k`, elementary symmetric polynomials of
+    the squared singular values: at most k + 1 times the best error of any rank-k matrix. The
+    draw is exact, and needs the whole spectrum of X, O(mn min(m, n)). y is ignored.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1); half if None.
+    random_state : int, RandomState or None, default=None
+        Randomness of the draw.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, in order of drawing.
+    error_ : float
+        Squared Frobenius error of rebuilding X, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the squared norm of X.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    References
+    ----------
+    .. [1] A. Deshpande, L. Rademacher, S. Vempala, G. Wang. Matrix approximation and
+       projective clustering via volume sampling. Theory of Computing 2, 2006.
+    .. [2] A. Kulesza, B. Taskar. k-DPPs: fixed-size determinantal point processes. ICML, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.selection import VolumeSampler
+    >>> X = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> 2 in VolumeSampler(2, random_state=0).fit(X).selected_
+    True
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        _check_room(min(matrices.X.shape))
+        drawn = volume_sample(matrices.X, size, random_generator(self.random_state))
+        return np.array(drawn or [0], dtype=np.intp)
+
+
+def _check_room(side: int) -> None:
+    """Raise if the whole spectrum does not fit into memory."""
+    need = 4 * 8.0 * side**2
+    if need > available_memory():
+        raise MemoryError(
+            f"Volume sampling needs the whole spectrum of X: about {need / 2**30:.0f} GB for a "
+            f"smaller side of {side}. Use LeverageSampler, or select rows or columns first."
+        )

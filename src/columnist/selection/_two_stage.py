@@ -1,0 +1,429 @@
+"""Selection in two stages: a fast selector finds candidates, an accurate one chooses among them."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from columnist.criteria import Frobenius
+from columnist.data._blocks import has_target, open_blocks
+from columnist.data._matrices import Matrices, gathered, in_memory
+from columnist.data._validation import check_choice, check_real, resolve_size
+from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._passes import columns_of, take_columns
+from columnist.linalg._residual import chosen_basis
+from columnist.selection._algebraic import StrongRRQRSelector
+from columnist.selection._base import FastSelector
+from columnist.selection._certified import ColumnSelector
+from columnist.selection._sampling import LeverageSampler, NormSampler
+from columnist.selection._stage_weights import Candidates, StageErrors, best_weights, stage_errors
+
+__all__ = ["TwoStageSelector"]
+
+_FITTED = ("quadratic", "clipped")
+_WEIGHTS = (*_FITTED, "sampling", "none")
+# What selectors call the number of columns they select.
+_SIZE_NAMES = ("n_features_to_select", "k", "max_features")
+# How selectors of this package say that there is no more rank; here that is no surprise.
+_SHORT = r".*(selected \d+ of \d+ columns|explain everything).*"
+
+
+class TwoStageSelector(FastSelector):
+    r"""Let a fast selector find candidates and an accurate one choose among them.
+
+    Any selector can be first and any second, with or without a target y. A second stage that
+    uses y chooses among the candidates as they are. One that does not is made to: the
+    candidates S are scaled to :math:`X_1 = S\,\mathrm{diag}(w)` such that
+
+    .. math:: X_1X_1^T \approx YY^T ,
+
+    where the target Y is y or, without one, X itself; columns that explain :math:`X_1` well then
+    explain Y well. With few targets most weights are zero. A round therefore takes at most half
+    of the candidates with positive weights; what is selected is projected out of candidates and
+    target, the rest is weighted anew, and so on until there are enough.
+
+    Parameters
+    ----------
+    first : selector
+        Finds the candidates: a selector of this package or of scikit-learn. The open ``rank`` of
+        a :class:`~columnist.selection.LeverageSampler` becomes the size of the selection.
+    second : selector
+        Chooses among them. Its ``n_features_to_select`` (or ``k``, ``max_features``) is the
+        size of the selection; a fraction or None counts the columns of X, not the candidates.
+    n_candidates : int, float or None, default=None
+        Number of candidates, or a fraction of the columns; None means four times the size of
+        the selection. A ``first`` without a parameter for its size decides itself.
+    weights : {"quadratic", "clipped", "sampling", "none"}, default="quadratic"
+        Weights before a second stage that does not use y. ``"quadratic"``: the best ones,
+        :math:`\min \|X_1X_1^T - YY^T\|_F`; ``"clipped"``: the solution of the linear system
+        without :math:`w \ge 0`, negative entries set to zero; ``"sampling"``:
+        :math:`1/\sqrt{p}`, with the ``probabilities_`` of a sampler as first stage, whatever the
+        target; ``"none"``: ones.
+    gamma : float, default=1e-8
+        Regulariser of ``"quadratic"`` and ``"clipped"``, added to a unit diagonal.
+    target : {"auto", "X", "y"}, default="auto"
+        What the columns approximate; ``"auto"`` means y if ``fit`` gets one. With ``"X"`` no
+        stage sees y.
+    centering : {"none", "mean"}, default="none"
+        ``"mean"`` makes an intercept free, in the weights and in the errors.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, in the second stage's order.
+    candidates_ : ndarray of int
+        Columns that the first stage selected, in its order.
+    weights_ : ndarray of shape (n_candidates,)
+        Weights w of the candidates in the first round; ones before a supervised second stage.
+    n_rounds_ : int
+        How often the candidates were weighted.
+    error_ : float
+        Squared Frobenius error of the target, recomputed from the data.
+    relative_error_ : float
+        ``error_`` divided by the squared norm of the target.
+    weight_error_ : float
+        :math:`\|X_1X_1^T - YY^T\|_F^2` in the last round. NaN, as the next two, before a
+        supervised second stage; NaN also if the norm of :math:`YY^T` would take too long (more
+        than 50,000 rows and columns, or about :math:`10^{12}` multiplications).
+    second_error_ : float
+        Squared error of the second stage on its own input, :math:`X_1` of the last round.
+    error_bound_ : float
+        Bound on ``error_`` from these two: the second stage's error plus the weight of what
+        :math:`X_1X_1^T` lacks of :math:`YY^T`.
+    first_, second_ : selectors
+        The fitted stages; ``second_`` of the last round.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    Notes
+    -----
+    y goes to a stage that uses it: to selectors of this package by their ``target``, to others
+    if they or the model in their parameter ``estimator`` require y by their tags, or if they
+    have a ``score_func``.
+
+    A Dask collection is read once where both stages depend on inner products alone, as most
+    selectors of this package do; for other stages it is brought into memory.
+
+    References
+    ----------
+    .. [1] K. Xu, H. Arai, C. Maung, H. Schweitzer. Two-stage feature selection with
+       unsupervised second stage. ICTAI, 2017.
+    .. [2] C. Boutsidis, M. W. Mahoney, P. Drineas. An improved approximation algorithm for the
+       column subset selection problem. SODA, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from columnist.selection import PivotedQRSelector, TwoStageSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = TwoStageSelector(SelectKBest(), PivotedQRSelector(3), 8).fit(X, y)
+    >>> selector.candidates_
+    array([ 0,  1,  5,  6,  9, 10, 11, 12])
+    >>> selector.selected_
+    array([ 6,  1, 12])
+    >>> selector.error_ <= selector.error_bound_
+    True
+    """
+
+    def __init__(
+        self,
+        first,
+        second,
+        n_candidates: int | float | None = None,
+        *,
+        weights: str = "quadratic",
+        gamma: float = 1e-8,
+        target: str = "auto",
+        centering: str = "none",
+    ):
+        self.first = first
+        self.second = second
+        self.n_candidates = n_candidates
+        self.weights = weights
+        self.gamma = gamma
+        self.target = target
+        self.centering = centering
+
+    @classmethod
+    def lev_ge(
+        cls,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_candidates: int | float | None = None,
+        weights: str = "quadratic",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> TwoStageSelector:
+        """Leverage sampling, then strong rank-revealing QR (LEV-GE)."""
+        first = LeverageSampler(random_state=random_state)
+        second = StrongRRQRSelector(n_features_to_select)
+        return cls(first, second, n_candidates, weights=weights)
+
+    @classmethod
+    def fkv_ge(
+        cls,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_candidates: int | float | None = None,
+        weights: str = "quadratic",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> TwoStageSelector:
+        """Sampling by squared length, then strong rank-revealing QR (FKV-GE)."""
+        first = NormSampler(random_state=random_state)
+        second = StrongRRQRSelector(n_features_to_select)
+        return cls(first, second, n_candidates, weights=weights)
+
+    # -- fitting ------------------------------------------------------------------
+
+    def fit(self, X, y=None) -> TwoStageSelector:
+        """Select columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Target; class labels become an indicator matrix.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        y = y if has_target(X) or self._uses_target(y) else None
+        in_blocks = open_blocks(X) is not None and not self._needs_rows()
+        y = y if in_blocks else in_memory(y)
+        matrices = self._matrices(X, y)
+        y = matrices.Y if in_blocks else y
+        size = self._size(matrices.n_features)
+        with matrices.threads():
+            selected = self._select(matrices, size, y)
+            self._store(matrices, selected)
+        self._warn_if_short(len(selected), size or 0)
+        return self
+
+    def _check_parameters(self) -> None:
+        for name in ("first", "second"):
+            stage = getattr(self, name)
+            if isinstance(stage, type) or not all(
+                hasattr(stage, method) for method in ("fit", "get_support", "get_params")
+            ):
+                raise ValueError(
+                    f"{name} must be a selector like UniformSampler(), an object with fit and "
+                    f"get_support; got {stage!r}."
+                )
+        check_choice("weights", self.weights, _WEIGHTS)
+        check_choice("centering", self.centering, ("none", "mean"))
+        check_real("gamma", self.gamma, low=0.0, high=1e100)
+
+    def _needs_rows(self) -> bool:
+        return not all(map(_by_products, (self.first, self.second)))
+
+    def _on_passes(self) -> bool:
+        return True
+
+    def _size(self, n_features: int) -> int | None:
+        """Size of the selection; None if the second stage decides."""
+        name = _size_name(self.second)
+        value = None if name is None else getattr(self.second, name)
+        half = value is None and name == "n_features_to_select"
+        return resolve_size(value, n_features) if half or isinstance(value, numbers.Real) else None
+
+    def _select(self, matrices: Matrices, size: int | None, y=None) -> np.ndarray:
+        balanced, x_scale, y_scale = matrices.balanced()
+        supervised = _uses_y(self.second, y)
+        self._find_candidates(balanced, size, y)
+        size = size if size is None else min(size, len(self.candidates_))
+        columns = take_columns(balanced.X, self.candidates_)
+        if supervised:
+            self.weights_, self.n_rounds_ = np.ones(len(self.candidates_)), 1
+            picks, errors = self._choose(columns, size, y), StageErrors()
+        else:
+            picks, errors = self._choose_weighted(balanced, columns, size)
+            self.weights_ *= y_scale / x_scale
+        with np.errstate(over="ignore"):
+            square = np.float64(balanced.unit) ** 2
+            self.weight_error_ = float(square**2 * errors.weights)
+            self.second_error_ = float(square * errors.second)
+            self.error_bound_ = float(square * errors.bound)
+        return self.candidates_[picks]
+
+    def _find_candidates(self, matrices: Matrices, size: int | None, y) -> None:
+        """First stage."""
+        name = _size_name(self.first)
+        first = clone(self.first)
+        if name is not None:
+            first.set_params(**{name: self._n_candidates(matrices.n_features, size)})
+        elif self.n_candidates is not None:
+            raise ValueError(
+                f"{type(first).__name__} decides itself how many columns it selects, so "
+                f"n_candidates must be None; got {self.n_candidates!r}."
+            )
+        if isinstance(first, LeverageSampler) and first.rank is None:
+            first.set_params(rank=size)
+        self.first_ = _fit(first, matrices.X, y)
+        self.candidates_ = _selection(self.first_)
+
+    def _n_candidates(self, n_features: int, size: int | None) -> int:
+        if self.n_candidates is not None:
+            count = resolve_size(self.n_candidates, n_features, name="n_candidates")
+            if size is not None and count < size:
+                raise ValueError(
+                    f"n_candidates={self.n_candidates!r} leaves {count} candidates for a "
+                    f"selection of {size} columns: raise it, or leave it None."
+                )
+            return count
+        if size is None:
+            raise ValueError(
+                f"{type(self.second).__name__} decides itself how many columns it selects: "
+                "give n_candidates."
+            )
+        return min(4 * size, n_features)
+
+    def _choose(self, columns, size: int | None, y=None) -> np.ndarray:
+        """Second stage: which of the columns it selects."""
+        second = clone(self.second)
+        if size is not None:
+            second.set_params(**{str(_size_name(second)): size})
+        self.second_ = _fit(second, columns, y)
+        return _selection(self.second_)
+
+    def _choose_weighted(self, matrices: Matrices, columns, size: int | None):
+        """Weigh the candidates, choose, project the choice out, until there are enough."""
+        Y = matrices.X if matrices.Y is None else matrices.Y
+        Y = Y - Y.mean(axis=0) if matrices.center and matrices.Y is not None else Y
+        total = replace(matrices, unit=1.0).error([], Frobenius())
+        columns = columns if sp.issparse(columns) else columns.astype(np.float64, copy=False)
+        chosen = np.zeros(0, dtype=np.intp)
+        self.n_rounds_ = 0
+        while self.n_rounds_ == 0 or (size is not None and len(chosen) < size):
+            candidates = Candidates.measure(columns, Y, _basis(matrices, columns, chosen), total)
+            z = self._squared_weights(candidates)
+            z[chosen] = 0.0
+            useful = np.flatnonzero(z)
+            if self.n_rounds_ == 0:
+                self.weights_ = np.sqrt(z)
+            elif len(useful) == 0:
+                break
+            picks = self._choose_useful(candidates, z, useful, size and size - len(chosen))
+            chosen = np.append(chosen, picks)
+            last = candidates, z, picks
+            self.n_rounds_ += 1
+        return chosen, stage_errors(*last, Y)
+
+    def _choose_useful(self, candidates: Candidates, z, useful, size: int | None) -> np.ndarray:
+        """At most ``size`` of the useful candidates; some candidate if there are none."""
+        if len(useful) == 0:
+            return np.zeros(1, dtype=np.intp)
+        if size is not None:
+            # Who has to take all of them has no choice; the weights of the rest get better.
+            most = (len(useful) + 1) // 2 if self.weights in _FITTED else len(useful)
+            size = min(size, most)
+        return useful[self._choose(candidates.weighted(useful, z), size)]
+
+    def _warn_if_short(self, found: int, size: int) -> None:
+        few = f"the first stage found only {len(self.candidates_)} candidates."
+        if found < size:
+            warnings.warn(
+                f"TwoStageSelector selected {found} of {size} columns: "
+                + (few if found == len(self.candidates_) else "the other candidates add nothing."),
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _squared_weights(self, candidates: Candidates) -> np.ndarray:
+        inner, energy = candidates.gram, candidates.energy
+        if self.weights in _FITTED:
+            return best_weights(self.weights, inner, energy, self.gamma)
+        z = _inverse_probabilities(self) if self.weights == "sampling" else np.ones(len(energy))
+        return np.where(np.diag(inner) > 0.0, z, 0.0)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        stages = [get_tags(self.first), get_tags(self.second)]
+        tags.input_tags.sparse = all(stage.input_tags.sparse for stage in stages)
+        tags.target_tags.required = any(stage.target_tags.required for stage in stages)
+        return tags
+
+
+def _size_name(stage) -> str | None:
+    """The parameter that says how many columns a selector selects."""
+    known = stage.get_params(deep=False)
+    return next((name for name in _SIZE_NAMES if name in known), None)
+
+
+def _by_products(stage) -> bool:
+    """Whether a selector sees inner products of columns alone, and reads y as all others do."""
+    if isinstance(stage, ColumnSelector):
+        return stage.input == "data"
+    alike = isinstance(stage, FastSelector) and type(stage)._matrices is FastSelector._matrices
+    return alike and not stage._needs_rows()
+
+
+def _uses_y(stage, y) -> bool:
+    """Whether a selector would look at y; an error if it must and there is none."""
+    if y is None:
+        if get_tags(stage).target_tags.required:
+            raise ValueError(
+                f"{type(stage).__name__} requires y to be passed, but the target y is None or "
+                "target='X'."
+            )
+        return False
+    if isinstance(stage, FastSelector):
+        return stage._uses_target(y)
+    known = stage.get_params(deep=False)
+    if "target" in known:
+        return known["target"] != "X"
+    asked = [stage] if known.get("estimator") is None else [stage, known["estimator"]]
+    return "score_func" in known or any(get_tags(each).target_tags.required for each in asked)
+
+
+def _fit(stage, X, y):
+    """Fit a stage, with y if it uses it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=_SHORT, category=UserWarning)
+        y = y if _uses_y(stage, y) else None
+        if type(stage).fit is FastSelector.fit:
+            stage._begin(X, y)  # without its error, which nobody looks at
+            return stage
+        if isinstance(X, ColumnParts) and not isinstance(stage, FastSelector):
+            X = gathered(X)
+        return stage.fit(X) if y is None else stage.fit(X, y)
+
+
+def _selection(stage) -> np.ndarray:
+    """Selected columns, in order of selection where the selector has one."""
+    found = getattr(stage, "selected_", None)
+    found = stage.get_support(indices=True) if found is None else found
+    if len(found) == 0:
+        raise ValueError(f"{stage!r} selected no column: ask it for more.")
+    return np.asarray(found, dtype=np.intp)
+
+
+def _basis(matrices: Matrices, columns, chosen: np.ndarray) -> np.ndarray:
+    """Orthonormal basis of the chosen columns, and of the constant if means are free."""
+    taken = columns_of(columns, chosen)
+    if matrices.center:
+        taken = np.column_stack([np.ones(len(taken)), taken])
+    return chosen_basis(taken.T, range(taken.shape[1]))
+
+
+def _inverse_probabilities(selector: TwoStageSelector) -> np.ndarray:
+    """z = t / (kp) for a column drawn t times in k draws: on average S diag(z) S' is XX'."""
+    if not hasattr(selector.first_, "probabilities_"):
+        raise ValueError(
+            "weights='sampling' needs a sampler with probabilities_ as the first stage, like "
+            f"NormSampler or LeverageSampler; got {selector.first!r}."
+        )
+    p = np.asarray(selector.first_.probabilities_)[selector.candidates_]
+    counts = getattr(selector.first_, "counts_", None)
+    counts = np.ones(len(p)) if counts is None else np.asarray(counts, dtype=np.float64)
+    return counts / (counts.sum() * p)

@@ -1,0 +1,202 @@
+r"""The common form of the scores: how well a feature agrees with a similarity.
+
+Every score of this family can be written, up to a constant and its sign, as
+
+.. math:: \hat f^T \hat S \hat f,
+
+with a prepared feature :math:`\hat f` and a symmetric matrix :math:`\hat S`, so choosing k features
+one by one maximises :math:`\sum \hat f^T \hat S \hat f = \mathrm{tr}(\hat X_F^T \hat S \hat X_F)`.
+Given the pair, :class:`MRSF` and :class:`MCSF` turn the score into one that avoids redundancy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array
+
+from columnist.data._validation import check_choice, check_count
+from columnist.spectral._gamma import Gamma, resolve_gamma
+from columnist.spectral._graph import Graph
+from columnist.spectral._relief import relief_similarity
+from columnist.spectral._scatter import column_scatter
+from columnist.spectral._similarity import (
+    fisher_similarity,
+    hsic_similarity,
+    resolve_similarity,
+)
+from columnist.spectral._symmetric import (
+    DenseMatrix,
+    DiagonalMatrix,
+    LowRankMatrix,
+    SumMatrix,
+    SymmetricMatrix,
+    as_symmetric,
+)
+from columnist.spectral._trace_ratio import TraceRatio
+
+__all__ = ["CommonForm", "common_form"]
+
+_CRITERIA = ("phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic")
+
+
+@dataclass(frozen=True)
+class CommonForm:
+    """Prepared features and the similarity they should agree with.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        One prepared feature per column; zero where the score is undefined.
+    similarity : SymmetricMatrix
+        What they are compared with.
+    """
+
+    features: np.ndarray
+    similarity: SymmetricMatrix
+
+    def scores(self) -> np.ndarray:
+        """The quadratic form of every feature; large is good."""
+        return self.similarity.forms(self.features)
+
+
+def common_form(
+    criterion: str,
+    X,
+    y=None,
+    *,
+    similarity="knn",
+    gamma="identity",
+    n_clusters: int | None = None,
+    n_neighbors: int = 5,
+    width: float | str = "auto",
+    n_features_to_select: int | float | None = None,
+) -> CommonForm:
+    r"""Features and similarity whose quadratic form is a criterion.
+
+    ============== ==================================== =====================================
+    criterion      prepared feature                     :math:`\hat f^T \hat S \hat f`
+    ============== ==================================== =====================================
+    phi1           :math:`D^{1/2}f`, unit length        :math:`1 - \varphi_1`
+    phi2           the same without :math:`\xi_1`       :math:`1 - \varphi_2`
+    phi3           as phi1                              :math:`\varphi_3`
+    laplacian      as phi2                              1 - Laplacian score
+    fisher         as phi2, :math:`S` of the classes    1 - 1/(1 + Fisher score)
+    relief         f, unit length                       see :func:`relief_similarity`
+    trace_ratio    f without its mean, unit length      :math:`f^T(L_b - \lambda^* L_w)f`
+    hsic           as trace_ratio                       unbiased HSIC with a linear kernel
+    ============== ==================================== =====================================
+
+    Parameters
+    ----------
+    criterion : {"phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic"}
+        The score.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Data.
+    y : array-like of shape (n_samples,), optional
+        Class labels: needed by ``"fisher"``, ``"relief"``, and similarities of labels; used by
+        ``"trace_ratio"`` and ``"hsic"`` if given.
+    similarity : str, callable, array-like or sparse matrix, default="knn"
+        Similarity of the samples, as in :class:`SpectralSelector`.
+    gamma : {"identity", "square", "cube"}, float or callable, default="identity"
+        Function of the eigenvalues, for the first three.
+    n_clusters : int, optional
+        k of ``"phi3"``, which needs it.
+    n_neighbors, width
+        Options of the similarity.
+    n_features_to_select : int, float or None, default=None
+        Size of the set for which ``"trace_ratio"`` has its :math:`\lambda^*`.
+
+    Returns
+    -------
+    CommonForm
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from columnist.spectral import FisherScore, common_form
+    >>> X, y = load_iris(return_X_y=True)
+    >>> common_form("fisher", X, y).scores().round(3)
+    array([0.619, 0.401, 0.941, 0.929])
+    >>> fisher = FisherScore().fit(X, y).raw_scores_
+    >>> (1 - 1 / (1 + fisher)).round(3)
+    array([0.619, 0.401, 0.941, 0.929])
+    """
+    check_choice("criterion", criterion, _CRITERIA)
+    X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_min_samples=2, input_name="X")
+    X = X.toarray() if sp.issparse(X) else X
+    options: dict[str, Any] = {"n_neighbors": n_neighbors, "width": width}
+    if criterion == "relief":
+        S = as_symmetric(relief_similarity(X, y, n_neighbors=n_neighbors))
+        return CommonForm(_unit(X, np.linalg.norm(X, axis=0) > 0.0), S)
+    if criterion == "hsic":
+        kernel = resolve_similarity(similarity if y is None else "label", X, y, **options)
+        return CommonForm(_unit_centred(X), hsic_similarity(kernel))
+    if criterion == "trace_ratio":
+        selector = TraceRatio(n_features_to_select, similarity=similarity, **options)
+        return _trace_ratio_form(X, y, selector)
+    if criterion == "fisher":
+        similarity = "fisher"
+    graph = Graph.of(resolve_similarity(similarity, X, y, **options))
+    which = "phi2" if criterion in {"laplacian", "fisher"} else criterion
+    return _spectral_form(which, X, graph, resolve_gamma(gamma), n_clusters)
+
+
+def _spectral_form(
+    which: str, X: np.ndarray, graph: Graph, gamma: Gamma, n_clusters: int | None
+) -> CommonForm:
+    defined = column_scatter(X, graph.degrees) > 0.0
+    roots = np.sqrt(graph.degrees)[:, None]
+    # In exact arithmetic the weighted mean is what the trivial vector explains.
+    features = _unit(roots * (graph.centred(X) if which == "phi2" else X), defined)
+    if which == "phi3":
+        if n_clusters is None:
+            raise ValueError("The form of 'phi3' needs n_clusters, an integer >= 2.")
+        check_count("n_clusters", n_clusters, low=2)
+        values, vectors = graph.eigenpairs(n_clusters - 1)
+        return CommonForm(
+            features, LowRankMatrix(vectors, np.diag(gamma(np.array([2.0])) - gamma(values)))
+        )
+    if gamma.power == 1:
+        return CommonForm(features, graph.normalized())
+    values, vectors = graph.spectrum()
+    return CommonForm(features, DenseMatrix((vectors * (1.0 - gamma(values))) @ vectors.T))
+
+
+def _trace_ratio_form(X: np.ndarray, y, selector: TraceRatio) -> CommonForm:
+    ratio = selector.fit(X, y).criterion_
+    if not np.isfinite(ratio):
+        raise ValueError("The trace ratio is infinite, and its form therefore not defined.")
+    n = X.shape[0]
+    if y is None:
+        graph = selector._graph(X, None)
+        d, volume = graph.degrees, graph.volume
+        S = SumMatrix(
+            [
+                (1.0 - ratio, DiagonalMatrix(d)),
+                (-1.0 / volume, LowRankMatrix(d[:, None])),
+                (ratio, graph.similarity),
+            ]
+        )
+    else:
+        S = SumMatrix(
+            [
+                (1.0 + ratio, fisher_similarity(y)),
+                (-1.0 / n, LowRankMatrix(np.ones((n, 1)))),
+                (-ratio, DiagonalMatrix(np.ones(n))),
+            ]
+        )
+    return CommonForm(_unit_centred(X), S)
+
+
+def _unit_centred(X: np.ndarray) -> np.ndarray:
+    return _unit(X - X.mean(axis=0), column_scatter(X) > 0.0)
+
+
+def _unit(F: np.ndarray, defined: np.ndarray) -> np.ndarray:
+    """Columns of unit length, and zero where undefined."""
+    lengths = np.linalg.norm(F, axis=0)
+    return F * np.divide(1.0, lengths, out=np.zeros_like(lengths), where=defined & (lengths > 0.0))

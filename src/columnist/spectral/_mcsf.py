@@ -1,0 +1,288 @@
+"""MCSF: features whose outer products add up to a similarity."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.data._blocks import RowBlocks
+from columnist.data._validation import check_choice
+from columnist.linalg._passes import column_blocks
+from columnist.linalg._ties import first_largest, ranked
+from columnist.spectral._base import SpectralBase
+from columnist.spectral._block_features import BlockFeatures, prepare_blocks
+from columnist.spectral._block_input import read_target
+from columnist.spectral._columns import (
+    SCALINGS,
+    common_features,
+    prepare_columns,
+    squared_lengths,
+)
+from columnist.spectral._forms import CommonForm
+from columnist.spectral._products import ProductsAhead
+from columnist.spectral._responses import has_classes
+from columnist.spectral._scaled_columns import ScaledColumns
+from columnist.spectral._similarity import resolve_similarity
+from columnist.spectral._symmetric import DenseMatrix, LowRankMatrix, SymmetricMatrix
+
+__all__ = ["MCSF"]
+
+# A trace below this share of the diagonal's size is rounding.
+_NO_TRACE = 1e-12
+
+
+class MCSF(SpectralBase):
+    r"""Select features one by one such that together they rebuild a similarity.
+
+    Each step takes the feature that lowers
+
+    .. math:: \|S - \sum_{j \in A} f_j f_j^T\|_F
+
+    most (matrix comparison spectral feature selection). With the residual
+    :math:`R = S - \sum f_j f_j^T` a feature of unit length scores :math:`f^TRf`: it should agree
+    with the similarity and not repeat features chosen before.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features; a fraction of them if a float in (0, 1); half if None.
+    similarity : str, callable, array-like, sparse matrix or CommonForm, default="auto"
+        Similarity of the samples, as in :class:`SpectralSelector`; ``"auto"`` is ``"fisher"`` if
+        ``fit`` gets class labels and ``"rbf"`` otherwise. What :func:`common_form` returns
+        brings features of its own.
+    form : {"incremental", "residual"}, default="incremental"
+        How to compute the same scores: by :math:`f_j^TRf_j - (f_j^Tf)^2` after f was chosen, one
+        pass over X for a few steps, or from the n x n residual itself, for comparison.
+    balance : bool, default=True
+        Whether to scale the similarity such that its trace, without means where features have
+        none, is that of as many mean features as are to be selected. The book takes it as it
+        is; then the similarity of c classes is used up after c - 1 features, and the search goes
+        on to look for uncorrelated ones. A similarity without a positive trace is not scaled.
+    early_stop : bool, default=False
+        Whether to stop before a feature that would not lower the norm, and so return fewer
+        than asked for. Features of unit length then need :math:`f^TRf > 1/2`.
+    n_neighbors : int, default=5
+        Neighbours of ``"knn"`` and ``"relief"``.
+    width : float or "auto", default="auto"
+        Width of the Gaussian of ``"knn"`` and ``"rbf"``.
+    scaling : {"unit", "none"}, default="unit"
+        Centre features and bring them to unit length, or take them as they are.
+    n_jobs : int, optional
+        Threads of the search for neighbours.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected features in order of selection.
+    ranking_ : ndarray of shape (n_features,)
+        All features: the selected ones, then the others by their score, undefined ones last.
+    raw_scores_ : ndarray of shape (n_features,)
+        :math:`f^TRf` when a feature was selected, and at the end for the others. NaN for a
+        constant feature.
+    scores_ : ndarray of shape (n_features,)
+        By how much a feature lowers the squared norm, :math:`2f^TRf - \|f\|^4`, at the same time.
+    factor_ : float
+        What the similarity was multiplied by.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.spectral.MRSF : All chosen features explain the similarity together.
+
+    Notes
+    -----
+    Scores only fall, so they agree with the order of selection. A similarity that is large
+    compared with the features has room for many that are alike, a small one for few: its scale
+    matters, and with ``balance`` it depends on the number of features, so that smaller
+    selections need not be part of larger ones.
+
+    Of a Dask collection one pass takes the inner products of all features, and the similarity
+    another one; ``form="residual"`` gathers the data.
+
+    References
+    ----------
+    Zhao, Z. and Liu, H. (2012). *Spectral Feature Selection for Data Mining*. CRC Press.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from columnist.spectral import MCSF
+    >>> X, y = load_wine(return_X_y=True)
+    >>> MCSF(3).fit(X, y).selected_
+    array([6, 0, 9])
+    """
+
+    # On blocks the pass that prepares features looks at all entries.
+    _looks: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        similarity="auto",
+        form: str = "incremental",
+        balance: bool = True,
+        early_stop: bool = False,
+        n_neighbors: int = 5,
+        width: float | str = "auto",
+        scaling: str = "unit",
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.similarity = similarity
+        self.form = form
+        self.balance = balance
+        self.early_stop = early_stop
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.scaling = scaling
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None) -> MCSF:
+        """Select features of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+            Data.
+        y : array-like or Dask collection of shape (n_samples,), optional
+            Class labels, where the similarity uses them.
+
+        Returns
+        -------
+        self
+        """
+        X, size = self._begin(X)
+        F, S = self._problem(X, read_target(y))
+        few = F.few if isinstance(F, BlockFeatures) else F
+        squares = squared_lengths(few)
+        self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
+        kind: Callable[..., Any] = _Incremental if self.form == "incremental" else _Residual
+        run = kind(F, S, self.factor_)
+        self._store(*self._search(run, squares, size), size)
+        return self
+
+    def _search(self, run, squares: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, list]:
+        """f'Rf and gain of every feature when it was chosen or at the end, and the choice."""
+        left = squares > 0.0
+        raw, gains = run.scores, 2.0 * run.scores - squares**2
+        chosen: list[int] = []
+        raw[~left] = gains[~left] = np.nan
+        while len(chosen) < size and left.any():
+            feature, best = first_largest(gains, left)
+            if self.early_stop and chosen and best <= 0.0:
+                break
+            chosen.append(feature)
+            left[feature] = False
+            fall = run.take(feature, np.where(left, gains, -np.inf))
+            raw[left] -= fall[left]
+            gains[left] -= 2.0 * fall[left]
+        return raw, gains, chosen
+
+    def _check_parameters(self) -> None:
+        check_choice("form", self.form, ("incremental", "residual"))
+        check_choice("scaling", self.scaling, SCALINGS)
+        for name in ("balance", "early_stop"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}.")
+
+    def _works_on_blocks(self) -> bool:
+        return self.form == "incremental"
+
+    def _problem(self, X, y) -> tuple[ScaledColumns | BlockFeatures, SymmetricMatrix]:
+        """Features and the similarity they should rebuild."""
+        similarity = self.similarity
+        if isinstance(similarity, CommonForm):
+            return common_features(similarity, X.shape), similarity.similarity
+        if isinstance(similarity, str) and similarity == "auto":
+            similarity = "fisher" if y is not None and has_classes(y) else "rbf"
+        F: ScaledColumns | BlockFeatures
+        if isinstance(X, RowBlocks):
+            blocks = prepare_blocks(X, self.scaling)
+            F, X, self._scale = blocks, blocks.X, blocks.scale
+        else:
+            F = prepare_columns(X, self.scaling)
+        return F, resolve_similarity(similarity, X, y, **self._similarity_options())
+
+    def _store(self, raw, gains, chosen: list[int], size: int) -> None:
+        rest = np.ones(len(raw), dtype=bool)
+        rest[chosen] = False
+        others = ranked(gains)
+        self.raw_scores_, self.scores_ = raw, gains
+        self.ranking_ = np.concatenate([np.array(chosen, dtype=np.intp), others[rest[others]]])
+        self.selected_ = self.ranking_[: max(1, len(chosen))]
+        if len(chosen) < size and not self.early_stop:
+            warnings.warn(
+                f"MCSF selected {len(self.selected_)} of {size} features: only {len(chosen)} are "
+                "not constant. Ask for fewer.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        named = isinstance(self.similarity, str)
+        tags.target_tags.required = named and self.similarity in ("label", "fisher", "relief")
+        return tags
+
+
+class _Incremental:
+    """f'Rf of all features; a chosen one lowers it by the squares of its products."""
+
+    def __init__(self, F: ScaledColumns | BlockFeatures, S: SymmetricMatrix, factor: float):
+        self.ahead = ProductsAhead(F.few if isinstance(F, BlockFeatures) else F)
+        self.scores = factor * _forms(F, S)
+
+    def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
+        """What a chosen feature takes from the scores; ``likely`` is large for the next ones."""
+        return self.ahead.of(feature, likely) ** 2
+
+
+class _Residual:
+    """f'Rf of all features from the residual R itself, an n x n matrix."""
+
+    def __init__(self, F: ScaledColumns, S: SymmetricMatrix, factor: float):
+        self.F, self.R = F, factor * S.toarray()
+        self.now = _forms(F, DenseMatrix(self.R))
+        self.scores = self.now.copy()
+
+    def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
+        """What a chosen feature takes from the scores."""
+        f, before = self.F.take(feature), self.now
+        self.R -= np.outer(f, f)
+        self.now = _forms(self.F, DenseMatrix(self.R))
+        return before - self.now
+
+
+def _balance(
+    S: SymmetricMatrix, F: ScaledColumns | BlockFeatures, squares: np.ndarray, size: int
+) -> float:
+    """Factor that gives S the trace of ``size`` mean features; 1 if S has no positive trace."""
+    trace = float(S.diagonal().sum())
+    if F.means is not None:
+        trace -= float(S.sums().sum()) / S.n
+    used = squares[squares > 0.0]
+    if trace <= _NO_TRACE * np.abs(S.diagonal()).sum() or not len(used):
+        return 1.0
+    return size * float(used.mean()) / trace
+
+
+def _forms(F: ScaledColumns | BlockFeatures, S: SymmetricMatrix) -> np.ndarray:
+    """f'Sf of every column; through the factor of a low rank, or in blocks of columns."""
+    if isinstance(F, BlockFeatures):
+        return F.forms(S)
+    if isinstance(S, LowRankMatrix) and not sp.issparse(S.factor):
+        along = F.cross(S.factor)
+        return np.einsum("ij,ij->i", along, along if S.core is None else along @ S.core)
+    values = np.empty(F.shape[1])
+    for columns in column_blocks(F.shape[1], F.shape[0]):
+        part = F.take(columns)
+        values[columns] = np.einsum("ij,ij->j", part, S.times(part))
+    return values

@@ -1,0 +1,470 @@
+"""MRSF: features that explain a response together, each one adding something new."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from columnist.data._blocks import RowBlocks
+from columnist.data._target import resolve_target
+from columnist.data._validation import check_choice, check_count, feature_names, open_data
+from columnist.linalg._passes import apply
+from columnist.linalg._prox import row_norms
+from columnist.linalg._reduce import power_of_two
+from columnist.linalg._ties import ranked
+from columnist.spectral._base import SpectralBase
+from columnist.spectral._block_features import prepare_blocks
+from columnist.spectral._block_input import read_target
+from columnist.spectral._columns import (
+    SCALINGS,
+    common_features,
+    prepare_columns,
+    squared_lengths,
+)
+from columnist.spectral._forms import CommonForm
+from columnist.spectral._l21_newton import optimality
+from columnist.spectral._l21_path import Knot, L21Path, l21_path
+from columnist.spectral._responses import (
+    has_classes,
+    lda_response,
+    pca_response,
+    spectral_response,
+    svm_response,
+)
+from columnist.spectral._scaled_columns import ScaledColumns
+from columnist.spectral._similarity import resolve_similarity
+
+__all__ = ["MRSF", "PathReport"]
+
+_RESPONSES = ("auto", "spectral", "lda", "svm", "pca")
+# Components of a spectral or PCA response, unless told otherwise.
+_COMPONENTS = 10
+
+
+@dataclass(frozen=True)
+class PathReport:
+    """The path of a fitted :class:`MRSF`, one entry per knot.
+
+    Attributes
+    ----------
+    alpha : ndarray
+        Penalties, falling.
+    n_active : ndarray of int
+        Features with nonzero coefficients there.
+    residual : ndarray
+        Frobenius norm of what is left of the response.
+    kkt : ndarray
+        Largest violation of the optimality conditions, as a share of the penalty.
+    entered, left : tuple of tuple of int
+        Features that enter there, and that left since the knot before.
+    """
+
+    alpha: np.ndarray
+    n_active: np.ndarray
+    residual: np.ndarray
+    kkt: np.ndarray
+    entered: tuple[tuple[int, ...], ...]
+    left: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, knots: tuple[Knot, ...], alpha_unit: float, residual_unit: float) -> PathReport:
+        """From the knots, in the units of the data."""
+        return cls(
+            alpha_unit * np.array([knot.alpha for knot in knots]),
+            np.array([len(knot.rows) for knot in knots]),
+            residual_unit * np.array([knot.residual for knot in knots]),
+            np.array([knot.kkt for knot in knots]),
+            tuple(knot.entered for knot in knots),
+            tuple(knot.left for knot in knots),
+        )
+
+
+class MRSF(SpectralBase):
+    r"""Select features that explain a response together, without redundancy.
+
+    Fits a response Y by few rows of coefficients,
+
+    .. math:: \min_W \tfrac12\|Y - FW\|_F^2 + \alpha \sum_j \|w_j\|,
+
+    and lets the penalty fall from where all coefficients are zero. A feature enters where its
+    pull :math:`\|f_j^T(Y - FW)\|` reaches :math:`\alpha`: it must explain what those before it
+    leave, so a near copy of one of them stays outside (minimal redundancy spectral feature
+    selection). The columns of F are those of X, by default centred and of unit length.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features; a fraction of them if a float in (0, 1); half if None.
+    response : str, array-like or CommonForm, default="auto"
+        What the features should explain.
+
+        - ``"spectral"``: a similarity of the samples, :math:`Y = U_k\Sigma_k^{1/2}` for its
+          leading eigenpairs.
+        - ``"lda"``, ``"svm"``: class labels y, coded as in least squares discriminant analysis,
+          or as 1 and -1 for each class.
+        - ``"pca"``: leading principal components of the features, :math:`Y = U_k\Sigma_k`.
+        - ``"auto"``: ``"lda"`` if ``fit`` gets class labels, the values of y if it gets numbers,
+          ``"spectral"`` without y.
+        - An array of shape (n_samples,) or (n_samples, n_responses): Y itself.
+        - What :func:`common_form` returns: features and similarity of another score.
+    n_components : int, optional
+        Eigenvectors or principal components, at most; 10 by default.
+    similarity : str, callable, array-like or sparse matrix, default="rbf"
+        Similarity of the samples for the spectral response; see :class:`SpectralSelector`.
+    n_neighbors : int, default=5
+        Neighbours of ``similarity="knn"`` and ``"relief"``.
+    width : float or "auto", default="auto"
+        Width of the Gaussian of ``"knn"`` and ``"rbf"``.
+    scaling : {"unit", "none"}, default="unit"
+        Centre features and response and bring features to unit length, or take them as they are.
+        A sparse X is not made dense by this.
+    output : {"columns", "extract"}, default="columns"
+        What ``transform`` gives: the selected columns, or the fitted response
+        ``X @ coef_ + intercept_``, a representation extracted from them.
+    n_jobs : int, optional
+        Threads of the search for neighbours.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected features in order of entry.
+    ranking_ : ndarray of shape (n_features,)
+        All features: the selected ones, then the others by their score, undefined ones last.
+    scores_ : ndarray of shape (n_features,)
+        For a selected feature the penalty at which it entered; for another one the length of
+        :math:`f_j^TR` with the residual R at the end, which is no larger. NaN for a constant
+        feature.
+    raw_scores_ : ndarray of shape (n_features,)
+        The same.
+    coef_ : ndarray of shape (n_features, n_responses)
+        The coefficients, for X as it was given.
+    intercept_ : ndarray of shape (n_responses,)
+        Zero unless features and response are centred.
+    alpha_ : float
+        Penalty at the end.
+    path_ : PathReport
+        Penalty, number of features, residual and optimality at every knot.
+    kkt_ : float
+        Largest violation of the optimality conditions at the end, as a share of ``alpha_``,
+        recomputed from the data.
+    classes_ : ndarray
+        Classes, if the response is made of them.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.spectral.MCSF : Greedy selection for the same aim.
+    columnist.spectral.l21_regression : The solution for one penalty.
+
+    Notes
+    -----
+    The path is followed knot by knot, so exactly as many features are selected as were asked
+    for: it ends where one more would enter, and ``coef_`` is the solution there. Features that
+    reach the penalty at the same place enter one by one, the smaller index first; a copy of a
+    feature that is in never enters; one whose coefficients return to zero leaves, and counts only
+    if it enters again. If the response is explained, or cannot be explained any further, before
+    enough features have entered, fewer are selected, with a warning.
+
+    Memory: as many numbers as features times features that entered. Of a Dask collection one pass
+    takes the inner products of all features and the response, features times features numbers.
+
+    References
+    ----------
+    Zhao, Z. and Liu, H. (2012). *Spectral Feature Selection for Data Mining*. CRC Press.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from columnist.spectral import MRSF
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = MRSF(3).fit(X, y)
+    >>> selector.selected_
+    array([ 6, 12, 11])
+    >>> selector.path_.alpha.round(3)
+    array([11.382, 11.099, 10.169,  9.901])
+    """
+
+    # On blocks the pass that prepares features looks at all entries.
+    _looks: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        response="auto",
+        n_components: int | None = None,
+        similarity="rbf",
+        n_neighbors: int = 5,
+        width: float | str = "auto",
+        scaling: str = "unit",
+        output: str = "columns",
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.response = response
+        self.n_components = n_components
+        self.similarity = similarity
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.scaling = scaling
+        self.output = output
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def sparse_lda(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:
+        """Sparse least squares discriminant analysis: ``transform`` extracts one score per class.
+
+        Parameters
+        ----------
+        n_features_to_select : int, float or None, default=None
+            Number of features.
+        **options
+            Other parameters of the class.
+
+        Returns
+        -------
+        MRSF
+        """
+        return cls(n_features_to_select, **{"response": "lda", "output": "extract", **options})
+
+    @classmethod
+    def sparse_svm(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:
+        """Sparse least squares support vector machine: ``transform`` gives decision values.
+
+        Parameters
+        ----------
+        n_features_to_select : int, float or None, default=None
+            Number of features.
+        **options
+            Other parameters of the class.
+
+        Returns
+        -------
+        MRSF
+        """
+        return cls(n_features_to_select, **{"response": "svm", "output": "extract", **options})
+
+    @classmethod
+    def sparse_pca(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:
+        """Sparse PCA whose components share their features: ``transform`` extracts components.
+
+        Parameters
+        ----------
+        n_features_to_select : int, float or None, default=None
+            Number of features.
+        **options
+            Other parameters of the class, for instance ``n_components``.
+
+        Returns
+        -------
+        MRSF
+        """
+        return cls(n_features_to_select, **{"response": "pca", "output": "extract", **options})
+
+    # -- fitting --------------------------------------------------------------------
+
+    def fit(self, X, y=None) -> MRSF:
+        """Select features of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+            Data.
+        y : array-like or Dask collection, (n_samples,) or (n_samples, n_responses), optional
+            Class labels or values, where the response uses them.
+
+        Returns
+        -------
+        self
+        """
+        X, size = self._begin(X)
+        F, Y = self._problem(X, read_target(y))
+        means = np.zeros(Y.shape[1]) if F.means is None else Y.mean(axis=0)
+        unit = power_of_two(Y)
+        Y = (Y - means) / unit
+        path = l21_path(F, Y, size)
+        self._store_path(F, path, size, unit)
+        self._store_coefficients(F, Y, path, unit, means)
+        return self
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.response, str):
+            check_choice("response", self.response, _RESPONSES)
+        if self.n_components is not None:
+            check_count("n_components", self.n_components, low=1)
+        check_choice("scaling", self.scaling, SCALINGS)
+        check_choice("output", self.output, ("columns", "extract"))
+        if self.output == "extract" and isinstance(self.response, CommonForm):
+            raise ValueError(
+                "output='extract' needs features of new samples, but a common form has those of "
+                "the training samples only. Use output='columns'."
+            )
+
+    def _problem(self, X, y) -> tuple[ScaledColumns, np.ndarray]:
+        """Features and response."""
+        response = self.response
+        count = _COMPONENTS if self.n_components is None else self.n_components
+        self._root = 1.0
+        if isinstance(response, CommonForm):
+            F = common_features(response, X.shape)
+            return F, spectral_response(response.similarity, min(count, X.shape[0]))
+        count = min(count, X.shape[0])
+        if isinstance(response, str) and response == "auto":
+            response = _automatic(y)
+        Y = self._response(response, X, y, count)
+        if isinstance(X, RowBlocks):
+            return self._problem_of_blocks(X, Y, count)
+        F = prepare_columns(X, self.scaling)
+        return F, pca_response(F, count) if Y is None else Y
+
+    def _response(self, response, X, y, count: int) -> np.ndarray | None:
+        """The response; None for one that is made of the features."""
+        if not isinstance(response, str):
+            return _values(read_target(response), X.shape[0], "response")
+        if response == "values":
+            return _values(y, X.shape[0], "y")
+        if response in ("lda", "svm"):
+            codes = self._classes(y, X.shape[0])
+            return lda_response(codes) if response == "lda" else svm_response(codes)
+        if response == "pca":
+            return None
+        X = self._squarable(X) if isinstance(X, RowBlocks) else X
+        S = resolve_similarity(self.similarity, X, y, **self._similarity_options())
+        return spectral_response(S, count, center=self.scaling == "unit")
+
+    def _problem_of_blocks(self, X: RowBlocks, Y, count: int) -> tuple[ScaledColumns, np.ndarray]:
+        """The same for a few rows with the inner products of all rows."""
+        features = prepare_blocks(X, self.scaling, Y)
+        self._root, self._scale, F = features.root, features.scale, features.few
+        if features.response is not None:
+            return F, features.response
+        Y = pca_response(F, count)
+        # Signs are those of all rows.
+        return F, Y * np.sign(features.largest_entries(F.cross(Y) / np.square(Y).sum(axis=0)))
+
+    def _works_on_blocks(self) -> bool:
+        return True
+
+    def _store_path(self, F: ScaledColumns, path: L21Path, size: int, unit: float) -> None:
+        scale = self._unit_of(F)
+        end = path.knots[-1]
+        scores = np.where(squared_lengths(F) > 0.0, path.pulls, np.nan)
+        scores[end.rows] = path.entry
+        rest = np.ones(len(scores), dtype=bool)
+        rest[end.rows] = False
+        others = ranked(scores)
+        self.ranking_ = np.concatenate([end.rows, others[rest[others]]])
+        self.scores_ = scores * unit * scale
+        self.raw_scores_ = self.scores_
+        self.alpha_ = end.alpha * unit * scale
+        self.path_ = PathReport.of(path.knots, unit * scale, unit)
+        self.selected_ = self.ranking_[: max(1, len(end.rows))]
+        if len(end.rows) < size:
+            warnings.warn(
+                f"MRSF selected {len(self.selected_)} of {size} features: {len(end.rows)} enter "
+                "the path before the response is explained as far as features (or rounding) "
+                "allow. Ask for fewer, or give a response with more components.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _store_coefficients(self, F, Y, path: L21Path, unit: float, means: np.ndarray) -> None:
+        end = path.knots[-1]
+        W = np.zeros((F.shape[1], Y.shape[1]))
+        W[end.rows] = end.coef
+        R = Y - F.take(end.rows) @ end.coef
+        violation = optimality(W, F.cross(R), end.alpha) if end.alpha > 0.0 else np.zeros(1)
+        self.kkt_ = float(violation.max())
+        self.coef_ = W * (F.scales[:, None] * unit / self._unit_of(F, coef=True))
+        self.intercept_ = means.copy()
+        if F.means is not None:
+            self.intercept_ -= (F.means * self._scale) @ self.coef_
+        self.intercept_ /= self._root
+
+    def _unit_of(self, F: ScaledColumns, *, coef: bool = False) -> float:
+        """What features were divided by: unit length hides it, but coefficients are for X."""
+        from_x = not isinstance(self.response, CommonForm) and (coef or F.means is None)
+        return self._scale if from_x else 1.0
+
+    # -- use ------------------------------------------------------------------------
+
+    def transform(self, X):
+        """Selected columns in their original order, or the fitted response.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+            New data.
+
+        Returns
+        -------
+        array or Dask collection of shape (n_samples, n_selected) or (n_samples, n_responses)
+            A Dask collection is not computed.
+        """
+        check_is_fitted(self)
+        if self.output == "columns":
+            return super().transform(X)
+        X = open_data(
+            self, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32]
+        )
+        extract = _Extract(self.selected_, self.coef_[self.selected_], self.intercept_)
+        if isinstance(X, RowBlocks):
+            return X.map(extract, self.coef_.shape[1])
+        return extract(X)
+
+    def inverse_transform(self, X):
+        """Put selected columns back in their places, zeros elsewhere.
+
+        Not available with ``output="extract"``: columns cannot be read off the extracted ones.
+        """
+        check_is_fitted(self)
+        if self.output == "extract":
+            raise ValueError("output='extract' cannot be undone: use output='columns'.")
+        return super().inverse_transform(X)
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the selected columns, or ``mrsf0`` and so on for extracted ones."""
+        check_is_fitted(self)
+        names = feature_names(self, input_features)
+        if self.output == "columns":
+            return names[self._get_support_mask()]
+        return np.array([f"mrsf{i}" for i in range(self.coef_.shape[1])], dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        named = isinstance(self.response, str)
+        tags.target_tags.required = named and self.response in ("lda", "svm")
+        tags.target_tags.multi_output = named and self.response == "auto"
+        return tags
+
+
+class _Extract:
+    """The fitted response of rows."""
+
+    def __init__(self, columns: np.ndarray, coef: np.ndarray, intercept: np.ndarray):
+        self.columns, self.coef, self.intercept = columns, coef, intercept
+
+    def __call__(self, X) -> np.ndarray:
+        return apply(X[:, self.columns], self.coef) + self.intercept
+
+
+def _automatic(y) -> str:
+    if y is None:
+        return "spectral"
+    return "lda" if has_classes(y) else "values"
+
+
+def _values(Y, n_samples: int, name: str) -> np.ndarray:
+    """A response given by its values."""
+    Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name=name)
+    Y = resolve_target(Y, n_samples)
+    if not row_norms(Y.T).any():
+        raise ValueError(f"{name} is zero everywhere: there is nothing for features to explain.")
+    return Y

@@ -1,0 +1,246 @@
+"""Relief and ReliefF: features that differ between near samples of different classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_array
+
+from columnist.data._target import resolve_classes
+from columnist.data._validation import check_count
+from columnist.linalg._passes import merge_repeats
+from columnist.spectral._base import ScoreSelector
+from columnist.spectral._relief_neighbors import check_hits, neighbor_graph, relative_differences
+
+__all__ = ["Relief", "ReliefF", "relief_similarity"]
+
+
+class _ReliefBase(ScoreSelector):
+    """Differences to the nearest misses minus differences to the nearest hits."""
+
+    _needs_classes = True
+
+    def _score(self, X, codes: np.ndarray, n_neighbors: int, n_jobs) -> np.ndarray:
+        check_hits(self.classes_, codes, type(self).__name__)
+        n, sizes = len(codes), np.bincount(codes)
+        weights = sizes / (n - sizes)[:, None]
+        np.fill_diagonal(weights, -1.0)
+        graph = neighbor_graph(X, codes, n_neighbors, weights / n, n_jobs=n_jobs)
+        return relative_differences(X, graph, n_jobs=n_jobs)
+
+
+class ReliefF(_ReliefBase):
+    r"""Keep the features that tell near samples of different classes apart.
+
+    Every sample looks at its h nearest hits (samples of its class) and at its h nearest misses in
+    every other class. A good feature differs between the sample and its misses, not between the
+    sample and its hits:
+
+    .. math:: s_f = \frac{1}{n h} \sum_i \Big( \sum_{C \ne y_i} \frac{P(C)}{1 - P(y_i)}
+              \sum_{j \in M_C(i)} \frac{|x_{if} - x_{jf}|}{r_f}
+              - \sum_{j \in H(i)} \frac{|x_{if} - x_{jf}|}{r_f} \Big)
+
+    with the shares P of the classes and the range :math:`r_f` of the feature. Near means a small
+    sum of :math:`|x_{if} - x_{jf}| / r_f` over all features, so features that matter only together
+    are found too.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, optional
+        How many features to keep: a number, a fraction in (0, 1), or half of them (None).
+    n_neighbors : int, default=10
+        The number h of nearest hits, and of nearest misses per class. A class with fewer samples
+        takes part with all it has, and h in the formula is their number.
+    n_jobs : int, optional
+        Number of threads; -1 for all processors. The result is the same for every number.
+
+    Attributes
+    ----------
+    raw_scores_ : ndarray of shape (n_features,)
+        The score above, between -1 and 1; NaN for a constant feature.
+    scores_ : ndarray of shape (n_features,)
+        The same: larger is better.
+    ranking_ : ndarray of int
+        All features, best first.
+    selected_ : ndarray of int
+        Selected features, best first.
+    classes_ : ndarray
+        The classes in y.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    Relief : For two classes, with one hit and one miss.
+    relief_similarity : The similarity of samples behind the score.
+
+    Notes
+    -----
+    All samples are used, so there is nothing random. Time grows with ``n_samples**2`` times the
+    number of features, or of nonzeros per sample if X is sparse; memory is that of X and of the
+    neighbours. Distances are computed in float64; those that agree to
+    about twelve digits count as equal, and then the sample that comes first in X is nearer.
+    Categories must be encoded as numbers: one indicator column per category.
+
+    References
+    ----------
+    I. Kononenko, "Estimating attributes: analysis and extensions of RELIEF", ECML 1994.
+
+    M. Robnik-Šikonja and I. Kononenko, "Theoretical and empirical analysis of ReliefF and
+    RReliefF", Machine Learning 53, 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from columnist.spectral._relief import ReliefF
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = ReliefF(3).fit(X, y)
+    >>> selector.selected_
+    array([11,  6, 12])
+    >>> selector.scores_[selector.selected_].round(3)
+    array([0.181, 0.168, 0.162])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_neighbors: int = 10,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_count("n_neighbors", self.n_neighbors, low=1)
+
+    def _raw_scores(self, X, y) -> np.ndarray:
+        return self._score(X, y, self.n_neighbors, self.n_jobs)
+
+
+class Relief(_ReliefBase):
+    r"""Keep the features that differ at the nearest sample of the other class.
+
+    .. math:: s_f = \frac{1}{n} \sum_i \frac{|x_{if} - m_{if}| - |x_{if} - h_{if}|}{r_f}
+
+    where :math:`h_i` is the nearest sample of the same class, :math:`m_i` that of the other class,
+    and :math:`r_f` the range of the feature. There must be two classes. It is
+    :class:`ReliefF` with one neighbour.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, optional
+        How many features to keep: a number, a fraction in (0, 1), or half of them (None).
+    n_jobs : int, optional
+        Number of threads; -1 for all processors. The result is the same for every number.
+
+    Attributes
+    ----------
+    raw_scores_ : ndarray of shape (n_features,)
+        The score above, between -1 and 1; NaN for a constant feature.
+    scores_ : ndarray of shape (n_features,)
+        The same: larger is better.
+    ranking_ : ndarray of int
+        All features, best first.
+    selected_ : ndarray of int
+        Selected features, best first.
+    classes_ : ndarray
+        The two classes in y.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    ReliefF : For any number of classes; several neighbours make it robust to noise.
+
+    References
+    ----------
+    K. Kira and L. Rendell, "A practical approach to feature selection", ICML 1992.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from columnist.spectral._relief import Relief
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> Relief(3).fit(X, y).selected_
+    array([21, 27, 20])
+    """
+
+    def __init__(
+        self, n_features_to_select: int | float | None = None, *, n_jobs: int | None = None
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
+
+    def _raw_scores(self, X, y) -> np.ndarray:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported: Relief is for two classes, and y has "
+                f"{len(self.classes_)}. Use ReliefF."
+            )
+        return self._score(X, y, 1, self.n_jobs)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+
+def relief_similarity(X, y, *, n_neighbors: int = 10, n_jobs: int | None = None) -> sp.csr_matrix:
+    r"""Similarity of samples whose quadratic form is ReliefF's score with squared differences.
+
+    A sample has similarity 1 with itself, :math:`1/h` with each of its h nearest hits, and
+    :math:`-1/((c-1)h)` with each of its h nearest misses in each of the other c - 1 classes. This
+    relation is not symmetric in general. A form :math:`f^T S f` sees only the symmetric part
+    :math:`(S + S^T)/2`, which is returned.
+
+    For equal classes, a symmetric relation and :math:`\|f\| = 1`,
+
+    .. math:: f^T S f - 1 = \frac{1}{2} \sum_i \Big( \frac{1}{(c-1)h} \sum_{j \in M(i)}
+              (f_i - f_j)^2 - \frac{1}{h} \sum_{j \in H(i)} (f_i - f_j)^2 \Big).
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Data.
+    y : array-like of shape (n_samples,)
+        Class labels.
+    n_neighbors : int, default=10
+        The number h. A class with fewer samples takes part with all it has.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    csr_matrix of shape (n_samples, n_samples)
+        Its entries sum to n_samples; where the relation is symmetric, every row sums to 1.
+
+    See Also
+    --------
+    ReliefF : The selector.
+
+    Examples
+    --------
+    >>> from columnist.spectral._relief import relief_similarity
+    >>> X, y = [[0.0], [1.0], [4.0], [3.0]], ["a", "a", "b", "b"]
+    >>> relief_similarity(X, y, n_neighbors=1).toarray()
+    array([[ 1. ,  1. ,  0. , -0.5],
+           [ 1. ,  1. , -0.5, -1. ],
+           [ 0. , -0.5,  1. ,  1. ],
+           [-0.5, -1. ,  1. ,  1. ]])
+    """
+    check_count("n_neighbors", n_neighbors, low=1)
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+    X = merge_repeats(X)
+    classes, codes = resolve_classes(y, X.shape[0], "relief_similarity")
+    check_hits(classes, codes, "relief_similarity")
+    weights = np.full((len(classes), len(classes)), -1.0 / (len(classes) - 1))
+    np.fill_diagonal(weights, 1.0)
+    S = neighbor_graph(X, codes, n_neighbors, weights, n_jobs=n_jobs)
+    return sp.csr_matrix(sp.identity(len(codes)) + 0.5 * (S + S.T))

@@ -1,0 +1,210 @@
+r"""Responses that row-sparse regression fits: what the selected features should explain.
+
+A similarity :math:`\hat S = U\Sigma U^T` becomes the response :math:`Y = U_k\Sigma_k^{1/2}`, so
+that :math:`YY^T \approx \hat S` and features that fit Y together preserve the similarity. Class
+labels and principal components have responses of their own, which turn the regression into a
+sparse form of discriminant analysis, of a least squares support vector machine, or of PCA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from sklearn.utils.multiclass import type_of_target
+
+from columnist.data._target import resolve_classes
+from columnist.data._validation import check_count
+from columnist.linalg._passes import column_blocks
+from columnist.spectral._block_factor import BlockFactor
+from columnist.spectral._lanczos import largest_eigenpairs, worth_iterating
+from columnist.spectral._scaled_columns import ScaledColumns
+from columnist.spectral._symmetric import as_symmetric
+
+__all__ = [
+    "has_classes",
+    "lda_response",
+    "pca_response",
+    "spectral_response",
+    "svm_response",
+]
+
+# Eigenvalues below this share of the largest are zero but for rounding.
+_ZERO = 1e-12
+
+
+def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarray:
+    r"""Leading eigenvectors of a similarity, times the roots of their eigenvalues.
+
+    Parameters
+    ----------
+    S : SymmetricMatrix, array-like or sparse matrix of shape (n_samples, n_samples)
+        Similarity; it may be indefinite, only positive eigenvalues count.
+    n_components : int
+        Eigenvectors at most.
+    center : bool, default=False
+        Whether to centre rows and columns of S first, for features without means.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_positive)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.spectral._responses import spectral_response
+    >>> spectral_response(np.diag([4.0, -1.0, 1.0]), 3).round(6)
+    array([[2., 0.],
+           [0., 0.],
+           [0., 1.]])
+    """
+    check_count("n_components", n_components, low=1)
+    S = as_symmetric(S)
+
+    def times(M: np.ndarray) -> np.ndarray:
+        product = S.times(M - M.mean(axis=0) if center else M)
+        return product - product.mean(axis=0) if center else product
+
+    found = None
+    if isinstance(S, BlockFactor):
+        found = S.leading(n_components, np.full(S.n, S.n**-0.5) if center else None)
+    values, vectors = _leading(times, S.n, n_components) if found is None else _signed(*found)
+    if len(values) == 0:
+        raise ValueError(
+            "The similarity has no positive eigenvalue (beside the constant vector, if features "
+            "are centred): there is nothing for features to preserve. Use another similarity."
+        )
+    return vectors * np.sqrt(values)
+
+
+def has_classes(y) -> bool:
+    """Whether y holds class labels rather than values or several targets.
+
+    Examples
+    --------
+    >>> from columnist.spectral._responses import has_classes
+    >>> has_classes(["a", "b"]), has_classes([0.5, 1.5]), has_classes([[0, 1], [1, 1]])
+    (True, False, False)
+    """
+    y = y.toarray() if sp.issparse(y) else y
+    with np.errstate(invalid="ignore"):  # numbers too large for an integer
+        return type_of_target(y, input_name="y") in ("binary", "multiclass")
+
+
+def lda_response(y) -> np.ndarray:
+    r"""Response of least squares discriminant analysis, one column per class.
+
+    For :math:`n_l` of n samples in class l: :math:`\sqrt{n/n_l} - \sqrt{n_l/n}` for members,
+    :math:`-\sqrt{n_l/n}` for others. Columns sum to zero, and :math:`YY^T = nS - 11^T` with the
+    similarity S of :func:`fisher_similarity`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> from columnist.spectral._responses import lda_response
+    >>> lda_response(["a", "a", "b", "b"]).round(3)
+    array([[ 0.707, -0.707],
+           [ 0.707, -0.707],
+           [-0.707,  0.707],
+           [-0.707,  0.707]])
+    """
+    members = _members(y, "The response 'lda'")
+    shares = members.mean(axis=0)
+    return members / np.sqrt(shares) - np.sqrt(shares)
+
+
+def svm_response(y) -> np.ndarray:
+    """Response of a least squares support vector machine: 1 for members of a class, -1 for others.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> from columnist.spectral._responses import svm_response
+    >>> svm_response(["a", "b", "a"])
+    array([[ 1., -1.],
+           [-1.,  1.],
+           [ 1., -1.]])
+    """
+    return 2.0 * _members(y, "The response 'svm'") - 1.0
+
+
+def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
+    r"""Leading principal components :math:`U_k\Sigma_k` of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.spectral._scaled_columns import ScaledColumns
+    >>> from columnist.spectral._responses import pca_response
+    >>> pca_response(ScaledColumns.plain(np.diag([1.0, 3.0])), 1).round(6)
+    array([[0.],
+           [3.]])
+    """
+    check_count("n_components", n_components, low=1)
+
+    def times(M: np.ndarray) -> np.ndarray:
+        return F.apply(F.cross(M))
+
+    n = F.shape[0]
+    values, vectors = _leading(times, n, n_components, lambda: _kernel(F))
+    if len(values) == 0:
+        raise ValueError("All features are constant: there is no principal component to fit.")
+    return vectors * np.sqrt(values)
+
+
+def _kernel(F: ScaledColumns) -> np.ndarray:
+    """FF', block by block."""
+    total = np.zeros((F.shape[0], F.shape[0]))
+    for columns in column_blocks(F.shape[1], F.shape[0]):
+        part = F.take(columns)
+        total += part @ part.T
+    return total
+
+
+def _members(y, caller: str) -> np.ndarray:
+    classes, codes = resolve_classes(y, None if y is None else len(y), caller)
+    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
+
+
+def _leading(
+    times: Callable[[np.ndarray], np.ndarray],
+    n: int,
+    count: int,
+    whole: Callable[[], np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest positive eigenvalues and their vectors; ``whole`` gives the matrix itself."""
+    if worth_iterating(n, count):
+        values, vectors = largest_eigenpairs(times, n, count)
+    else:
+        matrix = times(np.eye(n)) if whole is None else whole()
+        least = max(n - count, 0)
+        values, vectors = scipy.linalg.eigh(
+            0.5 * (matrix + matrix.T), subset_by_index=[least, n - 1], check_finite=False
+        )
+        values, vectors = values[::-1], vectors[:, ::-1]
+    kept = values > _ZERO * n * max(abs(values[0]), np.finfo(np.float64).tiny)
+    return _signed(values[kept], vectors[:, kept])
+
+
+def _signed(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs whose vectors, of arbitrary sign, have a positive largest entry."""
+    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(len(values))]
+    return values, vectors * np.where(largest < 0.0, -1.0, 1.0)

@@ -1,0 +1,471 @@
+"""Similarities of samples: kernels, neighbourhood graphs, labels, and sums of them.
+
+Every function returns a :class:`~columnist.spectral._symmetric.SymmetricMatrix`, which answers
+products and quadratic forms and is n x n in memory only where nothing cheaper says the same;
+``.toarray()`` gives all entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from columnist.data._blocks import RowBlocks
+from columnist.data._target import resolve_classes
+from columnist.data._validation import check_count, check_real
+from columnist.linalg._memory import check_memory
+from columnist.spectral._block_factor import BlockFactor, row_lengths
+from columnist.spectral._block_input import checked_blocks, gathered, read_target
+from columnist.spectral._block_kernels import GaussianTile, PowerTile, all_pairs, even_rows
+from columnist.spectral._neighbors import neighbor_distances
+from columnist.spectral._relief import relief_similarity
+from columnist.spectral._symmetric import (
+    DenseMatrix,
+    DiagonalMatrix,
+    LowRankMatrix,
+    SparseMatrix,
+    SumMatrix,
+    SymmetricMatrix,
+    as_symmetric,
+)
+
+__all__ = [
+    "cosine_similarity",
+    "fisher_similarity",
+    "hsic_similarity",
+    "knn_similarity",
+    "label_similarity",
+    "linear_similarity",
+    "polynomial_similarity",
+    "rbf_similarity",
+    "resolve_similarity",
+    "weighted_similarity",
+]
+
+# Samples whose distances give the automatic width of an RBF kernel.
+_WIDTH_SAMPLES = 1000
+
+
+def linear_similarity(X, *, constant: float = 0.0) -> SymmetricMatrix:
+    r"""Inner products :math:`x_i^T x_j + c`.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        Data.
+    constant : float, default=0.0
+        c. Without it, or with data that are not positive, degrees may be negative.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> from columnist.spectral import linear_similarity
+    >>> linear_similarity([[1.0, 2.0], [0.0, 1.0]], constant=1.0).toarray()
+    array([[6., 3.],
+           [3., 2.]])
+    """
+    X = _data(X)
+    check_real("constant", constant, low=-np.inf)
+    products = _products(X)
+    if constant == 0.0:
+        return products
+    return SumMatrix([(1.0, products), (float(constant), LowRankMatrix(np.ones((X.shape[0], 1))))])
+
+
+def polynomial_similarity(
+    X, *, degree: int = 2, scale: float = 1.0, constant: float = 1.0
+) -> SymmetricMatrix:
+    r"""Polynomials :math:`(a\,x_i^T x_j + c)^d` of inner products.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        Data.
+    degree : int, default=2
+        d.
+    scale, constant : float
+        a and c.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> from columnist.spectral import polynomial_similarity
+    >>> polynomial_similarity([[1.0, 2.0], [0.0, 1.0]], degree=2).toarray()
+    array([[36.,  9.],
+           [ 9.,  4.]])
+    """
+    X = _data(X)
+    check_count("degree", degree, low=1)
+    check_real("scale", scale, low=0.0, strict=True)
+    check_real("constant", constant, low=-np.inf)
+    _check_dense("polynomial", X.shape[0])
+    if isinstance(X, RowBlocks):
+        return all_pairs(X, PowerTile(degree, float(scale), float(constant)))
+    products = (X @ X.T).toarray() if sp.issparse(X) else X @ X.T
+    return DenseMatrix((scale * products + constant) ** degree)
+
+
+def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
+    r"""Gaussian kernel :math:`\exp(-\|x_i - x_j\|^2 / (2\delta^2))`.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        Data.
+    width : float or "auto", default="auto"
+        :math:`\delta`; ``"auto"`` is the median distance of (at most a thousand evenly taken)
+        samples that are not equal.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> from columnist.spectral import rbf_similarity
+    >>> rbf_similarity([[0.0], [1.0], [3.0]], width=1.0).toarray().round(3)
+    array([[1.   , 0.607, 0.011],
+           [0.607, 1.   , 0.135],
+           [0.011, 0.135, 1.   ]])
+    """
+    X = _data(X)
+    _check_dense("rbf", X.shape[0])
+    if width == "auto":
+        step = max(1, -(-X.shape[0] // _WIDTH_SAMPLES))
+        taken = even_rows(X, step) if isinstance(X, RowBlocks) else X[::step]
+        width = _typical(pairwise_distances(taken)[np.triu_indices(taken.shape[0], 1)])
+    check_real("width", width, low=0.0, strict=True)
+    if isinstance(X, RowBlocks):
+        return all_pairs(X, GaussianTile(float(width)))
+    squares = euclidean_distances(X, squared=True)
+    squares *= -0.5 / float(width) ** 2
+    return DenseMatrix(np.exp(squares, out=squares))
+
+
+def cosine_similarity(X) -> SymmetricMatrix:
+    r"""Cosines :math:`x_i^T x_j / (\|x_i\| \|x_j\|)`; a zero row is similar to none.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        Data.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> from columnist.spectral import cosine_similarity
+    >>> cosine_similarity([[3.0, 4.0], [4.0, 3.0]]).toarray().round(2)
+    array([[1.  , 0.96],
+           [0.96, 1.  ]])
+    """
+    X = _data(X)
+    if not isinstance(X, RowBlocks):
+        return linear_similarity(normalize(X))
+    lengths = row_lengths(X)
+    return _products(X).scaled(np.divide(1.0, lengths, out=np.zeros(X.shape[0]), where=lengths > 0))
+
+
+def knn_similarity(
+    X,
+    *,
+    n_neighbors: int = 5,
+    width: float | str = "auto",
+    neighbors="exact",
+    n_jobs: int | None = None,
+) -> SymmetricMatrix:
+    r"""Sparse graph of nearest neighbours with the weights of a Gaussian kernel.
+
+    Samples i and j are joined with weight :math:`\exp(-\|x_i - x_j\|^2 / (2\delta^2))` if one is
+    among the k nearest neighbours of the other.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+        Data.
+    n_neighbors : int, default=5
+        k, less than the number of samples.
+    width : float or "auto", default="auto"
+        :math:`\delta`; ``"auto"`` is the median distance to a neighbour that is not equal.
+    neighbors : {"exact", "approximate"} or transformer, default="exact"
+        ``"approximate"`` looks for neighbours with the package ``faiss-cpu``, for many samples;
+        a transformer gives a graph of distances, as scikit-learn's ``KNeighborsTransformer``.
+    n_jobs : int, optional
+        Threads of the search for neighbours. An approximate search repeats exactly with one
+        thread only.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Notes
+    -----
+    Of a Dask collection all pairs of chunks are visited where they are, and only neighbours and
+    distances come back. Where two samples are equally far, the first one is taken as the
+    neighbour, whatever the chunks are; in memory it may be the other one. A search that is not
+    exact gathers the data.
+
+    Examples
+    --------
+    >>> from columnist.spectral import knn_similarity
+    >>> S = knn_similarity([[0.0], [1.0], [3.0]], n_neighbors=1, width=1.0)
+    >>> S.toarray().round(3)
+    array([[0.   , 0.607, 0.   ],
+           [0.607, 0.   , 0.135],
+           [0.   , 0.135, 0.   ]])
+    """
+    X = _data(X, dtype=[np.float64, np.float32])
+    distances = neighbor_distances(X, n_neighbors, neighbors, n_jobs)
+    if width == "auto":
+        width = _typical(distances.data)
+    check_real("width", width, low=0.0, strict=True)
+    distances.data = np.exp(-0.5 * (distances.data / float(width)) ** 2)
+    return SparseMatrix(distances.maximum(distances.T))
+
+
+def label_similarity(y) -> SymmetricMatrix:
+    """1 for two samples of the same class, 0 otherwise; as a factor of one column per class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class labels.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> from columnist.spectral import label_similarity
+    >>> label_similarity(["a", "b", "a"]).toarray()
+    array([[1., 0., 1.],
+           [0., 1., 0.],
+           [1., 0., 1.]])
+    """
+    return LowRankMatrix(_indicator(y))
+
+
+def fisher_similarity(y) -> SymmetricMatrix:
+    r""":math:`1 / n_l` for two samples of class l, which has :math:`n_l`; 0 for others.
+
+    All degrees are 1, and the matrix is the projector onto the indicators of the classes. With
+    it :math:`\varphi_2` ranks as the Fisher score does.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class labels.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> from columnist.spectral import fisher_similarity
+    >>> fisher_similarity(["a", "b", "a"]).toarray()
+    array([[0.5, 0. , 0.5],
+           [0. , 1. , 0. ],
+           [0.5, 0. , 0.5]])
+    """
+    members = _indicator(y)
+    return LowRankMatrix(members, np.diag(1.0 / members.sum(axis=0)))
+
+
+def hsic_similarity(K) -> SymmetricMatrix:
+    r"""The matrix whose quadratic form is the unbiased HSIC of a kernel K and a linear feature.
+
+    With :math:`\bar K` the kernel without its diagonal, :math:`s = 1^T \bar K 1` and
+    :math:`v = \bar K 1`,
+
+    .. math:: S = \frac{1}{n(n-3)} \left[\bar K + \frac{s\,(11^T - I)}{(n-1)(n-2)}
+              - \frac{v1^T + 1v^T - 2\,\mathrm{diag}(v)}{n-2}\right].
+
+    Parameters
+    ----------
+    K : SymmetricMatrix, array-like or sparse matrix of shape (n_samples, n_samples)
+        Kernel, of at least four samples.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.spectral import hsic_similarity, linear_similarity
+    >>> f = np.array([1.0, 2.0, 4.0, 4.0, 7.0])
+    >>> S = hsic_similarity(linear_similarity(f[:, None]))
+    >>> float(np.round(f @ S.times(f), 6)), float(abs(S.sums()).max().round(12))
+    (17.7, 0.0)
+    """
+    K = as_symmetric(K, name="kernel")
+    n = K.n
+    if n < 4:
+        raise ValueError(f"The unbiased HSIC needs at least 4 samples; got {n}.")
+    own = K.diagonal()
+    v = K.sums() - own
+    level = float(v.sum()) / ((n - 1) * (n - 2))
+    core = np.array([[level, -1.0 / (n - 2)], [-1.0 / (n - 2), 0.0]])
+    weight = 1.0 / (n * (n - 3))
+    return SumMatrix(
+        [
+            (weight, K),
+            (weight, DiagonalMatrix(2.0 / (n - 2) * v - level - own)),
+            (weight, LowRankMatrix(np.column_stack([np.ones(n), v]), core)),
+        ]
+    )
+
+
+def weighted_similarity(
+    similarities: Sequence, weights: Sequence[float] | None = None
+) -> SymmetricMatrix:
+    r"""A weighted sum :math:`\sum_i a_i S_i` of similarities of the same samples.
+
+    Parameters
+    ----------
+    similarities : sequence of SymmetricMatrix, array-like or sparse matrix
+        The similarities.
+    weights : sequence of float, optional
+        The weights, not negative; equal ones that sum to 1 if None.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> from columnist.spectral import fisher_similarity, label_similarity, weighted_similarity
+    >>> y = ["a", "b", "a"]
+    >>> weighted_similarity([label_similarity(y), fisher_similarity(y)], [1, 2]).toarray()
+    array([[2., 0., 2.],
+           [0., 3., 0.],
+           [2., 0., 2.]])
+    """
+    if not len(similarities):
+        raise ValueError("A weighted similarity needs at least one similarity.")
+    parts = [as_symmetric(S) for S in similarities]
+    if len({part.n for part in parts}) > 1:
+        sizes = ", ".join(str(part.n) for part in parts)
+        raise ValueError(f"Similarities of different numbers of samples ({sizes}) do not add up.")
+    weights = [1.0 / len(parts)] * len(parts) if weights is None else list(weights)
+    if len(weights) != len(parts):
+        raise ValueError(f"{len(parts)} similarities need as many weights; got {len(weights)}.")
+    for weight in weights:
+        check_real("weights", weight, low=0.0)
+    return SumMatrix([(float(w), part) for w, part in zip(weights, parts, strict=True)])
+
+
+def resolve_similarity(
+    similarity,
+    X,
+    y=None,
+    *,
+    n_neighbors: int = 5,
+    width: float | str = "auto",
+    n_jobs: int | None = None,
+) -> SymmetricMatrix:
+    """The similarity that an estimator's parameter stands for.
+
+    Parameters
+    ----------
+    similarity : str, callable, SymmetricMatrix, array-like or sparse matrix
+        A name, a function from X to a similarity, or the similarity itself.
+    X : ndarray, sparse matrix or RowBlocks of shape (n_samples, n_features)
+        Data. ``"relief"`` and functions need all rows, and so gather blocks.
+    y : array-like of shape (n_samples,), optional
+        Class labels, for ``"label"``, ``"fisher"`` and ``"relief"``.
+    n_neighbors, width, n_jobs
+        Options of the similarities that have them.
+
+    Returns
+    -------
+    SymmetricMatrix
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.spectral import resolve_similarity
+    >>> resolve_similarity("cosine", np.eye(2)).toarray()
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if isinstance(similarity, str):
+        named: dict[str, Callable[[], SymmetricMatrix]] = {
+            "knn": lambda: knn_similarity(X, n_neighbors=n_neighbors, width=width, n_jobs=n_jobs),
+            "rbf": lambda: rbf_similarity(X, width=width),
+            "linear": lambda: linear_similarity(X),
+            "polynomial": lambda: polynomial_similarity(X),
+            "cosine": lambda: cosine_similarity(X),
+            "label": lambda: label_similarity(_labels(y, X, "label")),
+            "fisher": lambda: fisher_similarity(_labels(y, X, "fisher")),
+            "relief": lambda: as_symmetric(
+                relief_similarity(gathered(X), _labels(y, X, "relief"), n_neighbors=n_neighbors)
+            ),
+        }
+        if similarity not in named:
+            listed = ", ".join(repr(name) for name in named)
+            raise ValueError(
+                f"similarity must be one of {listed}, a function, or a matrix of samples; "
+                f"got {similarity!r}."
+            )
+        return named[similarity]()
+    if callable(similarity):
+        similarity = similarity(gathered(X))
+    return as_symmetric(similarity, n_samples=X.shape[0])
+
+
+def _labels(y, X, name: str):
+    if y is None:
+        raise ValueError(f"similarity={name!r} requires y to be passed, but the target y is None.")
+    check_consistent_length(y, np.empty(X.shape[0]))
+    return y
+
+
+def _indicator(y) -> np.ndarray:
+    classes, codes = resolve_classes(read_target(y), None, "A similarity of labels")
+    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
+
+
+def _products(X) -> SymmetricMatrix:
+    """Inner products of the rows, in the smaller of two forms."""
+    wide = X.shape[1] > X.shape[0]
+    if isinstance(X, RowBlocks):
+        return all_pairs(X, PowerTile()) if wide else BlockFactor(X)
+    return DenseMatrix(X @ X.T) if wide and not sp.issparse(X) else LowRankMatrix(X)
+
+
+def _data(X, dtype=np.float64):
+    blocks = checked_blocks(X)
+    if blocks is not None:
+        return blocks
+    return check_array(X, accept_sparse="csr", dtype=dtype, input_name="X")
+
+
+def _typical(distances: np.ndarray) -> float:
+    """Median of the positive distances; 1 if all samples are equal."""
+    positive = distances[distances > 0.0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+def _check_dense(name: str, n: int) -> None:
+    check_memory(
+        16.0 * n * n,
+        f"similarity={name!r} of {n} samples",
+        "Use similarity='knn', which is sparse.",
+    )

@@ -1,0 +1,157 @@
+"""The protocol of matrices in blocks, on blocks in memory."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from columnist import ColumnSelector
+from columnist.data._blocks import (
+    BlockMoments,
+    RowBlocks,
+    has_target,
+    open_blocks,
+    register_blocks,
+)
+
+
+class Slices(RowBlocks):
+    """Slices of an array, visited one after the other: as little as the protocol asks for."""
+
+    is_sparse = False
+
+    def __init__(self, X: np.ndarray, edges=()):
+        self.X, self.edges = X, [0, *sorted(edges), len(X)]
+        self.n_features, self.dtype, self.header = X.shape[1], X.dtype, X[:1]
+
+    @property
+    def lengths(self):
+        return tuple(np.diff(self.edges).tolist())
+
+    def _cut(self, data):
+        return [data[a:b] for a, b in pairwise(self.edges)]
+
+    def collect(self, visit, *along):
+        parts = [self._cut(x.X if isinstance(x, Slices) else x) for x in along]
+        return [visit(*row) for row in zip(self._cut(self.X), *parts, strict=True)]
+
+    def fold(self, visit, merge, *along):
+        return merge(self.collect(visit, *along))
+
+    def against(self, visit, merge):
+        raise NotImplementedError
+
+    def fold_links(self, visit, merge, links):
+        raise NotImplementedError
+
+    def map(self, visit, n_columns, dtype=np.float64):
+        return np.concatenate(self.collect(visit))
+
+    def take(self, columns):
+        return self.X[:, columns]
+
+    def divided(self, scale):
+        return Slices(self.X / scale, self.edges[1:-1])
+
+    def cut_like(self, other):
+        return Slices(self.X, other.edges[1:-1])
+
+
+matrices = st.integers(0, 2**32 - 1).map(
+    lambda seed: np.random.default_rng(seed).standard_normal((20, 4)) + 1.0
+)
+cuts = st.lists(st.integers(0, 20), max_size=6)
+
+
+@settings(max_examples=40)
+@given(matrices, cuts)
+def test_shapes(X, edges):
+    blocks = Slices(X, edges)
+    assert blocks.shape == X.shape
+    assert sum(blocks.lengths) == 20
+    for start, length, part in zip(
+        blocks.starts, blocks.lengths, blocks.collect(np.asarray), strict=True
+    ):
+        np.testing.assert_array_equal(X[start : start + length], part)
+    np.testing.assert_array_equal(blocks.gather(), X)
+    assert blocks.largest() == np.abs(X).max()
+
+
+@settings(max_examples=40)
+@given(matrices, cuts)
+def test_moments_next_to_a_target(X, edges):
+    y = X @ np.arange(4.0)
+    moments = Slices(X, edges).moments(y, _column)
+    joint = np.column_stack([X, y])
+    assert moments.count == 20
+    np.testing.assert_allclose(moments.mean, joint.mean(axis=0))
+    np.testing.assert_allclose(moments.covariance(), np.cov(joint.T, bias=True), atol=1e-10)
+
+
+def _column(y):
+    return y[:, None]
+
+
+@settings(max_examples=20)
+@given(matrices, cuts, st.sampled_from(["none", "mean"]))
+def test_estimators_need_nothing_else(X, edges, centering):
+    there = ColumnSelector(2, centering=centering).fit(Slices(X, edges))
+    here = ColumnSelector(2, centering=centering).fit(X)
+    np.testing.assert_array_equal(there.selected_, here.selected_)
+    np.testing.assert_allclose(there.error_, here.error_, rtol=1e-9)
+    assert Slices(X).workers() is None
+
+
+def test_sparse_blocks_next_to_a_target():
+    rng = np.random.default_rng(0)
+    X, y = sp.random_array((30, 5), density=0.3, rng=rng, format="csr"), rng.random(30)
+    moments = BlockMoments(_column)(X, y)
+    np.testing.assert_allclose(
+        moments.covariance(), np.cov(np.column_stack([X.toarray(), y]).T, bias=True), atol=1e-12
+    )
+
+
+def test_operations():
+    X, y = np.ones((10, 3)), np.ones(10)
+    assert BlockMoments().operations(X) == 10 * 3**2
+    assert BlockMoments(_column).operations(X, y) == 10 * 4**2
+
+
+def test_no_rows():
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        Slices(np.empty((0, 3))).moments()
+
+
+def test_a_target_of_another_length():
+    with pytest.raises(ValueError, match="has 4 rows, but its part of y has 3"):
+        BlockMoments(_column)(np.ones((4, 2)), np.ones(3))
+
+
+def test_largest_of_sparse_blocks():
+    X = sp.csr_array(np.array([[0.0, -3.0], [2.0, 0.0]]))
+    assert Slices(X.toarray()).largest() == 3.0
+    empty = sp.csr_array((2, 2))
+    assert BlockMoments()(empty).count == 2
+
+
+def test_registration():
+    class Elsewhere:
+        """A collection of a library of its own."""
+
+        def __init__(self, X):
+            self.X = X
+
+    Elsewhere.__module__ = "a_library.of_tables"
+    data = Elsewhere(np.eye(3))
+    assert open_blocks(data) is None
+    register_blocks("a_library", lambda found: Slices(found.X))
+    opened = open_blocks(data)
+    assert isinstance(opened, Slices)
+    assert open_blocks(opened) is opened
+    assert not has_target(opened)
+    assert not has_target(np.eye(3))
