@@ -16,8 +16,14 @@ from dask.delayed import delayed
 from columnist.data._blocks import RowBlocks, register_blocks
 from columnist.distributed._chunks import row_chunks
 from columnist.distributed._columns import DaskColumns, cut_columns
-from columnist.distributed._cost import Cost, bytes_of, charge
-from columnist.distributed._run import as_matrix, cluster_client, compute, merge_tree, visit_task
+from columnist.distributed._run import (
+    as_matrix,
+    cluster_client,
+    compute,
+    merge_tree,
+    tell,
+    visit_task,
+)
 from columnist.distributed._workers import DaskWorkers
 
 __all__ = ["DaskRows", "open_dask"]
@@ -62,7 +68,7 @@ class DaskRows(RowBlocks):
 
     def collect(self, visit: Callable, *along) -> list:
         results = compute(self._visits(visit, along))
-        charge(Cost(reduced=bytes_of(results)))
+        tell("brought", results)
         return results
 
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
@@ -73,7 +79,8 @@ class DaskRows(RowBlocks):
             for a, i in _with(blocks, starts)
         ]
         results = compute(tasks)
-        charge(Cost(reduced=bytes_of(results), broadcast=self._bytes() * (len(blocks) - 1)))
+        tell("brought", results)
+        tell("sent bytes", self._bytes() * (len(blocks) - 1))
         return results
 
     def fold_links(self, visit: Callable, merge: Callable[[list], Any], links: sp.csr_array) -> Any:
@@ -84,7 +91,8 @@ class DaskRows(RowBlocks):
             tile = links[edges[a] : edges[a + 1], edges[b] : edges[b + 1]]
             if tile.nnz or (a == b == 0):
                 moved = 0.0 if a == b else self._bytes() * self.lengths[b] / max(edges[-1], 1)
-                charge(Cost(broadcast=bytes_of(tile) + moved))
+                tell("sent", tile)
+                tell("sent bytes", moved)
                 tasks.append(visit_task(visit, blocks[a], blocks[b], delayed(tile)))
         return compute([merge_tree(delayed(merge), tasks)])[0]
 
@@ -105,7 +113,7 @@ class DaskRows(RowBlocks):
         if isinstance(other, RowBlocks):
             return cast(DaskRows, other.cut_like(self))._blocks()
         edges = np.append(self.starts, sum(self.lengths))
-        charge(Cost(broadcast=bytes_of(other)))
+        tell("sent", other)
         return [delayed(other[a:b]) for a, b in pairwise(edges)]
 
     # -- collections --------------------------------------------------------------
