@@ -26,7 +26,7 @@ import zarr
 from distributed import LocalCluster
 
 from columnist.cli import _cluster as cluster_module
-from columnist.cli import _large as large
+from columnist.cli import _in_blocks, _prepared
 from columnist.cli._cluster import _with_value
 from columnist.cli._progress import Watch
 
@@ -43,7 +43,7 @@ def address(cluster):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of about fifty rows of wine."""
-    monkeypatch.setattr(large, "BLOCKSIZE", 50 * 8 * 13)
+    monkeypatch.setattr(_in_blocks, "BLOCKSIZE", 50 * 8 * 13)
 
 
 @pytest.fixture(scope="module")
@@ -311,13 +311,13 @@ def test_a_scheduler_that_goes_away(cli, files, monkeypatch, tmp_path):
             memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL",
         ) as cluster,
     ):  # fmt: skip
-        chosen = large.LargeData.write_columns
+        chosen = _prepared.Data.write_columns
 
         def last(self, *arguments):
             cluster.close()
             chosen(self, *arguments)
 
-        monkeypatch.setattr(large.LargeData, "write_columns", last)
+        monkeypatch.setattr(_prepared.Data, "write_columns", last)
         answer = cli(
             "select", files / "wine.npy", "-k", 2, "--dask", cluster.scheduler_address, "--out", out
         )

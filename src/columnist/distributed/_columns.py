@@ -98,7 +98,7 @@ class DaskColumns(ColumnParts):
         gathered: list[list] = [[] for _ in range(count)]
         for a in range(count):
             for b in range(a, count):
-                pair = visit_task(visit, self._parts[a], self._parts[b])
+                pair: Any = visit_task(visit, self._parts[a], self._parts[b])
                 gathered[a].append(pair[0])
                 if a != b:
                     gathered[b].append(pair[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, cast
@@ -20,6 +20,7 @@ from columnist.distributed._run import (
     as_matrix,
     cluster_client,
     compute,
+    compute_in_turn,
     merge_tree,
     tell,
     visit_task,
@@ -70,6 +71,10 @@ class DaskRows(RowBlocks):
         results = compute(self._visits(visit, along))
         tell("brought", results)
         return results
+
+    def stream(self, visit: Callable, *along) -> Iterator:
+        parts = [self._parts(other) for other in along]
+        return compute_in_turn(delayed(visit), list(zip(self._blocks(), *parts, strict=True)))
 
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         blocks, starts, visit = self._blocks(), self.starts.tolist(), delayed(visit)

@@ -25,6 +25,7 @@ __all__ = [
     "cluster_client",
     "cluster_errors",
     "compute",
+    "compute_in_turn",
     "merge_tree",
     "observed",
     "tell",
@@ -34,6 +35,8 @@ __all__ = [
 
 # Results merged by one task: trees of few levels that still keep few results in memory.
 _FAN_IN = 8
+# Blocks that are on their way here at the same time.
+_IN_FLIGHT = 8
 # Seconds between two looks at tasks that run elsewhere.
 _TICK = 0.2
 # Seconds after which workers that all have paused will not go on.
@@ -189,6 +192,20 @@ def compute(tasks: Sequence[Delayed]) -> list:
     if observer is not None:
         results = observer.settle(results, time.perf_counter() - started)
     return list(results)
+
+
+def compute_in_turn(visit: Delayed, rows: Sequence) -> Iterator:
+    """Results of visits to many blocks, each with its parts; a few of them in flight."""
+    watcher = _WATCH.get()
+    for start in range(0, len(rows), _IN_FLIGHT):
+
+        def tell_all(done: int, _: int, start=start) -> None:
+            if watcher is not None:
+                watcher.callback(start + done, len(rows))
+
+        with watch(tell_all):
+            results = compute([visit_task(visit, *row) for row in rows[start : start + _IN_FLIGHT]])
+        yield from results
 
 
 def as_matrix(block: Any) -> Any:

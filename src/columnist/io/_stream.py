@@ -1,4 +1,4 @@
-"""Tables to files, a few rows at a time: `write_stream`."""
+"""Tables to files, a few rows at a time: `write_parts`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from columnist.io._write import (
     frame_of,
     write_header,
     write_rows,
+    write_table,
     zipped,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Part", "streamed_format", "write_stream"]
+__all__ = ["Part", "is_zarr", "streamed_format", "write_parts"]
 
 STREAMED = ("csv", "tsv", "parquet", "npy", "zarr")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -37,10 +38,15 @@ Part = tuple[np.ndarray, list[str], dict[str, Any], dict[str, Any]]
 Take = Callable[[Content], None]
 
 
+def is_zarr(name: str) -> bool:
+    """Whether the extension says so."""
+    return name.lower().rstrip("/").endswith(".zarr")
+
+
 def streamed_format(name: str) -> str:
     """The format of a file that is written a few rows at a time."""
     format = "csv" if name == "-" else extension_format(name)
-    if name.lower().rstrip("/").endswith(".zarr"):
+    if is_zarr(name):
         format = "zarr"
     if format not in STREAMED:
         raise DataFileError(
@@ -49,19 +55,17 @@ def streamed_format(name: str) -> str:
     return format
 
 
-def write_stream(
-    path: str | os.PathLike[str], first: Part, rest: Iterator[Part], n_rows: int
-) -> None:
+def write_parts(path: str | os.PathLike[str], parts: Iterator[Part], n_rows: int) -> None:
     """Write a table that comes in parts, whole or not at all.
+
+    Formats that cannot grow take a table that comes in one part.
 
     Parameters
     ----------
     path : str or path
         The file, or the folder of a Zarr array; ``"-"`` is standard output.
-    first : tuple
-        The first rows: a matrix, the names of its columns, columns before and after them.
-    rest : iterator of tuple
-        All other rows, alike.
+    parts : iterator of tuple
+        Some rows each: a matrix, the names of its columns, columns before and after them.
     n_rows : int
         Number of all rows.
 
@@ -73,9 +77,9 @@ def write_stream(
     Examples
     --------
     >>> import numpy as np
-    >>> from columnist.io._stream import write_stream
+    >>> from columnist.io._stream import write_parts
     >>> rows = [(np.array([[1.5], [i]]), ["a"], {"id": [i, i]}, {}) for i in range(2)]
-    >>> write_stream("-", rows[0], iter(rows[1:]), 4)
+    >>> write_parts("-", iter(rows), 4)
     id,a
     0,1.5
     0,0.0
@@ -83,12 +87,15 @@ def write_stream(
     1,1.0
     """
     name = os.fspath(path)
+    X, names, before, after = first = next(parts)
+    if X.shape[0] == n_rows and not is_zarr(name):
+        write_table(path, X, names, before=before, after=after)
+        return
     try:
-        format = streamed_format(name)
         start = checked(*first)
-        with _OPENERS[format](name, start, n_rows) as take:
+        with _OPENERS[streamed_format(name)](name, start, n_rows) as take:
             take(start)
-            for part in rest:
+            for part in parts:
                 take(checked(*part))
     except DataFileError as error:
         raise DataFileError(one_line(f"{name}: {error}")) from error
