@@ -249,6 +249,8 @@ def check_outputs(
 
 def _check_place(option: str, path: str, *, folder: bool) -> None:
     """``folder`` says that a folder of Zarr may be replaced."""
+    from columnist.io._stream import is_zarr
+
     place = Path(path)
     around = place.parent
     if "\0" in path or not place.name:
@@ -261,18 +263,12 @@ def _check_place(option: str, path: str, *, folder: bool) -> None:
         raise BadInput(f"{option} {path}: the folder {around} cannot be written to.")
 
 
-def is_zarr(path: str) -> bool:
-    """Whether the extension says so."""
-    return Path(path).suffix.lower() == ".zarr"
-
-
 def _check_format(path: str, blocks: bool) -> None:
     from columnist.io import FORMATS, DataFileError
     from columnist.io._formats import extension_format
+    from columnist.io._stream import is_zarr, streamed_format
 
     if blocks:
-        from columnist.io._stream import streamed_format
-
         try:
             streamed_format(path)
         except DataFileError as error:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from columnist.io._atomic import atomic_folder, atomic_path
 from columnist.io._formats import extension_format
-from columnist.io._table import DataFileError, one_line
+from columnist.io._table import DataFileError
 from columnist.io._write import (
     Content,
     all_numbers,
     checked,
     frame_of,
+    opened,
+    said_of,
     write_header,
     write_rows,
     write_table,
-    zipped,
 )
 
 if TYPE_CHECKING:
@@ -91,59 +90,20 @@ def write_parts(path: str | os.PathLike[str], parts: Iterator[Part], n_rows: int
     if X.shape[0] == n_rows and not is_zarr(name):
         write_table(path, X, names, before=before, after=after)
         return
-    try:
+    with said_of(name):
         start = checked(*first)
         with _OPENERS[streamed_format(name)](name, start, n_rows) as take:
             take(start)
             for part in parts:
                 take(checked(*part))
-    except DataFileError as error:
-        raise DataFileError(one_line(f"{name}: {error}")) from error
-    except BrokenPipeError:
-        raise  # whoever reads standard output has seen enough
-    except OSError as error:
-        raise DataFileError(
-            one_line(f"{name}: cannot be written: {error.strerror or error}.")
-        ) from error
 
 
 @contextmanager
 def _open_text(name: str, start: Content, n_rows: int) -> Iterator[Take]:
     delimiter = DELIMITERS[streamed_format(name)]
-    with _text_file(name) as file:
+    with opened(name, "csv") as file:
         write_header(start, file, delimiter)
         yield lambda content: write_rows(content, file, delimiter)
-
-
-@contextmanager
-def _text_file(name: str) -> Iterator[BinaryIO]:
-    if name == "-":
-        with _standard_output() as file:
-            yield file
-        return
-    with atomic_path(name) as temporary, open(temporary, "wb") as file:
-        if not zipped(name, "csv"):
-            yield file
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
-            yield cast(BinaryIO, inner)
-
-
-class _Words:
-    """Bytes for a stream that takes text only."""
-
-    def write(self, content: bytes) -> int:
-        return sys.stdout.write(bytes(content).decode())
-
-
-@contextmanager
-def _standard_output() -> Iterator[Any]:
-    sys.stdout.flush()
-    if not hasattr(sys.stdout, "buffer"):
-        yield _Words()
-        return
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
 
 
 @contextmanager
