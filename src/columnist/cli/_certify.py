@@ -14,10 +14,15 @@ from columnist.cli._command import command, examples
 from columnist.cli._errors import FAILED, BadInput
 from columnist.cli._inputs import load, names_in, resolve_names
 from columnist.cli._options import Preparing, Reading, Report, Searching, Telling
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import (
+    Screen,
+    certificate_json,
+    check_outputs,
+    show_certificate,
+    write_page,
+)
 from columnist.cli._progress import watching
 from columnist.cli._select import check_explain
-from columnist.cli._show import certificate_json, show_certificate, write_page
 from columnist.cli._text import count, listed, percent
 
 if TYPE_CHECKING:

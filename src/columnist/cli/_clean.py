@@ -13,9 +13,8 @@ from columnist.cli._inputs import load, rehearse
 from columnist.cli._model import Model as FittedModel
 from columnist.cli._model import write_model
 from columnist.cli._options import Model, Out, Preparing, Reading, Report, Telling
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import Screen, check_outputs, write_page
 from columnist.cli._progress import watching
-from columnist.cli._show import write_page
 from columnist.cli._text import listed
 
 if TYPE_CHECKING:

@@ -21,11 +21,10 @@ from columnist.cli._options import (
     Telling,
     as_size,
 )
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import Screen, check_outputs, write_page
 from columnist.cli._progress import Watch, watching
 from columnist.cli._select import check_explain
 from columnist.cli._selectors import Entry, build, find
-from columnist.cli._show import write_page
 from columnist.cli._text import count, listed, number, percent, seconds
 
 if TYPE_CHECKING:

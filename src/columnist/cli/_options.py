@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from columnist.cli._complete import complete_criterion, complete_selector
 from columnist.cli._errors import BadInput
+from columnist.cli._selectors import complete_criterion, complete_selector
 
 __all__ = ["Model", "Out", "Placing", "Preparing", "Reading", "Report", "Searching", "Selectors"]
 __all__ += ["Telling", "as_number", "as_size", "as_time_limit"]

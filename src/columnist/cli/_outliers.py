@@ -24,9 +24,14 @@ from columnist.cli._options import (
     Telling,
     as_number,
 )
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import (
+    Screen,
+    certificate_json,
+    check_outputs,
+    show_certificate,
+    write_page,
+)
 from columnist.cli._progress import watching
-from columnist.cli._show import certificate_json, show_certificate, write_page
 from columnist.cli._text import count, number, visible
 
 if TYPE_CHECKING:

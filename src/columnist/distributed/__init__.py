@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ChunkWarning": "chunks",
+    "ChunkWarning": "rows",
     "ClusterError": "run",
     "Collection": "files",
     "RunningMoments": "running",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from columnist import Certificate
-from columnist.cli._show import certificate_facts, certificate_json
+from columnist.cli._output import certificate_facts, certificate_json
 from columnist.search._certificate import STATUSES
 
 
