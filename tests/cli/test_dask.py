@@ -132,8 +132,9 @@ def test_constant_columns_and_gaps(both, cli, address, tmp_path):
         ["--drop", "y", "--drop", "v", "--center", "--scale"],
     ):
         alone, spread = both("select", path, "-k", 2, *filled, *options)
-        for result in (alone, spread):  # rounding decides what is said about the constant column
-            del result["representative"]["b"], result["column_r2"]["b"], result["notes"]
+        assert any("filled in" in note for note in alone["notes"])
+        for result in (alone, spread):  # rounding decides who stands for the constant column
+            del result["representative"]["b"], result["column_r2"]["b"]
         same(alone, spread)
     refused = cli("select", path, "-k", 2, "--dask", address)
     assert refused.code == 2
@@ -141,6 +142,24 @@ def test_constant_columns_and_gaps(both, cli, address, tmp_path):
     assert f"'a' ({gaps[0]}), 'b' ({gaps[1]})" in refused.err and "--missing mean" in refused.err
     refused = cli("select", path, "-k", 2, "--missing", "median", "--dask", address)
     assert refused.code == 2 and "with --dask use --missing mean" in refused.err
+
+
+def test_classes_or_values(both, tmp_path):
+    rng = np.random.default_rng(5)
+    kinds = {
+        "few": (rng.integers(0, 20, 90), "classes"),
+        "many": (np.arange(90) % 21, "values"),
+        "two": (rng.choice([0.5, 1.5], 90), "classes"),
+        "three": (rng.choice([0.5, 1.5, 2.5], 90), "values"),
+    }
+    path = tmp_path / "y.csv"
+    after = {name: values for name, (values, _) in kinds.items()}
+    write_table(path, rng.standard_normal((90, 3)), list("abc"), after=after)
+    for name, (_, kind) in kinds.items():
+        others = [part for other in kinds if other != name for part in ("--drop", other)]
+        alone, spread = both("select", path, "-k", 2, "-t", name, *others)
+        assert alone["data"]["target_kind"] == kind
+        same(alone, spread)
 
 
 @pytest.mark.parametrize("by", ["qr", "correlation", "laplacian"])
