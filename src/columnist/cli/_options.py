@@ -90,8 +90,8 @@ class Reading:
         Literal["auto", "classes", "values"],
         _data(
             "--task",
-            help="What the target holds: classes, values, or auto (text, up to 20 whole numbers and any two "
-            "numbers are classes).",
+            help="What the target holds: classes, values, or auto (text, up to 20 whole numbers, "
+            "any two numbers: classes).",
             metavar="KIND",
         ),
     ] = "auto"

@@ -121,11 +121,14 @@ def _catalogue() -> dict[str, Dataset]:
 
 def _dataset(facts: dict[str, Any], origins: dict[str, Origin]) -> Dataset:
     images = tuple(facts["images"]) if "images" in facts else None
+    rows, features, targets = facts["shape"]
     return Dataset(
         facts["name"],
         facts["title"],
         facts["kind"],
-        *facts["shape"],
+        rows,
+        features,
+        targets,
         origins[facts["origin"]],
         _source(*facts["data"], images=images),
         _source(*facts["target"]),
