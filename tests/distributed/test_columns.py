@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from columnist import ColumnSelector, _matrices
+from columnist import ColumnSelector
+from columnist.data import _matrices
 from columnist.data._blocks import open_blocks
 from columnist.datasets import make_wide_sparse
 from columnist.distributed import ChunkWarning, count_cost

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 
-from columnist import ColumnSelector, _matrices, certify, selection_path
+from columnist import ColumnSelector, certify, selection_path
 from columnist import selection as family
+from columnist.data import _matrices
 from columnist.distributed import RunningMoments, count_cost
 from columnist.selection import (
     CorrelationFilter,
