@@ -11,10 +11,10 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from columnist import ColumnSelector, selection_path
+from columnist._text import number, percent, readable
 from columnist.report import _measures as measures
 from columnist.report import _selection as module
 from columnist.report import selection_report
-from columnist.report._text import number, percent, readable
 from tests.report.pages import HOSTILE, check_page, hostile_data
 
 WINE = scale(load_wine().data)

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from columnist.report._blocks import Block, Facts, KeyFigure, Names, Section, Table, Text
+from columnist._text import count, number, percent, ways
+from columnist.report._blocks import Block, Facts, KeyFigure, Names, Section, Table, Text, Verdict
 from columnist.report._common import column_names, redundancy_section, swapped
 from columnist.report._figures import correlation_figure, history_figure
 from columnist.report._measures import Data, read_data
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, number, percent, ways
-from columnist.report._words import CRITERIA, Stakes, certificate_facts, explained, verdict
 from columnist.search._certificate import Certificate
+from columnist.search._words import CRITERIA, Subject, details, explained, verdict
 
 __all__ = ["certificate_report"]
 
@@ -68,12 +68,12 @@ def certificate_report(
             f"The certificate speaks of column {given.max()}, but X has {data.shape[1]} columns: "
             "pass the data it was asked about."
         )
-    stakes = Stakes("column", len(given), ways(data.shape[1], len(given)))
-    proven = [*map(Text, explained(certificate, stakes))]
+    subject = Subject("column", len(given), ways(data.shape[1], len(given)))
+    proven = [*map(Text, explained(certificate, subject))]
     sections = [
         asked_section(asked, _settings(certificate, data)),
         _answer(certificate, labels),
-        Section("What is proven", [*proven, Facts(certificate_facts(certificate, stakes))]),
+        Section("What is proven", [*proven, Facts(details(certificate, subject))]),
         Section("How the search went", [history_figure(certificate)]),
         *_exchange(certificate, data, labels),
         redundancy_section(data, given, labels),
@@ -86,7 +86,7 @@ def certificate_report(
         title or f"Is this choice of {count(len(given), 'column')} good?",
         sections,
         kicker="Certificate of a selection",
-        verdict=verdict(certificate, stakes),
+        verdict=Verdict(*verdict(certificate, subject)),
         figures=_key_figures(certificate, data),
     )
 

@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from columnist.report._text import number, readable, shortened
+from columnist._text import number, readable, shortened
 
 __all__ = ["Axis", "Plot", "bars", "heat_map", "text_width"]
 

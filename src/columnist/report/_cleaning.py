@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from columnist._text import count, number, percent, rounded_percent
 from columnist.privacy import NullSpaceCleaner
 from columnist.privacy._report import PrivacyReport, make_report
 from columnist.report._blocks import (
@@ -23,7 +24,6 @@ from columnist.report._charts import bars
 from columnist.report._common import column_names
 from columnist.report._figures import drawn_twice
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, number, percent, rounded_percent
 
 __all__ = ["cleaning_report"]
 

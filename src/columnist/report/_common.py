@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from columnist._text import number, readable
 from columnist.report._blocks import Note, Section, Text
 from columnist.report._figures import correlation_figure
 from columnist.report._measures import Data, redundancy
-from columnist.report._text import number, readable
 
 __all__ = ["call_of", "column_names", "redundancy_section", "swapped"]
 

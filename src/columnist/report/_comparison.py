@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from columnist._text import count, joined, number, percent, readable
 from columnist.report._blocks import (
     Block,
     Figure,
@@ -22,7 +23,6 @@ from columnist.report._blocks import (
 from columnist.report._charts import Axis, Plot
 from columnist.report._figures import drawn_twice
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, joined, number, percent, readable
 
 __all__ = ["comparison_report"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from columnist._text import count, number, percent
 from columnist.report._blocks import Block, Figure, Legend, Note, Table
 from columnist.report._charts import Axis, Plot, heat_map
 from columnist.report._measures import Data, Spectrum, correlations
-from columnist.report._text import count, number, percent
 from columnist.search._certificate import Certificate
 from columnist.search._path import tightened
 from columnist.selection._path import SelectionPath

@@ -14,12 +14,12 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.utils.validation import check_array
 
+from columnist._text import count
 from columnist.linalg._passes import columns_of, gram, kernel_product, merge_repeats, squared_norms
 from columnist.linalg._reduce import squaring_scale
 from columnist.linalg._sketch import randomized_range
 from columnist.linalg._threads import single_threaded_blas
 from columnist.metrics import redundancy_rate
-from columnist.report._text import count
 
 __all__ = ["Data", "Spectrum", "correlations", "read_data", "redundancy", "spectrum"]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._text import count, number, readable, ways
 from columnist.report._blocks import (
     Block,
     Facts,
@@ -17,14 +18,14 @@ from columnist.report._blocks import (
     Section,
     Table,
     Text,
+    Verdict,
 )
 from columnist.report._charts import Axis, Plot
 from columnist.report._common import call_of, column_names
 from columnist.report._figures import drawn_twice, history_figure
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, number, readable, ways
-from columnist.report._words import Stakes, certificate_facts, explained, verdict
 from columnist.robust._base import BaseRobustPCA
+from columnist.search._words import Subject, details, explained, verdict
 
 __all__ = ["outlier_report"]
 
@@ -85,26 +86,26 @@ def outlier_report(
     check_is_fitted(estimator)
     story = _Story(estimator, X, names, labels)
     certificate = getattr(estimator, "certificate_", None)
-    stakes = story.stakes()
+    subject = story.subject()
     return page(
         title or f"{count(len(story.removed), 'row')} set aside",
         [
             asked_section(asked, story.settings()),
             Section("Outlier map", story.map()),
             Section("The rows set aside", story.table()),
-            *([] if certificate is None else _proof(certificate, stakes)),
+            *([] if certificate is None else _proof(certificate, subject)),
             Section("The subspace of the other rows", story.subspace()),
             reproduce_section(story.code()),
         ],
         kicker="Outliers, and a PCA that survives them",
-        verdict=None if certificate is None else verdict(certificate, stakes),
+        verdict=None if certificate is None else Verdict(*verdict(certificate, subject)),
         figures=story.key_figures(),
     )
 
 
-def _proof(certificate, stakes: Stakes) -> list[Section]:
-    words = [*map(Text, explained(certificate, stakes))]
-    facts = Facts(certificate_facts(certificate, stakes))
+def _proof(certificate, subject: Subject) -> list[Section]:
+    words = [*map(Text, explained(certificate, subject))]
+    facts = Facts(details(certificate, subject))
     return [
         Section("What is proven", [*words, facts]),
         Section("How the search went", [history_figure(certificate)]),
@@ -143,10 +144,10 @@ class _Story:
         """Name of a row."""
         return readable(self.labels[row], 80)
 
-    def stakes(self) -> Stakes:
+    def subject(self) -> Subject:
         """What a certificate is about."""
         n, k = len(self.score), len(self.removed)
-        return Stakes("row", k, ways(n, k))
+        return Subject("row", k, ways(n, k))
 
     def settings(self) -> list[tuple[str, str]]:
         """What the estimator was told."""

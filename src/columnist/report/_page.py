@@ -14,8 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from columnist._text import number, percent, readable, rounded_percent
 from columnist.report._blocks import Block, Code, Facts, KeyFigure, Section
-from columnist.report._text import number, percent, readable, rounded_percent
 
 __all__ = ["asked_section", "page", "reproduce_section", "write_report"]
 

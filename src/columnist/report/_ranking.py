@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._text import count, number
 from columnist.linalg._ties import ranked
 from columnist.report._blocks import Block, Figure, KeyFigure, Legend, Names, Note, Section, Table
 from columnist.report._charts import bars
@@ -14,7 +15,6 @@ from columnist.report._common import call_of, column_names, redundancy_section
 from columnist.report._figures import drawn_twice
 from columnist.report._measures import read_data, redundancy
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, number
 
 __all__ = ["ranking_report"]
 

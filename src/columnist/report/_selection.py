@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._text import count, joined, number, percent, ways
 from columnist.criteria import get_criterion, leading_values
 from columnist.data._target import resolve_target
 from columnist.data._validation import resolve_constraints
@@ -20,6 +21,7 @@ from columnist.report._blocks import (
     Section,
     Table,
     Text,
+    Verdict,
 )
 from columnist.report._common import call_of, column_names, redundancy_section, swapped
 from columnist.report._figures import (
@@ -30,15 +32,7 @@ from columnist.report._figures import (
 )
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, joined, number, percent, ways
-from columnist.report._words import (
-    CRITERIA,
-    Stakes,
-    certificate_facts,
-    conditions,
-    explained,
-    verdict,
-)
+from columnist.search._words import CRITERIA, Subject, conditions, details, explained, verdict
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
 
@@ -113,7 +107,7 @@ def selection_report(
         title or f"{count(k, 'column')} of {n:,}",
         sections,
         kicker="Column selection, with a proof",
-        verdict=verdict(selector.certificate_, story.stakes),
+        verdict=Verdict(*verdict(selector.certificate_, story.subject)),
         figures=story.key_figures(),
     )
 
@@ -130,9 +124,9 @@ class _Story:
         self.y = y
         self.criterion = get_criterion(selector.criterion)
         self.on_x = selector._rebuilds_x
-        self.stakes = self._stakes()
+        self.subject = self._subject()
 
-    def _stakes(self) -> Stakes:
+    def _subject(self) -> Subject:
         s = self.selector
         own = getattr(s, "feature_names_in_", None)
         include, exclude = resolve_constraints(s.include, s.exclude, self.n_columns, own)
@@ -141,8 +135,8 @@ class _Story:
         free = self.n_columns - len(include) - len(exclude)
         size = len(s.selected_)
         total = s.error_ / s.relative_error_ if s.relative_error_ > 0 else None
-        limits = conditions(self.include, self.exclude, joined)
-        return Stakes("column", size, ways(free, size - len(include)), total, limits)
+        limits = conditions(self.include, self.exclude)
+        return Subject("column", size, ways(free, size - len(include)), total, limits)
 
     # -- the parts ----------------------------------------------------------------
 
@@ -237,8 +231,8 @@ class _Story:
     def certificate(self) -> Section:
         """Words and numbers of the proof."""
         certificate = self.selector.certificate_
-        said = explained(certificate, self.stakes, len(self.selector.solutions_))
-        facts = Facts(certificate_facts(certificate, self.stakes))
+        said = explained(certificate, self.subject, len(self.selector.solutions_))
+        facts = Facts(details(certificate, self.subject))
         return Section("What is proven", [*map(Text, said), facts])
 
     def sizes(self, path: SelectionPath | None) -> list[Section]:
