@@ -55,7 +55,7 @@ def test_hostile_labels_and_names():
 
 def test_no_outliers_far_outliers_and_samples(monkeypatch):
     outline = check_page(outlier_report(TrimmedPCA(2, n_outliers=0).fit(WINE), WINE))
-    assert "no row aside" in outline.section("The rows")
+    assert "removed no row" in outline.section("The rows")
     X = WINE.copy()
     X[:3] *= 1e6
     monkeypatch.setattr(outliers, "_MOST_REGULAR", 50)

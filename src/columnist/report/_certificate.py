@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from columnist._text import count, number, percent, ways
-from columnist.report._blocks import Block, Facts, KeyFigure, Names, Section, Table, Text, Verdict
-from columnist.report._common import column_names, redundancy_section, swapped
-from columnist.report._figures import correlation_figure, history_figure
+from columnist.report._blocks import Block, KeyFigure, Names, Section, Table, Text, Verdict
+from columnist.report._common import column_names, proof_sections, redundancy_section, swapped
+from columnist.report._figures import correlation_figure
 from columnist.report._measures import Data, read_data
 from columnist.report._page import asked_section, page, reproduce_section
 from columnist.search._certificate import Certificate
-from columnist.search._words import CRITERIA, Subject, details, explained, verdict
+from columnist.search._words import CRITERIA, Subject, verdict
 
 __all__ = ["certificate_report"]
 
@@ -69,12 +69,10 @@ def certificate_report(
             "pass the data it was asked about."
         )
     subject = Subject("column", len(given), ways(data.shape[1], len(given)))
-    proven = [*map(Text, explained(certificate, subject))]
     sections = [
         asked_section(asked, _settings(certificate, data)),
         _answer(certificate, labels),
-        Section("What is proven", [*proven, Facts(details(certificate, subject))]),
-        Section("How the search went", [history_figure(certificate)]),
+        *proof_sections(certificate, subject),
         *_exchange(certificate, data, labels),
         redundancy_section(data, given, labels),
         reproduce_section(

@@ -14,7 +14,6 @@ from columnist.data._validation import resolve_constraints
 from columnist.linalg._passes import columns_of
 from columnist.report._blocks import (
     Block,
-    Facts,
     KeyFigure,
     Names,
     Note,
@@ -23,16 +22,21 @@ from columnist.report._blocks import (
     Text,
     Verdict,
 )
-from columnist.report._common import call_of, column_names, redundancy_section, swapped
+from columnist.report._common import (
+    call_of,
+    column_names,
+    proof_sections,
+    redundancy_section,
+    swapped,
+)
 from columnist.report._figures import (
     correlation_figure,
-    history_figure,
     path_figure,
     spectrum_figure,
 )
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.search._words import CRITERIA, Subject, conditions, details, explained, verdict
+from columnist.search._words import CRITERIA, Subject, conditions, verdict
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
 
@@ -89,30 +93,29 @@ def selection_report(
     True
     """
     check_is_fitted(selector)
-    story = _Story(selector, X, y, names)
+    parts = _SelectionPage(selector, X, y, names)
     sections = [
-        asked_section(asked, story.settings()),
-        story.answer(),
-        story.certificate(),
-        *story.sizes(path),
-        Section("How the search went", [history_figure(selector.certificate_)]),
-        story.spectrum(),
-        *story.targets(),
-        story.dropped(),
-        redundancy_section(story.data, selector.selected_, story.names),
-        reproduce_section(story.code()),
+        asked_section(asked, parts.settings()),
+        parts.answer(),
+        *proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
+        parts.sizes(path),
+        parts.spectrum(),
+        *parts.targets(),
+        parts.dropped(),
+        redundancy_section(parts.data, selector.selected_, parts.names),
+        reproduce_section(parts.code()),
     ]
-    k, n = len(selector.selected_), story.n_columns
+    k, n = len(selector.selected_), parts.n_columns
     return page(
         title or f"{count(k, 'column')} of {n:,}",
         sections,
         kicker="Column selection, with a proof",
-        verdict=Verdict(*verdict(selector.certificate_, story.subject)),
-        figures=story.key_figures(),
+        verdict=Verdict(*verdict(selector.certificate_, parts.subject)),
+        figures=parts.key_figures(),
     )
 
 
-class _Story:
+class _SelectionPage:
     """The parts of the report of one fitted selector."""
 
     def __init__(self, selector: ColumnSelector, X, y, names):
@@ -228,20 +231,13 @@ class _Story:
         )
         return [table, Note(text)]
 
-    def certificate(self) -> Section:
-        """Words and numbers of the proof."""
-        certificate = self.selector.certificate_
-        said = explained(certificate, self.subject, len(self.selector.solutions_))
-        facts = Facts(details(certificate, self.subject))
-        return Section("What is proven", [*map(Text, said), facts])
-
-    def sizes(self, path: SelectionPath | None) -> list[Section]:
+    def sizes(self, path: SelectionPath | None) -> Section:
         """Error against the number of columns."""
         title = "How many columns are needed"
         if path is None or len(path) < 2:
             text = "Only one number of columns was tried, so there is no curve to show."
-            return [Section(title, [Note(text)])]
-        return [Section(title, [path_figure(path, self.selector.certificate_)])]
+            return Section(title, [Note(text)])
+        return Section(title, [path_figure(path, self.selector.certificate_)])
 
     def spectrum(self) -> Section:
         """Singular values, and what no method at all can beat."""
