@@ -171,7 +171,7 @@ def test_what_is_left_out_of_large_data_is_said(monkeypatch):
     monkeypatch.setattr(module, "_MOST_ROWS", 50)
     monkeypatch.setattr(measures, "_MOST_ENTRIES", 10)
     monkeypatch.setattr(measures, "_FEWEST_ROWS", 200)
-    monkeypatch.setattr(measures, "_MOST_GRAM", 0)
+    monkeypatch.setattr(measures, "_MOST_WORK", 0)
     _, outline = reported(X, 5, search="greedy")
     dropped = outline.section("What stands for the dropped")
     assert "ends after 50 rows; 65 columns are left out" in dropped

@@ -34,12 +34,8 @@ def certificate_report(
         From :func:`columnist.certify`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The data it was asked about.
-    names : sequence of str, optional
-        Names of the columns; those of a data frame by default.
-    asked : mapping of str to str, optional
-        What was asked, in the words to be shown.
-    title : str, optional
-        Title of the page.
+    names, asked, title
+        As in :func:`selection_report`; names are those of a data frame by default.
 
     Returns
     -------

@@ -13,12 +13,24 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import count as counter
 from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
 from columnist._text import number, readable, shortened
-from columnist.plotting._picture import Axis, Band, Bars, Below, Line, Names, Picture, Points, Rule
+from columnist.plotting._picture import (
+    Axis,
+    Band,
+    Bars,
+    Below,
+    Line,
+    Mark,
+    Names,
+    Picture,
+    Points,
+    Rule,
+)
 from columnist.report._blocks import Legend
 
 __all__ = ["bars", "chart", "heat_map", "legend", "text_width"]
@@ -232,7 +244,7 @@ class _Plot:
 
 
 # What is drawn first lies below the rest.
-_DRAW = {
+_DRAW: dict[type[Mark], Any] = {
     Below: _Plot.below, Band: _Plot.band, Rule: _Plot.rule, Line: _Plot.line, Points: _Plot.points,
 }  # fmt: skip
 

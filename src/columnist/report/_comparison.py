@@ -50,10 +50,8 @@ def comparison_report(
         ``relative_error``, ``gap``, ``redundancy``, ``seconds``, ``score``, ``note``.
     bound : float, optional
         Proven: no selection has a smaller error.
-    asked : mapping of str to str, optional
-        What was asked, in the words to be shown.
-    title : str, optional
-        Title of the page.
+    asked, title
+        As in :func:`selection_report`.
 
     Returns
     -------

@@ -44,14 +44,10 @@ def outlier_report(
         Fitted.
     X : array-like of shape (n_samples, n_features)
         The rows of the fit.
-    names : sequence of str, optional
-        Names of the columns.
     labels : sequence, optional
         Names of the rows; by default the index of a data frame, else row numbers from 0.
-    asked : mapping of str to str, optional
-        What was asked, in the words to be shown.
-    title : str, optional
-        Title of the page.
+    names, asked, title
+        As in :func:`selection_report`.
 
     Returns
     -------
