@@ -11,7 +11,7 @@ from columnist._text import count, joined, number, percent, ways
 from columnist.criteria import get_criterion, leading_values
 from columnist.data._target import resolve_target
 from columnist.data._validation import resolve_constraints
-from columnist.linalg._passes import columns_of
+from columnist.linalg._passes import columns_of, squared_norms
 from columnist.report._blocks import (
     Block,
     KeyFigure,
@@ -44,6 +44,10 @@ __all__ = ["selection_report"]
 
 # Rows of the table of columns, and names in a list.
 _MOST_ROWS, _MOST_NAMES = 3000, 400
+_NOT_CENTRED = (
+    "The data are not centred, and means were not free: R² is the share of a column's sum of "
+    "squares, while correlations are about the means."
+)
 
 
 def selection_report(
@@ -178,11 +182,12 @@ class _SelectionPage:
     def key_figures(self) -> list[KeyFigure]:
         """The few numbers at the head."""
         s, certificate = self.selector, self.selector.certificate_
-        gap = "0\u00a0%" if certificate.is_optimal else percent(certificate.gap)
+        proven = certificate.is_optimal
+        gap = "0\u00a0%" if proven else percent(certificate.gap)
         return [
             KeyFigure("Kept", f"{len(s.selected_):,}", f"of {count(self.n_columns, 'column')}"),
             KeyFigure("Left unexplained", percent(s.relative_error_), f"of {self._whole()}"),
-            KeyFigure("Proven gap", gap, "of the error, at most"),
+            KeyFigure("Proven gap", gap, "optimal" if proven else "of the error, at most"),
             KeyFigure("Time", f"{number(certificate.elapsed, 3)} s", "to find and prove"),
         ]
 
@@ -199,16 +204,12 @@ class _SelectionPage:
         blocks: list[Block] = [Names("Keep these columns", kept[:_MOST_NAMES])]
         if len(kept) > _MOST_NAMES:
             blocks.append(Note(f"{len(kept) - _MOST_NAMES:,} more are in the table below."))
-        extra = (
-            f", together with {count(s.n_components, 'free direction')}" if s.n_components else ""
-        )
+        extra = count(s.n_components, "free direction") if s.n_components else ""
+        extra = f", together with {extra}" if extra else ""
         thing = "all columns" if self.on_x else "the target"
-        blocks.append(
-            Text(
-                f"By linear regression on them{extra}, {thing} can be rebuilt up to an error of "
-                f"{number(s.error_, 6)}: {percent(s.relative_error_)} of {self._whole()} is lost."
-            )
-        )
+        left = f"{percent(s.relative_error_)} of {self._whole()} is unexplained"
+        rebuilt = f"{thing} can be rebuilt up to an error of {number(s.error_, 6)}: {left}."
+        blocks.append(Text(f"By linear regression on them{extra}, {rebuilt}"))
         return Section("The answer", blocks + self._runners_up())
 
     def _runners_up(self) -> list[Block]:
@@ -248,8 +249,7 @@ class _SelectionPage:
             text = "The data are too large for their singular values to be computed here."
             return Section(title, [Note(text)])
         size = len(s.selected_) + int(s.n_components)
-        blocks: list[Block] = [Text(self._against_pca(found, size))]
-        return Section(title, [*blocks, spectrum_figure(found, size)])
+        return Section(title, [Text(self._against_pca(found, size)), spectrum_figure(found, size)])
 
     def _against_pca(self, found: Spectrum, size: int) -> str:
         if not self.on_x:
@@ -315,13 +315,9 @@ class _SelectionPage:
         order = dropped[np.argsort(r2, kind="stable")]
         blocks: list[Block] = [Text(text), *self._column_table(order), *_cut(len(order), "column")]
         if s.centering == "none" and not self.gram and self._off_centre():
-            blocks.append(
-                Note(
-                    "The data are not centred, and means were not free: R² is the share of a "
-                    "column's sum of squares, while correlations are about the means."
-                )
-            )
-        by_group = order[np.argsort(self._rank_of_representative(order), kind="stable")]
+            blocks.append(Note(_NOT_CENTRED))
+        group = np.searchsorted(s.selected_, s.representative_[order])
+        by_group = order[np.argsort(group, kind="stable")]
         blocks += correlation_figure(
             self.data, s.selected_, by_group, self.names,
             title="Correlation of kept and dropped columns",
@@ -339,30 +335,20 @@ class _SelectionPage:
         for i, leader in enumerate(leaders):
             mine = place == i
             pairs[mine] = correlations(part, [leader], shown[mine])[0]
+        names, told = self.names, [None if np.isnan(c) else float(c) for c in pairs]
         rows = [
-            (
-                self.names[j],
-                self.names[r],
-                None if np.isnan(c) else float(c),
-                float(s.column_r2_[j]),
-            )
-            for j, r, c in zip(shown, near, pairs, strict=True)
+            (names[j], names[r], c, float(s.column_r2_[j]))
+            for j, r, c in zip(shown, near, told, strict=True)
         ]
         kinds = [("Dropped column", "text"), ("Nearest kept column", "text"),
                  ("Correlation", "decimal"), ("Rebuilt by all kept (R²)", "bar")]  # fmt: skip
         table = Table("Dropped columns, the worst rebuilt first", kinds, rows)
         return [table, *([Note(f"Correlations: {remark}")] if remark else [])]
 
-    def _rank_of_representative(self, columns: np.ndarray) -> np.ndarray:
-        return np.searchsorted(self.selector.selected_, self.selector.representative_[columns])
-
     def _off_centre(self) -> bool:
         X = self.data.sampled(self.n_columns)[0].X
-        means = np.abs(np.asarray(X.mean(axis=0)).ravel())
-        sizes = np.sqrt(
-            np.asarray((X * X if isinstance(X, np.ndarray) else X.multiply(X)).mean(axis=0))
-        )
-        return bool((means > 0.01 * sizes.ravel()).any())
+        means = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        return bool((means**2 > 1e-4 * squared_norms(X) / X.shape[0]).any())
 
     def code(self) -> str:
         """Lines that give the same answer again."""
@@ -379,11 +365,8 @@ def _left_by_pca(found: Spectrum, size: int, criterion) -> float | None:
     """Relative error of as many principal components; None if it is not known."""
     values = found.values
     if criterion.name == "frobenius":
-        return (
-            float(max(1.0 - np.sum(values[:size] ** 2) / found.energy, 0.0))
-            if found.energy
-            else 0.0
-        )
+        explained = float(np.sum(values[:size] ** 2))
+        return max(1.0 - explained / found.energy, 0.0) if found.energy else 0.0
     leading = leading_values(criterion)
     if not found.complete and (leading is None or size + leading > len(values)):
         return None
