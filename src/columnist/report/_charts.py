@@ -283,7 +283,7 @@ def bars(picture: Bars, width: float = 720.0) -> str:
     for i, (name, value, text, marked) in enumerate(
         zip(ticked, finite, texts, picture.marked, strict=True)
     ):
-        cls = "c-found kept" if marked else "c-other"
+        cls = ("c-found kept" if picture.labels else "c-found") if marked else "c-other"
         y, length = 4 + i * row, abs(value) / unit * scale
         start = zero - (length if value < 0 else 0.0)
         _text(svg, room + 4, y + 16, fitted(name, room), f"name {cls}", **{"text-anchor": "end"})
