@@ -60,7 +60,7 @@ class LocalParts(ColumnParts):
     def take(self, columns):
         return self.X[:, columns]
 
-    def divided(self, scale):
+    def __truediv__(self, scale):
         return LocalParts(self.X / scale, self.edges)
 
     def filled(self):
@@ -139,7 +139,7 @@ def test_gram_is_chosen_for_short_rows_alone():
     one_long[0] = 1.0
     long = LocalParts(one_long.tocsc(), [100])
     assert second_moment.has_short_rows(long) == (
-        second_moment._PAIR * 5000.0**2 < second_moment._kernel_cost(300, long.column_counts)
+        second_moment._PAIR * 5000.0**2 < second_moment._kernel_cost(long.shape, long.column_counts)
     )
     assert not second_moment.has_short_rows(LocalParts(short.toarray(), [100]))
 

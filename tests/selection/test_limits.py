@@ -9,6 +9,7 @@ import pytest
 
 from columnist import ColumnSelector, certify, selection_path
 from columnist.criteria import get_criterion
+from columnist.data import _open
 from columnist.search import _engine as engine
 from columnist.selection import _certified as certified
 from columnist.selection import _columns as columns
@@ -192,7 +193,7 @@ def test_elapsed_is_the_whole_of_fit(clock):
         (certified, "rebuild"),
     ):
         clock.charge(owner, name, 3.0)
-    clock.charge(certified, "open_data", 0.25)
+    clock.charge(certified, "open_matrices", 0.25)
     certificate = ColumnSelector(3).fit(X).certificate_
     assert certificate.elapsed == pytest.approx(9.25)
     assert certificate.preparation == 0.0
@@ -201,13 +202,7 @@ def test_elapsed_is_the_whole_of_fit(clock):
 def test_preparation_of_blocks_is_stated(clock):
     da = pytest.importorskip("dask.array")
     X = data(8)
-    own = certified.Matrices.of_blocks.__func__
-
-    def slow(cls, *arguments, **options):
-        clock.now += 50.0
-        return own(cls, *arguments, **options)
-
-    clock.monkeypatch.setattr(certified.Matrices, "of_blocks", classmethod(slow))
+    clock.charge(_open, "_from_moments", 50.0)
     selector = ColumnSelector(3, time_limit=30.0).fit(da.from_array(X, chunks=(7, 8)))
     assert selector.certificate_.preparation == pytest.approx(50.0)
     assert selector.certificate_.elapsed >= 50.0

@@ -15,9 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist._selector import BaseSelector
 from columnist.criteria import Criterion, is_frobenius
-from columnist.data._blocks import RowBlocks, has_target
-from columnist.data._matrices import Matrices
-from columnist.data._target import resolve_target
+from columnist.data import Matrices, open_matrices, open_rows, uses_target
 from columnist.data._validation import (
     check_choice,
     check_count,
@@ -25,14 +23,11 @@ from columnist.data._validation import (
     check_room,
     check_search,
     feature_names,
-    open_data,
     random_generator,
-    read_data,
     resolve_columns,
     resolve_constraints,
     resolve_size,
 )
-from columnist.linalg._passes import merge_repeats
 from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, expired, keeps_answer, raise_pending
 from columnist.search._log import Progress
@@ -275,36 +270,23 @@ class ColumnSelector(BaseSelector):
     def _prepare(self, X, y) -> tuple[Matrices, Options]:
         """Check parameters and data, and settle the target."""
         options = self._options()
-        gram = self.input == "gram"
-        given = y is not None or has_target(X)
-        if self.target == "y" and not given:
-            raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
-        uses_y = given and self.target in ("auto", "y")
-        read = read_data if gram else open_data
-        X = read(self, X, accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64)
-        names = getattr(self, "feature_names_in_", None)
-        options = replace(options, names=None if names is None else tuple(map(str, names)))
-        if not isinstance(X, RowBlocks):
-            return self._matrices(X, y, uses_y), options
-        center, started = self.centering == "mean", time.perf_counter()
-        with at_once():
-            matrices = Matrices.of_blocks(X, y, center=center, target=uses_y)
-        # The limit is for the search: a pass may take longer than that.
-        spent = time.perf_counter() - started
-        return matrices, replace(
-            options, workers=X.workers(), deadline=options.deadline + spent, preparation=spent
-        )
-
-    def _matrices(self, X, y, uses_y: bool) -> Matrices:
-        """Data that were checked by themselves."""
-        gram = self.input == "gram"
+        gram, uses_y = self.input == "gram", uses_target(self.target, X, y)
         if gram:
-            _check_gram(X, uses_y, self.centering)
-        Y = resolve_target(y, X.shape[0]) if uses_y else None
-        X = merge_repeats(X)
-        if sp.issparse(X) and X.nnz == 0:
-            X = X.toarray() if X.shape[0] * X.shape[1] < 10**7 else X
-        return Matrices(X, Y, gram=gram, center=self.centering == "mean")
+            _check_gram_use(uses_y, self.centering)
+        with at_once():
+            matrices = open_matrices(
+                self, X, y, target=uses_y, center=self.centering == "mean", gram=gram,
+                accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64,
+            )  # fmt: skip
+        names = getattr(self, "feature_names_in_", None)
+        return matrices, replace(
+            options,
+            names=None if names is None else tuple(map(str, names)),
+            workers=matrices.workers,
+            # The limit is for the search: a pass may take longer than that.
+            deadline=options.deadline + matrices.preparation,
+            preparation=matrices.preparation,
+        )
 
     def _constraints(self, n_features: int, options: Options, matrices: Matrices):
         names = getattr(self, "feature_names_in_", None)
@@ -482,10 +464,8 @@ class ColumnSelector(BaseSelector):
         check_is_fitted(self)
         if not self._extracts():
             return super().transform(X)
-        X = open_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
-        if isinstance(X, RowBlocks):
-            return X.map(self._extract, len(self.selected_) + len(self.components_))
-        return self._extract(X)
+        rows = open_rows(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
+        return rows.map(self._extract, len(self.selected_) + len(self.components_))
 
     def _extract(self, X) -> np.ndarray:
         """Selected columns and extracted features of checked data."""
@@ -610,12 +590,8 @@ def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:
         )
 
 
-def _check_gram(G: np.ndarray, uses_y: bool, centering: str) -> None:
+def _check_gram_use(uses_y: bool, centering: str) -> None:
     if uses_y:
         raise ValueError("input='gram' has no rows to match y with: use target='X'.")
     if centering != "none":
         raise ValueError("input='gram' cannot be centred afterwards: pass a covariance matrix.")
-    if G.shape[0] != G.shape[1]:
-        raise ValueError(f"input='gram' needs a square matrix; got shape {G.shape}.")
-    if not np.allclose(G, G.T, rtol=1e-8, atol=1e-10 * np.abs(G).max(initial=0.0)):
-        raise ValueError("input='gram' needs a symmetric matrix.")

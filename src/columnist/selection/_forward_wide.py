@@ -20,10 +20,14 @@ columns have, all of them, from the kernel of the residual.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
-from columnist.linalg._column_parts import ColumnParts
-from columnist.linalg._passes import column_blocks, columns_of, squared_norms, squares_along
+from columnist.linalg._passes import (
+    column_blocks,
+    columns_of,
+    squared_norms,
+    squares_along,
+    without_empty,
+)
 from columnist.linalg._residual import DEPENDENT
 from columnist.linalg._ties import first_gain, rounding_energy
 from columnist.selection._basis import GrowingBasis
@@ -56,12 +60,7 @@ class WideForward:
 
     def __init__(self, X, capacity: int, *, center: bool = False):
         # Wide sparse data are mostly empty columns, which would only cost time.
-        self._places = np.arange(X.shape[1])
-        if sp.issparse(X):
-            self._places = np.flatnonzero(squared_norms(X))
-            X = X[:, self._places]
-        elif isinstance(X, ColumnParts):
-            self._places, X = X.places, X.filled()
+        self._places, X = without_empty(X)
         self._forms = ColumnForms(X)
         self._X, self._data = X, ShrinkingColumns(X)
         self._basis = GrowingBasis(X.shape[0], capacity, center=center)
@@ -102,9 +101,7 @@ class WideForward:
         self._drop([at])
 
     def _column(self, at: int) -> np.ndarray:
-        """One column; from elsewhere it comes with those that may be next."""
-        if not isinstance(self._X, ColumnParts):
-            return columns_of(self._X, [at])[:, 0]
+        """One column; it comes with those that may be next, which may be kept elsewhere."""
         if at not in self._near:
             count = min(_NEAR, len(self._gains))
             best = np.argpartition(-self._gains, count - 1)[:count]

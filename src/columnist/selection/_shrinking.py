@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
-from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._passes import cross, cross_and_back, energies_along
 
 __all__ = ["SHRUNK", "ShrinkingColumns"]
@@ -34,7 +32,7 @@ class ShrinkingColumns:
 
     def __init__(self, X):
         self._X, self._copied = X, False
-        self._fixed = sp.issparse(X) or isinstance(X, ColumnParts)
+        self._fixed = not isinstance(X, np.ndarray)
 
     def replace(self, columns: np.ndarray, residuals: np.ndarray) -> None:
         """Put residuals in the place of columns."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._rounding import agrees, is_trusted
 from columnist.search._certificate import Certificate
