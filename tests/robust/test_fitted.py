@@ -7,7 +7,7 @@ import pytest
 
 from columnist.robust._fitted import Points, Yardstick
 from columnist.robust._subspace import fit_subspace
-from tests.linalg.test_blocks import Slices
+from tests.data.test_blocks import Slices
 
 
 @pytest.mark.parametrize(

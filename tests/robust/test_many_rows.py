@@ -12,7 +12,7 @@ from columnist.robust._concentrate import Trimming, trimmed_error
 from columnist.robust._cutoffs import classical_cutoffs, cross_fitted_cutoffs
 from columnist.robust._many_rows import KeptRows, ManyRows, given_mean, worth_passes
 from columnist.robust._subspace import fit_subspace, subspace_of_moments
-from tests.linalg.test_blocks import Slices
+from tests.data.test_blocks import Slices
 
 cuts = st.lists(st.integers(0, 50), max_size=4)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from columnist.robust import _medians as medians
 from columnist.robust._many_rows import ManyRows
-from tests.linalg.test_blocks import Slices
+from tests.data.test_blocks import Slices
 
 
 @given(

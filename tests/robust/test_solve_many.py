@@ -14,7 +14,7 @@ from columnist.robust._many_rows import ManyRows, given_mean
 from columnist.robust._prove import prove
 from columnist.robust._solve_many import _removed_turn, _Undecided, certified_many
 from columnist.search._options import SearchOptions
-from tests.linalg.test_blocks import Slices
+from tests.data.test_blocks import Slices
 
 
 def data(seed, n=30, p=3):

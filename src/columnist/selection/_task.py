@@ -11,11 +11,12 @@ from columnist.data import Matrices
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._rounding import agrees, is_trusted
 from columnist.search._certificate import Certificate
-from columnist.search._engine import SearchResult, search
+from columnist.search._engine import search
 from columnist.search._incumbent import prefer_smaller
 from columnist.search._interrupts import expired, pending
 from columnist.search._log import SolverLog
 from columnist.search._options import SearchOptions, certificate_of
+from columnist.search._run import SearchResult
 from columnist.search._workers import current_workers
 from columnist.selection._columns import InvariantColumns, column_problem
 from columnist.selection._duplicates import distinct_columns
