@@ -189,7 +189,7 @@ def test_several_targets(selector):
 def test_nobody_is_forgotten():
     public = {name for name in family.__all__ if isinstance(getattr(family, name), type)}
     tested = {type(each).__name__ for each in [*PLAIN, *VALUES, *LABELS, *SEVERAL]}
-    assert public - tested == {"PathStep", "SelectionPath", "Solution"}
+    assert public - tested == {"FastSelector", "PathStep", "SelectionPath", "Solution"}
 
 
 def compositions(total: int):

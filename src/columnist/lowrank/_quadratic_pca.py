@@ -143,7 +143,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         penalties = self._penalties()
         balanced = penalties[0] / table.unit, penalties[1] / table.unit
         if table.missing is None:
-            U, sigma, V = leading_svd(table, self.n_components, np.random.default_rng(0))
+            U, sigma, V = leading_svd(table, self.n_components)
             sigma = np.maximum(sigma - np.sqrt(balanced[0]) * np.sqrt(balanced[1]), 0.0)
             self.n_iter_ = 1
         else:
@@ -178,7 +178,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
     def _iterate(self, table: Table, alpha_scores: float, alpha_loadings: float):
         """Singular triplets of the model for a table with holes."""
         n_components = self.n_components
-        _, sigma, V = leading_svd(table, n_components, np.random.default_rng(0))
+        _, sigma, V = leading_svd(table, n_components)
         X, Y = np.zeros((table.shape[0], n_components)), V * np.sqrt(sigma)
         work, objectives = Filled(table), [np.inf]
         while len(objectives) <= self.max_iter:

@@ -136,6 +136,6 @@ class Solver:
         part = self.table.take(columns)
         point = np.zeros(found.X.shape)
         size = min(rank, len(columns))
-        point[:, :size] = leading_svd(part, size, np.random.default_rng(0))[0]
+        point[:, :size] = leading_svd(part, size)[0]
         starts = [Start(np.linalg.qr(point)[0]), Start(found.X, found.Y)]
         return self.solve(0.0, starts=starts, columns=columns)

@@ -50,12 +50,12 @@ def first_points(
     """
     if loss == "robust":
         balanced = _unit_rows(table)
-        points = [leading_svd(balanced, rank, rng)[0], _longest(balanced, rank)]
-        points.append(leading_svd(table, rank, rng)[0])
+        points = [leading_svd(balanced, rank)[0], _longest(balanced, rank)]
+        points.append(leading_svd(table, rank)[0])
         points += [rng.standard_normal(points[0].shape) for _ in range(n_starts - 3)]
     else:
         norms = table.column_norms()
-        points = [leading_svd(table, rank, rng)[0], _longest(table, rank)]
+        points = [leading_svd(table, rank)[0], _longest(table, rank)]
         points += [_columns(table, _drawn(norms, rank, rng)) for _ in range(n_starts - 2)]
     return [Start(np.linalg.qr(point)[0]) for point in points[:n_starts]]
 

@@ -181,9 +181,7 @@ def _median_of_observed(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
     return medians
 
 
-def leading_svd(
-    table: Table, rank: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def leading_svd(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The ``rank`` leading singular triplets U, sigma, V; missing entries count as zero.
 
     Parameters
@@ -192,8 +190,6 @@ def leading_svd(
         Data.
     rank : int
         Number of triplets, at most min(n, p).
-    rng : numpy.random.Generator
-        Start of the iteration for a large table; the result does not depend on it.
 
     Returns
     -------
@@ -219,9 +215,9 @@ def leading_svd(
         dtype=np.float64,
     )
     if rank >= least // 2:  # a basis of the whole range is hardly larger than the answer
-        Q = randomized_range(operator, least, rng=rng)
+        Q = randomized_range(operator, least, rng=np.random.default_rng(0))
         V, sigma, Wt = scipy.linalg.svd(table.cross(Q), full_matrices=False, check_finite=False)
         return Q @ Wt[:rank].T, sigma[:rank], V[:, :rank]
-    U, sigma, Vt = svds(operator, k=rank, v0=rng.standard_normal(least))
+    U, sigma, Vt = svds(operator, k=rank, v0=np.random.default_rng(0).standard_normal(least))
     order = np.argsort(-sigma)
     return U[:, order], sigma[order], Vt[order].T
