@@ -12,9 +12,8 @@ from columnist.linalg import _passes as passes
 from columnist.linalg import _second_moment as second_moment
 from columnist.linalg._column_parts import ColumnParts, total
 from columnist.selection import _leverage as leverage
-from columnist.selection._forward_target import TargetForward
-from columnist.selection._forward_wide import WideForward
-from columnist.selection._kernel import ColumnForms
+from columnist.selection._forward_states import TargetForward
+from columnist.selection._forward_wide import ColumnForms, WideForward
 from columnist.selection._leverage import right_vectors
 from columnist.selection._rrqr import pivoted_columns
 
@@ -114,7 +113,7 @@ def test_kernel_and_forms(data, short, monkeypatch):
         assert not second_moment.has_short_rows(parts)
         return
     monkeypatch.setattr(second_moment, "has_short_rows", lambda X: short)
-    monkeypatch.setattr("columnist.selection._kernel.has_short_rows", lambda X: short)
+    monkeypatch.setattr("columnist.selection._forward_wide.has_short_rows", lambda X: short)
     monkeypatch.setattr(second_moment, "_PRODUCT", 7)
     monkeypatch.setattr(passes, "_BLOCK", 150)
     K = X @ X.T

@@ -12,8 +12,7 @@ from columnist.data._validation import check_count, check_real
 from columnist.linalg._ties import ranked
 from columnist.lowrank._base import LowRankModel, check_rank, read_table, ridge_inverse
 from columnist.lowrank._factors import objective_of
-from columnist.lowrank._filled import Filled
-from columnist.lowrank._table import Table, leading_svd
+from columnist.lowrank._table import Filled, Table, leading_svd
 
 __all__ = ["QuadraticPCA"]
 

@@ -20,10 +20,8 @@ from columnist.data._validation import (
 )
 from columnist.linalg._passes import columns_of
 from columnist.selection._base import FastSelector
-from columnist.selection._forward_gram import GramForward
 from columnist.selection._forward_powers import BlockForward
-from columnist.selection._forward_spectrum import SpectrumForward
-from columnist.selection._forward_target import TargetForward
+from columnist.selection._forward_states import GramForward, SpectrumForward, TargetForward
 from columnist.selection._forward_wide import WideForward
 
 __all__ = ["ForwardSelector"]
