@@ -195,7 +195,7 @@ def test_log_ends_with_the_certificate(capsys, criterion):
     RobustPCA(1, n_outliers=2, criterion=criterion, verbose=True).fit(X)
     printed = capsys.readouterr().out
     assert "Incumbent" in printed
-    assert "proven optimal" in printed
+    assert "optimal (no other choice has a smaller error)" in printed
 
 
 @pytest.mark.parametrize("scale", [1e-140, 1e-80, 1e80, 1e140])

@@ -13,10 +13,9 @@ from typing import Any
 
 from columnist.cli._errors import BadInput, in_options
 from columnist.cli._options import Telling
-from columnist.cli._text import count, number, percent, plain, seconds, visible
+from columnist.cli._text import plain, visible
 
-__all__ = ["Screen", "certificate_facts", "certificate_json", "check_outputs"]
-__all__ += ["show_certificate", "write_page"]
+__all__ = ["Screen", "certificate_json", "check_outputs", "show_certificate", "write_page"]
 
 # Columns of a table that is not for a terminal: never wrapped, so that grep and awk can read it.
 _ENDLESS = 100_000
@@ -285,31 +284,12 @@ def _check_format(path: str, blocks: bool) -> None:
 # -- pieces that several commands show ---------------------------------------------
 
 
-def certificate_facts(certificate) -> dict[str, str]:
-    """A certificate as names and values."""
-    from columnist.search._certificate import STATUSES
-
-    meaning = STATUSES.get(certificate.status, "").removeprefix("proven optimal: ")
-    facts = {
-        "status": f"{certificate.status} ({meaning})",
-        "error": f"{number(certificate.error, 8)} ({certificate.criterion})",
-        "lower bound": number(certificate.lower_bound, 8),
-        "gap": percent(certificate.gap),
-    }
-    if certificate.a_priori_bound is not None:
-        facts["a priori"] = f"error - optimum <= {number(certificate.a_priori_bound)}"
-    facts["search"] = f"{count(certificate.nodes_expanded, 'node')}, {seconds(certificate.elapsed)}"
-    if certificate.preparation > 0.0:
-        facts["preparation"] = (
-            f"{seconds(certificate.preparation)} of these, outside the time limit"
-        )
-    return facts
-
-
 def show_certificate(screen: Screen, certificate) -> None:
     """The certificate below a table."""
+    from columnist.search._words import facts
+
     screen.heading("Certificate")
-    screen.facts(certificate_facts(certificate))
+    screen.facts(facts(certificate))
 
 
 def certificate_json(certificate, *, history: bool = True) -> dict[str, Any] | None:

@@ -26,14 +26,13 @@ from columnist.cli._scan import (
     column_facts,
 )
 from columnist.cli._text import count, listed
+from columnist.data import Matrices, matrices_of
 from columnist.data._array_rows import ArrayRows, as_rows
 from columnist.data._blocks import RowBlocks
-from columnist.data._matrices import Matrices
-from columnist.data._target import resolve_target
 from columnist.io import Table
 from columnist.io._gaps import find_gaps
 from columnist.io._stream import Part, write_parts
-from columnist.linalg._passes import merge_repeats, squared_norms
+from columnist.linalg._passes import squared_norms
 
 __all__ = ["Data", "File", "FileHere", "prepare", "read_label"]
 
@@ -287,10 +286,7 @@ class Data:
 
     def matrices(self, explains: str, *, center: bool) -> Matrices:
         """What errors are computed from: X alone, or X and the target."""
-        if not self.in_memory:
-            return Matrices.of_blocks(self.X, self.y, center=center, target=explains == "y")
-        Y = resolve_target(self.y, self.X.shape[0]) if explains == "y" else None
-        return Matrices(merge_repeats(self.X), Y, center=center)
+        return matrices_of(self.X, self.y, target=explains == "y", center=center)
 
     def for_report(self, explains: str) -> tuple[Any, Any]:
         """X, and the target if it is explained; of rows elsewhere a few that stand for all."""

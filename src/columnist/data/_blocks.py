@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._column_parts import ColumnParts, largest_entry
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
-__all__ = ["RowBlocks", "has_target", "open_blocks", "register_blocks"]
+__all__ = ["RowBlocks", "open_blocks", "register_blocks"]
 
 # Library of a collection -> module of this package that opens it, imported when it is met.
 _KEEPERS = {"dask": "columnist.distributed._rows"}
@@ -128,7 +128,7 @@ class RowBlocks(ABC):
 
     def largest(self) -> float:
         """Largest entry in absolute value."""
-        return self.fold(_largest, max)
+        return self.fold(largest_entry, max)
 
     def gather(self) -> np.ndarray | sp.csr_array:
         """All rows in one array."""
@@ -176,11 +176,6 @@ def open_blocks(X) -> RowBlocks | None:
     return None if opener is None else opener(X)
 
 
-def has_target(X) -> bool:
-    """Whether X are blocks whose target came with the rows."""
-    return isinstance(X, RowBlocks) and X.has_target
-
-
 def register_blocks(library: str, opener: Callable[[Any], RowBlocks | None]) -> None:
     """Say how collections of a library are opened; ``opener`` may decline with None."""
     _OPENERS[library] = opener
@@ -188,8 +183,3 @@ def register_blocks(library: str, opener: Callable[[Any], RowBlocks | None]) -> 
 
 def _itself(block):
     return block
-
-
-def _largest(block) -> float:
-    values = block.data if sp.issparse(block) else block
-    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

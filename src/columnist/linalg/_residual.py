@@ -9,6 +9,7 @@ import scipy.linalg
 from scipy.linalg.lapack import dgeqrf, dorgqr
 
 from columnist.linalg import _rounding as rounding
+from columnist.linalg._column_parts import summed
 from columnist.linalg._passes import column_blocks
 from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 
@@ -157,7 +158,8 @@ def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.where(values > floor, values, 0.0)
 
 
-def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -> float:
+@summed
+def blocked_energy(target, Q: np.ndarray, *, center: bool = False) -> float:
     """Sum of squares of ``target`` (m x q) after projecting out the orthonormal Q (m x j).
 
     Works on a block of columns at a time, in float64; with ``center`` their means go first.
