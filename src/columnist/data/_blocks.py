@@ -40,6 +40,8 @@ class RowBlocks(ABC):
     is_sparse: bool
     # Whether the rows can be visited, and visited again.
     keeps_rows: bool = True
+    # Whether they are all here, in this process.
+    in_memory: bool = False
     # Anything with the columns' number and names, for scikit-learn's checks.
     header: Any
 

@@ -19,7 +19,15 @@ from columnist.linalg._column_parts import is_sparse
 from columnist.linalg._passes import columns_of, cross, energies_along
 from columnist.linalg._reduce import power_of_two
 from columnist.linalg._residual import Basis, blocked_energy, singular_values_outside
-from columnist.linalg._rounding import CONSTANT, DEPENDENT, DOUBTFUL, EPS, allowance, is_trusted
+from columnist.linalg._rounding import (
+    CONSTANT,
+    DEPENDENT,
+    DOUBTFUL,
+    EPS,
+    allowance,
+    is_trusted,
+    rank_floor,
+)
 
 if TYPE_CHECKING:
     from columnist.data._matrices import Matrices
@@ -237,7 +245,7 @@ def _energy_outside(matrices: Matrices, Q: np.ndarray, inside: float) -> float:
     left = whole - inside
     if left < _CANCELLATION * whole and not sparse:
         return blocked_energy(target, Q, center=False)
-    floor = (max(target.shape) * np.finfo(float).eps) * whole
+    floor = rank_floor(target.shape, whole)
     return left if left > floor else 0.0
 
 
@@ -294,5 +302,5 @@ def _gram_spectrum(X, mean, Q, caught) -> np.ndarray:
         gram = gram - Q @ (Q.T @ gram)
         gram = gram - (gram @ Q) @ Q.T
     values = np.linalg.eigvalsh(0.5 * (gram + gram.T))[::-1]
-    floor = len(gram) * np.finfo(float).eps * float(X.multiply(X).sum())
+    floor = rank_floor(gram.shape, float(X.multiply(X).sum()))
     return np.sqrt(np.where(values > floor, values, 0.0))

@@ -162,6 +162,7 @@ class Run:
                         self.stop = self._limit(strategy)
                     if self.stop is not None:
                         return
+                self._settle()
                 if self.stop is not None:
                     return
         except (KeyboardInterrupt, MemoryError, PrecisionError) as end:
@@ -172,6 +173,13 @@ class Run:
             if self.stop == "interrupted":
                 self.log.message("Interrupted: keeping the best choice so far.")
 
+    def _settle(self) -> None:
+        """End if what a strategy has proven is enough."""
+        if self.stop is None and self.pool.capacity == 1 and self.is_proven():
+            self.stop = "optimal"
+        elif self.stop is None and self.within_gap():
+            self.stop = "gap_reached"
+
     def _limit(self, strategy: Strategy) -> str | None:
         """The limit that is reached, if any."""
         if pending():
@@ -180,7 +188,7 @@ class Run:
             return None
         if self.expanded >= self.limits.max_nodes:
             return "node_limit"
-        if time.perf_counter() > self.limits.deadline:
+        if self.expired():
             return "time_limit"
         return "memory_limit" if strategy.n_bytes > self.limits.max_memory else None
 
@@ -197,7 +205,7 @@ class Run:
     def prove(self, bound: float) -> None:
         """Take notice that no choice has a smaller error."""
         if np.isfinite(bound):
-            self.proven = max(self.proven, bound)
+            self.proven = max(self.proven, float(bound))
 
     def bound(self) -> float:
         """Proven lower bound; never falls."""
