@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import svdvals
 from sklearn.utils.validation import check_consistent_length
 
 from columnist._target import open_target
@@ -41,6 +42,7 @@ from columnist.linalg.residual import (
 )
 from columnist.linalg.rounding import CONSTANT, DEPENDENT, DOUBTFUL, EPS, allowance, is_trusted
 from columnist.linalg.threads import single_threaded_blas
+from columnist.linalg.verified import Verified, verified_residual
 
 __all__ = ["Matrices", "gathered", "in_memory"]
 
@@ -211,16 +213,21 @@ class Matrices:
     ) -> tuple[float, float]:
         """Two numbers between which the error of a choice lies, from the data themselves.
 
-        What double precision leaves open is computed again in double-double arithmetic, if that
-        is affordable and the error may be below ``limit``. This is where a claim of a search is
-        confirmed.
+        What double precision leaves open is computed again in better arithmetic, if that is
+        affordable and the error may be below ``limit``: only the residual, or, where rounding of
+        the entries may be all there is, everything. This is where a claim of a search is confirmed.
         """
         data = self._written_out()
         if data is not self:
             return data.interval(subset, criterion, n_components, limit)
+        least = float(criterion.value(np.zeros(1)))
+        # Where few targets are left, the sharper one is the cheaper one, too.
+        ways = [self._double_interval, self._verified_interval]
+        for way in ways[::-1] if 2 * len(subset) > self.n_features else ways:
+            low, high = way(subset, criterion, n_components)
+            if low >= limit or is_trusted(low, high, least):
+                return low, high
         low, high = self._double_interval(subset, criterion, n_components)
-        if low >= limit or is_trusted(low, high, float(criterion.value(np.zeros(1)))):
-            return low, high
         if self.source is not None:
             return self.source().interval(subset, criterion, n_components, limit)
         if self.sample:  # better arithmetic on them tells nothing about the rows they stand for
@@ -265,6 +272,54 @@ class Matrices:
         ends = [np.maximum(sigma - doubt, 0.0), sigma + doubt]
         low, high = (float(criterion.value(balanced.unit * values)) for values in ends)
         return low, high
+
+    def _verified_interval(self, subset, criterion, n_components) -> tuple[float, float]:
+        """The same from residuals that are computed in better arithmetic; nothing is known where
+        their size may be the rounding of entries.
+
+        Each moment of the residuals exceeds the true one by no more than what is inside the span.
+        """
+        least = float(criterion.value(np.zeros(1)))
+        if self.gram or self.sample or not isinstance(self.X, np.ndarray):
+            return least, np.inf
+        targets = self._targets_left(subset)
+        if not len(targets):
+            return least, least
+        scale = power_of_two(targets)
+        found, rank = self._verified(subset, targets / scale)
+        if found is None:
+            return least, np.inf
+        if is_frobenius(criterion) and n_components == 0:
+            low, high = found.energy()
+            return (self.unit * scale) ** 2 * low, (self.unit * scale) ** 2 * high
+        ends = (values[n_components:rank] for values in found.singular_values())
+        low, high = (
+            float(criterion.value(self.unit * scale * values if len(values) else np.zeros(1)))
+            for values in ends
+        )
+        return low, high
+
+    def _targets_left(self, subset: Sequence[int]) -> np.ndarray:
+        """Targets, one per row, but for zeros and columns that are chosen."""
+        which = range(self.target.shape[1])
+        if self.Y is None:
+            which = np.delete(which, list(subset))
+        targets = columns_of(self.target, which).T
+        return targets[targets.any(axis=1)]
+
+    def _verified(self, subset: Sequence[int], targets: np.ndarray) -> tuple[Verified | None, int]:
+        """Residuals, if all of them are clearly more than rounding, and their rank."""
+        m = len(self.X)
+        rank = min(len(targets), m - self.center - len(subset))
+        if rank <= 0 or m * (len(subset) + 1.0) * (len(subset) + len(targets)) > _MOST_ACCURATE:
+            return None, rank
+        columns = _near_one(columns_of(self.X, list(subset)).T)
+        if self.center:
+            columns = np.vstack([np.ones(m), columns])
+        found = verified_residual(columns, np.ascontiguousarray(targets))
+        if found is None or not _is_clear(found.rest, np.linalg.norm(targets, axis=1), rank):
+            return None, rank
+        return found, rank
 
     def _rank_outside(self, subset: Sequence[int], basis: Basis) -> int:
         """Singular values of a residual that may differ from zero: the others are rounding."""
@@ -331,14 +386,12 @@ class Matrices:
             chosen = list(subset)
             lengths = np.sqrt(accurate.squares((hi, lo)))
             return (hi[chosen], lo[chosen]), (hi, lo), lengths
-        columns = columns_of(self.X, list(subset)).T
-        largest = np.abs(columns).max(axis=1, initial=0.0)
-        units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+        columns = _near_one(columns_of(self.X, list(subset)).T)
         target = self.target
         target = target.toarray() if sp.issparse(target) else target
         target = (target / power_of_two(target)).T
         lengths = np.linalg.norm(target, axis=1)
-        both = [_doubled(columns / units[:, None]), _doubled(target)]
+        both = [_doubled(columns), _doubled(target)]
         if self.center:
             both = [_constant_free(part) for part in both]
             # Entries are rounded once, whatever was done to what is left of them since.
@@ -423,6 +476,21 @@ def _coefficient_sizes(columns: np.ndarray, targets: np.ndarray) -> np.ndarray:
     units = [A / np.maximum(np.linalg.norm(A, axis=1), 1e-300)[:, None] for A in (columns, targets)]
     coefficients = np.linalg.lstsq(units[0].T, units[1].T, rcond=DEPENDENT)[0]
     return np.sqrt(1.0 + np.square(coefficients).sum(axis=0))
+
+
+def _near_one(vectors: np.ndarray) -> np.ndarray:
+    """Vectors divided by powers of two, which rounds nothing, so that entries are near 1."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    return np.ascontiguousarray(vectors / units[:, None])
+
+
+def _is_clear(rest: np.ndarray, lengths: np.ndarray, rank: int) -> bool:
+    """Whether nothing that is left of targets of these lengths may be the rounding of entries."""
+    if not (np.linalg.norm(rest, axis=1) > _SMALL_REST * lengths).all():
+        return False
+    shares = rest / lengths[:, None]
+    return len(rest) == 1 or float(svdvals(shares, check_finite=False)[rank - 1]) > _SUSPECT
 
 
 def _doubled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

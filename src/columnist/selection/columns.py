@@ -127,6 +127,7 @@ class _Columns:
         self.candidates = np.setdiff1d(everything, self.include).astype(np.int32)
         self.target = np.sqrt(reduced.weights)
         self._evaluate: Callable[..., tuple[float, float]] | None = evaluate
+        self._known: dict[tuple[int, ...], tuple[float, float]] = {}
         self.least = float(criterion.value(np.zeros(1)))
 
     @cached_property
@@ -177,7 +178,16 @@ class _Columns:
 
     def interval(self, subset: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
         """Where the error of a complete choice lies: by QR of its reduced columns, and from the
-        data where that is not sharp enough."""
+        data where that is not sharp enough. What is known for good is remembered."""
+        subset = tuple(sorted(subset))
+        if subset in self._known:
+            return self._known[subset]
+        ends = self._measured(subset, limit)
+        if ends[0] < limit:
+            self._known[subset] = ends
+        return ends
+
+    def _measured(self, subset: tuple[int, ...], limit: float) -> tuple[float, float]:
         if self._evaluate is not None and not self.exact:
             return self._evaluate(subset, limit)
         low, high = self._reduced_interval(subset)
