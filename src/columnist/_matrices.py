@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from columnist.linalg.passes import (
     columns_of,
     cross,
     energies_along,
+    others,
     squared_norms,
     without_means,
 )
@@ -175,8 +176,10 @@ class Matrices:
 
     def balanced(self) -> tuple[Matrices, float, float]:
         """The same with entries that can be squared safely, and what X and Y were divided by."""
-        if self.safe:
-            return self, 1.0, 1.0
+        return (self, 1.0, 1.0) if self.safe else self._balanced
+
+    @cached_property
+    def _balanced(self) -> tuple[Matrices, float, float]:
         x_scale = self._x_scale()
         y_scale = x_scale if self.Y is None else power_of_two(self.Y)
         if can_be_squared(x_scale) and can_be_squared(y_scale):
@@ -221,13 +224,14 @@ class Matrices:
         if data is not self:
             return data.interval(subset, criterion, n_components, limit)
         least = float(criterion.value(np.zeros(1)))
-        # Where few targets are left, the sharper one is the cheaper one, too.
+        # With many columns, of which little is left, only the sharper one is likely to do.
         ways = [self._double_interval, self._verified_interval]
-        for way in ways[::-1] if 2 * len(subset) > self.n_features else ways:
-            low, high = way(subset, criterion, n_components)
-            if low >= limit or is_trusted(low, high, least):
-                return low, high
-        low, high = self._double_interval(subset, criterion, n_components)
+        low, high = least, np.inf
+        for way in ways[::-1] if 3 * len(subset) > self.n_features else ways:
+            ends = way(subset, criterion, n_components)
+            if ends[0] >= limit or is_trusted(*ends, least):
+                return ends
+            low, high = max(low, ends[0]), min(high, ends[1])
         if self.source is not None:
             return self.source().interval(subset, criterion, n_components, limit)
         if self.sample:  # better arithmetic on them tells nothing about the rows they stand for
@@ -301,10 +305,8 @@ class Matrices:
 
     def _targets_left(self, subset: Sequence[int]) -> np.ndarray:
         """Targets, one per row, but for zeros and columns that are chosen."""
-        which = range(self.target.shape[1])
-        if self.Y is None:
-            which = np.delete(which, list(subset))
-        targets = columns_of(self.target, which).T
+        taken = subset if self.Y is None else ()
+        targets = columns_of(self.target, others(self.target.shape[1], taken)).T
         return targets[targets.any(axis=1)]
 
     def _verified(self, subset: Sequence[int], targets: np.ndarray) -> tuple[Verified | None, int]:
@@ -490,7 +492,9 @@ def _is_clear(rest: np.ndarray, lengths: np.ndarray, rank: int) -> bool:
     if not (np.linalg.norm(rest, axis=1) > _SMALL_REST * lengths).all():
         return False
     shares = rest / lengths[:, None]
-    return len(rest) == 1 or float(svdvals(shares, check_finite=False)[rank - 1]) > _SUSPECT
+    # Squares tell where all is well; only what they do not show needs singular values.
+    least = float(np.linalg.eigvalsh(shares @ shares.T)[-rank])
+    return least > _SMALL_REST**2 or svdvals(shares, check_finite=False)[rank - 1] > _SUSPECT
 
 
 def _doubled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

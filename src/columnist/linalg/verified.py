@@ -27,7 +27,7 @@ __all__ = ["Verified", "verified_residual"]
 _WORK = 64
 # Rounding of the columns' directions from which a QR no longer tells how far apart they are.
 _TURNED = 1e-3
-# Roundings, in units of the allowance, of a sum of squares.
+# Roundings, in units of the allowance, of entries and of sums of their squares.
 _SUMS = 8
 
 
@@ -53,7 +53,7 @@ class Verified(NamedTuple):
     def singular_values(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and largest singular values that the true residuals can have."""
         found = svdvals(self.rest, check_finite=False)
-        doubt = allowance(len(found), found[0]) + float(np.linalg.norm(self.off))
+        doubt = allowance(_SUMS + len(found), found[0]) + float(np.linalg.norm(self.off))
         inside = float(np.linalg.norm(self.inside))
         low = np.sqrt(np.maximum(found - inside, 0.0) * (found + inside))
         return np.maximum(low - doubt, 0.0), found + doubt
@@ -76,7 +76,7 @@ def verified_residual(columns: np.ndarray, targets: np.ndarray) -> Verified | No
     array([[ 1., -1.,  3.]])
     """
     k, m = columns.shape
-    lengths = np.linalg.norm(columns, axis=1)
+    lengths = _lengths(columns)
     if not k or not lengths.all():
         return None
     units = columns / lengths[:, None]
@@ -91,8 +91,12 @@ def verified_residual(columns: np.ndarray, targets: np.ndarray) -> Verified | No
     shares = dtrtrs(factor[:k], caught)[0]
     coefficients = np.ascontiguousarray((shares / lengths[:, None]).T)
     rest = accurate.combined(columns, targets, coefficients)
-    left = np.linalg.norm(rest, axis=1)
-    inside = np.linalg.norm(dtrtrs(factor[:k], units @ rest.T, trans=1)[0], axis=0)
-    sizes = np.linalg.norm(targets, axis=1) + np.abs(coefficients) @ lengths
+    inside = _lengths(dtrtrs(factor[:k], units @ rest.T, trans=1)[0].T)
+    sizes = _lengths(targets) + np.abs(coefficients) @ lengths
     # What is in the span is seen through a factor that rounding turned, too.
-    return Verified(rest, 1.01 * inside + 2.0 * turned * left, (4 * k * EPS) ** 2 * sizes)
+    inside = 1.01 * inside + 2.0 * turned * _lengths(rest)
+    return Verified(rest, inside, (4 * k * EPS) ** 2 * sizes)
+
+
+def _lengths(vectors: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from columnist.linalg.passes import others
 from columnist.linalg.residual import graded_basis
 from columnist.selection.task import Outcome, confirmed_error, solve
 
@@ -23,7 +24,7 @@ def choose(
     in it where they belong. ``quiet`` leaves out the warning about the rank; ``start`` holds known
     selections; ``distinct`` is as in :func:`columnist.selection.task.solve`. No input validation.
     """
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    allowed = others(matrices.n_features, [*include, *exclude])
     enough = _useful_size(reduced, size, include, allowed)
     if enough < size and not quiet:
         warnings.warn(

@@ -9,6 +9,7 @@ import numpy as np
 
 from columnist._matrices import Matrices
 from columnist._search import SearchOptions, certificate_of
+from columnist.linalg.passes import others
 from columnist.linalg.reduce import Reduced
 from columnist.linalg.rounding import agrees, is_trusted
 from columnist.search.certificate import Certificate
@@ -56,7 +57,7 @@ def solve(
 
     ``distinct`` are the allowed columns but for copies and zeros, if that is known already.
     """
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    allowed = others(matrices.n_features, [*include, *exclude])
     candidates = allowed
     if options.n_solutions == 1:
         if distinct is None:
