@@ -89,7 +89,7 @@ def test_verified_residuals_enclose_the_error(kind, criterion):
             )
             matrices = Matrices(X, target, center=center)
             for subset in combinations(range(6), 4):
-                low, high = matrices._verified_interval(subset, own, n_components)
+                low, high = _errors._verified_interval(matrices, subset, own, n_components)
                 least, most = truth.of(subset)
                 assert low <= most * (1.0 + 1e-15)
                 assert high >= least * (1.0 - 1e-15)
@@ -101,9 +101,9 @@ def test_rounding_of_entries_is_left_to_better_arithmetic():
     X = np.random.default_rng(0).standard_normal((9, 4))
     X[:, 3] = X[:, :3] @ [1.0, 2.0, 3.0]
     own = get_criterion("frobenius")
-    assert Matrices(X)._verified_interval((0, 1, 2), own, 0) == (0.0, np.inf)
+    assert _errors._verified_interval(Matrices(X), (0, 1, 2), own, 0) == (0.0, np.inf)
     assert Matrices(X).interval((0, 1, 2), own) == (0.0, 0.0)
-    assert Matrices(X)._verified_interval((0, 1, 2, 3), own, 0) == (0.0, 0.0)
+    assert _errors._verified_interval(Matrices(X), (0, 1, 2, 3), own, 0) == (0.0, 0.0)
 
 
 def test_intervals_of_gram_matrices():

@@ -182,7 +182,7 @@ def choose(
     in it where they belong. ``quiet`` leaves out the warning about the rank; ``start`` holds known
     selections; ``distinct`` is as in :func:`columnist.selection._task.solve`. No input validation.
     """
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    allowed = others(matrices.n_features, [*include, *exclude])
     enough = _useful_size(reduced, size, include, allowed)
     if enough < size and not quiet:
         warnings.warn(
