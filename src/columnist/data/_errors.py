@@ -59,6 +59,7 @@ def error_of(
     n_components: int = 0,
 ) -> float:
     """Error of a choice, recomputed from the data themselves."""
+    matrices = matrices.written
     Q = matrices.basis(subset).Q
     if is_frobenius(criterion) and n_components == 0:
         return matrices.unit**2 * _energy(matrices, Q)
@@ -79,6 +80,7 @@ def interval_of(
     is affordable and the error may be below ``limit``. This is where a claim of a search is
     confirmed.
     """
+    matrices = matrices.written
     low, high = _double_interval(matrices, subset, criterion, n_components)
     if low >= limit or is_trusted(low, high, float(criterion.value(np.zeros(1)))):
         return low, high
