@@ -61,6 +61,7 @@ def error_of(
     n_components: int = 0,
 ) -> float:
     """Error of a choice, recomputed from the data themselves."""
+    matrices = matrices.written
     Q = matrices.basis(subset).Q
     if is_frobenius(criterion) and n_components == 0:
         return matrices.unit**2 * _energy(matrices, Q)
@@ -81,6 +82,7 @@ def interval_of(
     affordable and the error may be below ``limit``: only the residual, or, where rounding of
     the entries may be all there is, everything. This is where a claim of a search is confirmed.
     """
+    matrices = matrices.written
     least = float(criterion.value(np.zeros(1)))
     # With many columns, of which little is left, only the sharper one is likely to do.
     ways = [_double_interval, _verified_interval]
