@@ -16,9 +16,10 @@ from benchmarks.data import Sets
 from benchmarks.measure import Row, dense_seconds, timed
 from columnist.criteria import Frobenius
 from columnist.linalg._reduce import reduce_data
-from columnist.search._engine import Limits, SearchResult, search
+from columnist.search._engine import search
 from columnist.search._log import Progress
 from columnist.search._policies import get_policy
+from columnist.search._run import Limits, SearchResult
 from columnist.selection._columns import column_problem
 
 __all__ = ["TITLE", "rows"]

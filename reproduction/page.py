@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from columnist.report import KeyFigure, Note, Section, Table, Text, Verdict
-from columnist.report import _page as report_page
+from columnist.report import page as report_page
 from reproduction.cells import VERDICTS, Cell, ours_text
 from reproduction.markdown import TITLE, state_of
 from reproduction.results import Reproduction, TableResult

@@ -30,8 +30,8 @@ from columnist.criteria import Frobenius
 from columnist.datasets._sources import read_arff, read_table
 from columnist.metrics import reconstruction_error
 from columnist.search._certificate import STATUSES
-from tests.data import load_multilabel, load_vehicle
 from tests.oracles.textbook import textbook_search
+from tests.real_data import load_multilabel, load_vehicle
 
 
 def test_textbook_rows_agree_on_the_optimum():

@@ -21,13 +21,14 @@ SOURCE = REPOSITORY / "src" / "columnist"
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
 DATA = {"data"} | CORE
-SHARED = {"search", "_selector", "metrics", "datasets", "io"} | DATA
+SHARED = {"search", "_selector", "_text", "metrics", "datasets", "io"} | DATA
 
 ALLOWED: dict[str, set[str]] = {
     "criteria": set(),
+    "_text": set(),
     "linalg": {"criteria"},
     "data": CORE,
-    "search": CORE,
+    "search": CORE | {"_text"},
     "_selector": DATA,
     "metrics": DATA,
     "io": {"data"},

@@ -33,7 +33,7 @@ def test_strict_fails_where_there_is_something_better(cli, wine):
     best = ["alcalinity_of_ash", "flavanoids", "color_intensity"]
     answer = cli("certify", wine, *best, *ONLY, "--strict")
     assert answer.code == 0
-    assert "No other selection of this size is better." in answer.out
+    assert "No other selection of this size has a smaller error." in answer.out
 
 
 def test_columns_come_from_many_places(cli, wine, tmp_path):

@@ -5,21 +5,28 @@ from __future__ import annotations
 import pytest
 
 from columnist import Certificate
-from columnist.cli._show import certificate_facts, certificate_json
-from columnist.search._certificate import STATUSES
+from columnist.cli._options import Telling
+from columnist.cli._output import Screen
+from columnist.cli._show import certificate_json, show_certificate
+from columnist.search._words import STATUSES
+
+
+def shown(capsys, certificate) -> str:
+    show_certificate(Screen(Telling(json=False, quiet=False, verbose=False), "select"), certificate)
+    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_every_status_is_explained(status):
-    shown = certificate_facts(Certificate(status, 4.0, 3.0))["status"]
-    assert shown.startswith(f"{status} (") and not shown.endswith("()")
+def test_every_status_is_explained(capsys, status):
+    text = shown(capsys, Certificate(status, 4.0, 3.0))
+    assert f"status       {status} ({STATUSES[status]})" in text
 
 
-def test_preparation_is_shown_where_there_was_any():
-    facts = certificate_facts(Certificate("time_limit", 4.0, 3.0, elapsed=75.0, preparation=70.0))
-    assert facts["search"] == "0 nodes, 1 min 15 s"
-    assert facts["preparation"] == "1 min 10 s of these, outside the time limit"
-    assert "preparation" not in certificate_facts(Certificate("time_limit", 4.0, 3.0))
+def test_preparation_is_shown_where_there_was_any(capsys):
+    text = shown(capsys, Certificate("time_limit", 4.0, 3.0, elapsed=75.0, preparation=70.0))
+    assert "0 expanded, 0 generated nodes, 1 min 15 s\n" in text
+    assert "preparation  1 min 10 s of these, outside the time limit" in text
+    assert "preparation" not in shown(capsys, Certificate("time_limit", 4.0, 3.0))
 
 
 def test_json_has_it_all():

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from columnist.criteria import get_criterion
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices, _errors
 from tests.examples import examples
 from tests.soak.oracle import ColumnTruth
 
@@ -68,7 +68,7 @@ def test_double_precision_knows_what_it_does_not_know(kind, criterion):
             for data in (X, sp.csr_array(X)):
                 matrices = Matrices(data, target, center=center)
                 for subset in combinations(range(6), 3):
-                    low, high = matrices._double_interval(subset, own, 0)
+                    low, high = _errors._double_interval(matrices, subset, own, 0)
                     least, most = truth.of(subset)
                     assert low <= most * (1.0 + 1e-15)
                     assert high >= least * (1.0 - 1e-15)
@@ -88,7 +88,7 @@ def test_intervals_of_gram_matrices():
 
 
 def test_what_is_too_large_for_better_arithmetic_keeps_its_doubt(monkeypatch):
-    monkeypatch.setattr("columnist.data._matrices._MOST_ACCURATE", 0.0)
+    monkeypatch.setattr("columnist.data._errors._MOST_ACCURATE", 0.0)
     X, _, _ = hostile("near copies", 0)
     X[:, 4] = X[:, 0] + 1e-8 * X[:, 4]
     Y = np.random.default_rng(1).standard_normal((9, 1))

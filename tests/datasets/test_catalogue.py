@@ -13,8 +13,8 @@ from columnist import datasets
 from columnist.datasets._catalogue import CATALOGUE, find_dataset
 from columnist.datasets._files import data_files
 from reproduction.sources import SOURCES, TARGETS, load
-from tests.data import data_folder, require
 from tests.examples import slow_if
+from tests.real_data import data_folder, require
 
 # Sizes of the classes, in the order of the labels; so many classes of one size as n * size.
 CLASSES = {

@@ -10,7 +10,7 @@ import pytest
 
 from columnist.datasets._download import check_address
 from columnist.datasets._files import DataFile, data_files, restored
-from tests.data import SHIPPED, data_folder
+from tests.real_data import SHIPPED, data_folder
 
 FILES = data_files()
 

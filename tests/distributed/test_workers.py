@@ -130,7 +130,7 @@ class After:
 
 
 def test_the_cluster_goes_away_during_a_search(cluster, monkeypatch):
-    monkeypatch.setattr(engine, "_HISTORY_SECONDS", 0.0)
+    monkeypatch.setattr("columnist.search._run._HISTORY_SECONDS", 0.0)
     client = Client(cluster.scheduler.address, set_as_default=False)
     callback = After(100, client.close)
     with search_on(client), pytest.warns(RuntimeWarning, match="goes on here"):
@@ -140,7 +140,7 @@ def test_the_cluster_goes_away_during_a_search(cluster, monkeypatch):
 
 
 def test_a_worker_dies_during_a_search(new_cluster, monkeypatch):
-    monkeypatch.setattr(engine, "_HISTORY_SECONDS", 0.0)
+    monkeypatch.setattr("columnist.search._run._HISTORY_SECONDS", 0.0)
     # Someone may just be asking the worker that dies: that takes as long as connecting may.
     with new_cluster(2, {"distributed.comm.timeouts.connect": "3s"}) as client:
         pid = next(iter(client.run(os.getpid).values()))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import mpmath
 import numpy as np
 import pytest
@@ -88,3 +91,23 @@ def test_a_constant_that_a_criterion_adds_lends_no_precision():
 def test_what_is_trusted_is_sharper_than_what_agrees():
     assert 0.0 < rounding.EPS < rounding.DEPENDENT < rounding.TRUSTED < rounding.AGREEMENT
     assert rounding.NOISE < rounding.DEPENDENT
+
+
+def test_compiled_kernels_have_the_same_figures():
+    source = Path(__file__).parents[2] / "src" / "columnist" / "linalg" / "_rounding.pxd"
+    defined = re.findall(r"#define COLUMNIST_(\w+) (\S+)", source.read_text(encoding="utf-8"))
+    assert len(defined) == 8
+    for name, figure in defined:
+        assert float(figure) == getattr(rounding, name), name
+
+
+def test_no_module_of_a_proof_has_figures_of_its_own():
+    """Every other module takes the spacing of doubles, and what follows from it, from here."""
+    package = Path(__file__).parents[2] / "src" / "columnist"
+    proofs = ["search", "robust", "data", "selection/_columns.py", "selection/_task.py"]
+    paths = [p for part in proofs for p in [package / part, *(package / part).rglob("*")]]
+    own = re.compile(r"finfo\([^)]*\)\.eps|2\.22\d*e-16|1\.11\d*e-16|2\.0\*\*-5[23]")
+    found = [
+        p.name for p in paths if p.suffix in (".py", ".pyx") and own.search(p.read_text("utf-8"))
+    ]
+    assert found == []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from columnist import ColumnSelector, selection_path
+from columnist._text import readable
 from columnist.report import (
     certificate_report,
     cleaning_report,
@@ -16,7 +17,6 @@ from columnist.report import (
     ranking_report,
     selection_report,
 )
-from columnist.report._text import readable
 from tests.report.pages import HOSTILE, hostile_data
 
 # Text and background of everything that is read, and the contrast between the two.

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.report._charts import Axis, Plot, bars, fitted, heat_map, text_width
+from columnist.plotting._picture import Axis, Band, Bars, Below, Line, Names, Picture, Points, Rule
+from columnist.report._charts import _Plot, bars, chart, fitted, heat_map, legend, text_width
 from tests.report.pages import HOSTILE
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)
@@ -56,40 +57,84 @@ def circles(svg: str) -> np.ndarray:
     return np.array([(float(c.get("cx")), float(c.get("cy"))) for c in root.iter("circle")])
 
 
+def picture(*marks, ends=(0.0, 2.0), **more) -> Picture:
+    return Picture(Axis(*ends, "x"), Axis(*ends, "y"), marks, **more)
+
+
 def test_points_lie_where_their_values_say():
-    plot = Plot(Axis(0.0, 10.0, "x"), Axis(0.0, 4.0, "y"), title="t", description="d")
-    plot.points([0.0, 5.0, 10.0], [0.0, 2.0, 4.0], "c-found", ["a", "b", "c"])
-    spots = circles(plot.svg())
+    points = Points([0.0, 5.0, 10.0], [0.0, 2.0, 4.0], tip=lambda i: "abc"[i], key="points")
+    shown = Picture(Axis(0.0, 10.0, "x"), Axis(0.0, 4.0, "y"), [points])
+    plot, svg = _Plot(shown, 720.0), chart(shown)
+    spots = circles(svg)
     assert spots[:, 0] == pytest.approx(
         [plot.left, (plot.left + plot.right) / 2, plot.right], abs=0.1
     )
     assert spots[:, 1] == pytest.approx(
         [plot.bottom, (plot.top + plot.bottom) / 2, plot.top], abs=0.1
     )
+    assert [c.get("data-tip") for c in ET.fromstring(svg).iter("circle")] == ["a", "b", "c"]
 
 
 def test_what_is_not_finite_is_not_drawn():
-    plot = Plot(Axis(0.0, 1.0, "x"), Axis(0.0, 1.0, "y"), title="t", description="d")
-    values = [0.0, np.nan, np.inf, 1.0]
-    plot.points(values, values, "c-found", list("abcd"))
-    plot.line(values, values, "c-found", step=True)
-    plot.band(values, values, values, "c-open")
-    svg = plot.svg()
+    values = np.array([0.0, np.nan, np.inf, 1.0])
+    svg = chart(
+        picture(
+            Points(values, values, key="points"),
+            Line(values, values, step=True, key="line"),
+            Band(values, values, values, key="band"),
+        )
+    )
     assert len(circles(svg)) == 2 and not re.search(r"\b(nan|inf)\b", svg)
 
 
 def test_steps_hold_each_value_until_the_next():
-    plot = Plot(Axis(0.0, 2.0, "x"), Axis(0.0, 2.0, "y"), title="t", description="d")
-    plot.line([0.0, 1.0, 2.0], [0.0, 1.0, 2.0], "c-found", step=True)
-    path = next(e.get("d") for e in ET.fromstring(plot.svg()).iter("path"))
+    steps = np.arange(3.0)
+    svg = chart(picture(Line(steps, steps, step=True, key="line")))
+    path = next(e.get("d") for e in ET.fromstring(svg).iter("path"))
     spots = [tuple(map(float, p.split(","))) for p in path[1:].split("L")]
     assert len(spots) == 5
     assert all(a[0] == b[0] or a[1] == b[1] for a, b in itertools.pairwise(spots))
 
 
+def test_the_legend_has_a_sign_for_each_labelled_mark():
+    here = np.array([0.5, 1.5])
+    shown = picture(
+        Line(here, here, True, key="a", color="proven", label="dashes"),
+        Line(here, here, key="b"),
+        Points(here, here, "diamond", filled=False, key="c", label="open"),
+        Points(here, here, filled=here > 1, key="d", label="best", open_label="others"),
+        Rule("x", 1.0, False, key="e", color="ink", label="rule"),
+        Below(1.0, key="f", color="proven", label="impossible"),
+    )
+    assert [(entry.sign, entry.color, entry.text) for entry in legend(shown)] == [
+        ("dashed", "c-proven", "dashes"),
+        ("open-diamond", "c-found", "open"),
+        ("dot", "c-found", "best"),
+        ("open-dot", "c-found", "others"),
+        ("line", "c-ink", "rule"),
+        ("band", "c-open", "impossible"),
+    ]
+    marks = [e.get("class") for e in ET.fromstring(chart(shown)).iter("circle")]
+    assert marks == ["open-mark", None]
+
+
+def test_names_cover_neither_one_another_nor_the_level():
+    spots = np.full(3, 1.0), np.full(3, 1.0)
+    named = picture(names=Names(*spots, ["one", "two", "three"], above=1.0))
+    texts = [t for t in ET.fromstring(chart(named)).iter("text") if t.get("class") == "note"]
+    level = _Plot(named, 720.0).place_y(1.0)
+    assert texts and all(float(t.get("y")) < level for t in texts)
+    places = [(t.get("x"), t.get("y")) for t in texts]
+    assert len(set(places)) == len(places)
+
+
+def barred(names, values, texts, **more) -> str:
+    marked = np.zeros(len(names), dtype=bool)
+    return bars(Bars(names, np.array(values), texts, more.pop("title", "t"), marked, **more))
+
+
 def test_bars_are_as_long_as_their_values():
-    svg = bars(["a", "b", "c", "d"], [4.0, 2.0, -2.0, np.nan], ["4", "2", "-2", "none"],
-               ["c-found"] * 4, title="t", description="d")  # fmt: skip
+    svg = barred(["a", "b", "c", "d"], [4.0, 2.0, -2.0, np.nan], ["4", "2", "-2", "none"])
     rects = [r for r in ET.fromstring(svg).iter("rect")]
     widths = [float(r.get("width")) for r in rects]
     assert widths[0] == pytest.approx(2 * widths[1], abs=0.2)
@@ -98,7 +143,7 @@ def test_bars_are_as_long_as_their_values():
 
 
 def test_bars_near_the_largest_number():
-    svg = bars(["a", "b"], [1e308, -1e308], ["", ""], ["", ""], title="t", description="d")
+    svg = barred(["a", "b"], [1e308, -1e308], ["", ""])
     assert not re.search(r"\b(nan|inf)\b", svg)
 
 
@@ -119,14 +164,7 @@ def test_names_are_data_everywhere():
     values = np.zeros((len(HOSTILE), len(HOSTILE)))
     pictures = [
         heat_map(HOSTILE, HOSTILE, values, title=HOSTILE[0], description=HOSTILE[1]),
-        bars(
-            HOSTILE,
-            values[0],
-            HOSTILE,
-            ["c-found"] * len(HOSTILE),
-            title="</title>",
-            description="<",
-        ),
+        barred(HOSTILE, values[0], HOSTILE, title="</title>", description="<"),
     ]
     for svg in pictures:
         tags = {element.tag for element in ET.fromstring(svg).iter()}

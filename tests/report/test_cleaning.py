@@ -5,10 +5,10 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
+from columnist._text import number, percent
 from columnist.privacy import NullSpaceCleaner
 from columnist.report import _cleaning as cleaning
 from columnist.report import cleaning_report
-from columnist.report._text import number, percent
 from tests.report.pages import HOSTILE, check_page, hostile_data
 
 WINE = scale(load_wine().data)

@@ -6,9 +6,9 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
+from columnist._text import readable
 from columnist.report import _outliers as outliers
 from columnist.report import outlier_report
-from columnist.report._text import readable
 from columnist.robust import RobustPCA, TrimmedPCA
 from tests.report.pages import HOSTILE, check_page, hostile_data
 
@@ -42,7 +42,7 @@ def test_removed_rows_are_listed_by_label():
 def test_a_searched_fit_has_its_proof():
     estimator = RobustPCA(2, n_outliers=3).fit(WINE)
     outline = check_page(outlier_report(estimator, WINE))
-    assert "to set aside" in outline.section("What is proven")
+    assert "ways to choose 3 rows to remove" in outline.section("What is proven")
 
 
 def test_hostile_labels_and_names():
@@ -55,7 +55,7 @@ def test_hostile_labels_and_names():
 
 def test_no_outliers_far_outliers_and_samples(monkeypatch):
     outline = check_page(outlier_report(TrimmedPCA(2, n_outliers=0).fit(WINE), WINE))
-    assert "no row aside" in outline.section("The rows")
+    assert "removed no row" in outline.section("The rows")
     X = WINE.copy()
     X[:3] *= 1e6
     monkeypatch.setattr(outliers, "_MOST_REGULAR", 50)

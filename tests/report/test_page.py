@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from columnist._text import readable
 from columnist.report import (
     Code,
     Facts,
@@ -23,7 +24,6 @@ from columnist.report import (
     write_report,
 )
 from columnist.report._page import _environment
-from columnist.report._text import readable
 from tests.report.pages import HOSTILE, check_page
 
 

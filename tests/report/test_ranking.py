@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_wine
 
+from columnist._text import number
 from columnist.metrics import redundancy_rate
 from columnist.report import _ranking as ranking
 from columnist.report import ranking_report
-from columnist.report._text import number
 from columnist.selection import ForwardSelector, PivotedQRSelector
 from columnist.spectral import FisherScore
 from tests.report.pages import HOSTILE, check_page, hostile_data

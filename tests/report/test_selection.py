@@ -11,10 +11,10 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from columnist import ColumnSelector, selection_path
+from columnist._text import number, percent, readable
 from columnist.report import _measures as measures
 from columnist.report import _selection as module
 from columnist.report import selection_report
-from columnist.report._text import number, percent, readable
 from tests.report.pages import HOSTILE, check_page, hostile_data
 
 WINE = scale(load_wine().data)
@@ -171,7 +171,7 @@ def test_what_is_left_out_of_large_data_is_said(monkeypatch):
     monkeypatch.setattr(module, "_MOST_ROWS", 50)
     monkeypatch.setattr(measures, "_MOST_ENTRIES", 10)
     monkeypatch.setattr(measures, "_FEWEST_ROWS", 200)
-    monkeypatch.setattr(measures, "_MOST_GRAM", 0)
+    monkeypatch.setattr(measures, "_MOST_WORK", 0)
     _, outline = reported(X, 5, search="greedy")
     dropped = outline.section("What stands for the dropped")
     assert "ends after 50 rows; 65 columns are left out" in dropped

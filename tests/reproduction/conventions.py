@@ -11,7 +11,7 @@ import numpy as np
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
 from columnist.datasets._sources import Matrix, Source
 from reproduction.data import Data
-from tests.data import data_folder, load_libras, load_spectf, load_vehicle, require
+from tests.real_data import data_folder, load_libras, load_spectf, load_vehicle, require
 
 __all__ = ["CRITERIA", "DATASETS", "KEYS", "Power", "from_key", "tables_data"]
 

@@ -23,8 +23,8 @@ from reproduction.column_tables import SLOW, WRONG, why_wrong, wrong_exponent
 from reproduction.data import Data, MissingData
 from reproduction.registry import Run
 from reproduction.searches import Problem, after_extraction, searched
-from tests.data import load_vehicle
 from tests.oracles.brute_force import best_subsets, subset_error
+from tests.real_data import load_vehicle
 from tests.reproduction.conventions import tables_data
 
 NAMED = {table.name: table for table in list_tables()}

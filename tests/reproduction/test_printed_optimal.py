@@ -19,9 +19,9 @@ from reproduction.cells import agrees, last_unit
 from reproduction.column_tables import SLOW, WEIGHTS, WRONG, Key, first_style, second_style
 from reproduction.example_tables import small_matrix
 from reproduction.printed import printed
-from tests.data import load_vehicle
 from tests.examples import slow_if
 from tests.oracles.brute_force import subset_error
+from tests.real_data import load_vehicle
 from tests.reproduction.conventions import CRITERIA, DATASETS
 
 XU_5_3, HE_3_1 = printed("xu-5.3"), printed("he-3.1")

@@ -19,7 +19,6 @@ from reproduction.cells import agrees, last_unit
 from reproduction.column_tables import WEIGHTS, WRONG, Key, key_of
 from reproduction.example_tables import small_matrix
 from reproduction.printed import printed
-from tests.data import load_libras, load_vehicle, load_wdbc
 from tests.examples import slow_if
 from tests.oracles.brute_force import best_subsets, residual_singular_values, subset_error
 from tests.oracles.textbook import (
@@ -30,6 +29,7 @@ from tests.oracles.textbook import (
     textbook_astar,
     textbook_search,
 )
+from tests.real_data import load_libras, load_vehicle, load_wdbc
 from tests.reproduction.conventions import CRITERIA, DATASETS, KEYS, from_key
 
 Cell = tuple[str, str, int, str, str]

@@ -10,7 +10,7 @@ from columnist.robust import RobustPCA
 from reproduction import robust_figures
 from reproduction.data import Data
 from reproduction.registry import Run
-from tests.data import load_samples
+from tests.real_data import load_samples
 
 TABLES = {table.name: table for table in robust_figures.TABLES}
 

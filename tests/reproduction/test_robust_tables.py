@@ -20,8 +20,8 @@ from reproduction.data import Data
 from reproduction.printed import printed
 from reproduction.registry import Run
 from reproduction.robust_tables import average_error, dropped_rows, farthest, with_bias
-from tests.data import load_lung_cancer, load_samples, load_spectf, load_vehicle, load_wdbc
 from tests.examples import slow_if
+from tests.real_data import load_lung_cancer, load_samples, load_spectf, load_vehicle, load_wdbc
 
 POINTS: dict[str, Callable[[], np.ndarray]] = {
     "vehicle": lambda: load_vehicle().T,

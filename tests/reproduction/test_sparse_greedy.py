@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from columnist import ColumnSelector
-from tests.data import load_farm_ads
 from tests.examples import examples
+from tests.real_data import load_farm_ads
 
 N_ROWS, R1 = 163, 20
 COMPONENTS = (0, pytest.param(5, marks=pytest.mark.slow))

@@ -16,7 +16,7 @@ from reproduction.two_stage_tables import (
     supervised,
     two_ways,
 )
-from tests.data import load_arcene, load_isolet5
+from tests.real_data import load_arcene, load_isolet5
 
 
 def test_draws_with_given_leverages_are_those_of_the_sampler():

@@ -149,7 +149,7 @@ def test_weighted_rows_stand_for_others():
     base, mean = about_mean(extra)
     rows = np.vstack([base, 2.0 * mean, X])
     weights = np.r_[np.zeros(4), 2.0, np.ones(5)]
-    found = WeightedErrors(rows, 1, True, weights).evaluate(np.arange(9))
+    found = WeightedErrors(rows, 1, weights).evaluate(np.arange(9))
     whole = RowErrors(np.vstack([extra, X[:4]]), 1, Frobenius(), "optimal").evaluate(np.arange(8))
     assert found.value == pytest.approx(whole.value, rel=1e-12)
     assert found.low <= whole.value <= found.high

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.robust import _medians as medians
-from columnist.robust._many_rows import ManyRows
-from tests.linalg.test_blocks import Slices
+from columnist.robust._row_data import RowData
+from tests.data.test_blocks import Slices
 
 
 @given(
@@ -23,7 +23,7 @@ def test_medians(n, edges, seed, rounded):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3)) * [1.0, 1e6, 1e-6]
     X = np.round(X) if rounded else X
-    rows = ManyRows(Slices(X, [min(edge, n) for edge in edges]), lambda largest, size: 1.0)
+    rows = RowData(Slices(X, [min(edge, n) for edge in edges]), lambda largest, size: 1.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(medians, "_SAMPLE", 20)  # brackets that may miss
         patch.setattr(medians, "_REACH", 0.5)

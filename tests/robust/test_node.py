@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from columnist.criteria import Frobenius
 from columnist.robust import _node as node_module
+from columnist.robust._errors import RowErrors
 from columnist.robust._node import Incumbent, Node
 from tests.oracles.outliers import row_errors
 
@@ -13,7 +15,8 @@ def never():
 
 
 def started(X, r, k, removed, centred=True):
-    best = Incumbent(X, r, k, centred, 1e-9, never)
+    errors = RowErrors(X, r, Frobenius(), "optimal" if centred else "none")
+    best = Incumbent(errors, k, 1e-9, never)
     best.offer_removed(np.array(removed))
     return best
 
@@ -191,7 +194,7 @@ def test_lists_too_long_to_merge(monkeypatch):
 
 def test_out_of_time_closes_nothing(monkeypatch):
     X = np.random.default_rng(6).standard_normal((12, 3))
-    best = Incumbent(X, 1, 3, True, 1e-9, lambda: True)
+    best = Incumbent(RowErrors(X, 1, Frobenius(), "optimal"), 3, 1e-9, lambda: True)
     best.offer_removed(np.array([0, 1, 2]))
     for few in (1, 1000):
         monkeypatch.setattr(node_module, "_FEW", few)

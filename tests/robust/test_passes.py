@@ -27,7 +27,7 @@ from columnist.robust._passes import (
     merged_sorted,
 )
 from columnist.robust._subspace import fit_subspace
-from tests.linalg.test_blocks import Slices
+from tests.data.test_blocks import Slices
 
 cuts = st.lists(st.integers(0, 40), max_size=5)
 

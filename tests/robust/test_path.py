@@ -137,9 +137,9 @@ def test_time_is_shared_out(monkeypatch):
     shares = []
 
     class Recorder(path_module.RobustPCA):
-        def _search(self, X, k, time_limit, rng, *more):
+        def _search(self, question, time_limit):
             shares.append(time_limit)
-            return super()._search(X, k, time_limit, rng, *more)
+            return super()._search(question, time_limit)
 
     monkeypatch.setattr(path_module, "RobustPCA", Recorder)
     outlier_path(X, 1, 3, time_limit=100.0, random_state=0)

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
 from columnist.robust._rows import RemovedRows, Scatter
-from columnist.search._engine import Limits, search
+from columnist.search._engine import search
 from columnist.search._policies import get_policy
 from columnist.search._problem import Demand
+from columnist.search._run import Limits
 from tests.oracles.outliers import best_rows, row_errors
 from tests.strategies import CRITERIA, matrices, tolerance
 

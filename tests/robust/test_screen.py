@@ -10,24 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.linalg._moments import moments_of
 from columnist.robust._concentrate import trimmed_error
-from columnist.robust._many_rows import KeptRows, Measured
-from columnist.robust._passes import Measure
+from columnist.robust._conditioned import Seen
+from columnist.robust._row_data import RowData
 from columnist.robust._screen import Rows, _farthest_subspace, screen
-from columnist.robust._solve_many import _screen_rows
+from columnist.robust._screening import screen_rows
 from columnist.robust._subspace import fit_subspace
 
 
 def measured(X, removed, r, mean):
     """A choice, and what is measured of all rows from it."""
-    kept = KeptRows.of(removed, moments_of(np.delete(X, removed, axis=0)), r, mean)
-    gaps = kept.eigenvalue_gaps()
-    weights = np.where(gaps > 0.0, 1.0 / np.where(gaps > 0.0, gaps, 1.0), 1e300)
-    constant = 1.0 / kept.moments.count if mean is None else 0.0
-    table = Measure(kept.subspace, weights, constant)(X)
-    mask = np.isin(np.arange(len(X)), removed)
-    return kept, _screen_rows(moments_of(X), kept, Measured(*table.T), mask)
+    seen = Seen(RowData(X), mean, np.zeros(len(X)))
+    kept = seen.without(np.asarray(removed), r)
+    return kept, screen_rows(seen, kept)
 
 
 def all_errors(X, k, r, mean):

@@ -44,6 +44,7 @@ def test_errors_come_through():
 
 def test_the_number_of_threads_changes_nothing(monkeypatch):
     monkeypatch.setattr(team_module, "_SHORT", 0.0)
+    monkeypatch.setattr("columnist.search._run._HISTORY_SECONDS", 0.0)
     X, _ = contaminated(70, 6, 2, 5, np.random.default_rng(0), noise=1.0)
     found = []
     for n_jobs in (1, 2, 3):

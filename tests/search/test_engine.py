@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.search._engine import Limits, search
+from columnist.search._engine import search
 from columnist.search._log import Progress
 from columnist.search._policies import Policy, get_policy
+from columnist.search._run import Limits
 from tests.examples import examples
 from tests.search.coverage import Coverage
 
@@ -231,7 +232,7 @@ class Stopper:
 
 def every_report(monkeypatch):
     """No throttling, so that a callback sees every step."""
-    monkeypatch.setattr("columnist.search._engine._HISTORY_SECONDS", 0.0)
+    monkeypatch.setattr("columnist.search._run._HISTORY_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt()], ids=["stop", "ctrl-c"])

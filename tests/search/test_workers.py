@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from columnist import ColumnSelector
 from columnist.search import _engine as engine
-from columnist.search._engine import Limits, search
+from columnist.search._engine import search
 from columnist.search._policies import get_policy
+from columnist.search._run import Limits
 from columnist.search._workers import (
     Portion,
     current_workers,
@@ -145,7 +146,7 @@ def test_a_late_portion_is_put_back():
 def test_a_callback_stops_it(nodes):
     problem, policy = wide(7), get_policy("optimal")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "_HISTORY_SECONDS", 0.0)
+        patch.setattr("columnist.search._run._HISTORY_SECONDS", 0.0)
         result = search(
             problem, policy, workers=Elsewhere(), callback=lambda seen: seen.expanded >= nodes
         )

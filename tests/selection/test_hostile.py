@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from columnist import ColumnSelector
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
-from columnist.data._matrices import Matrices
+from columnist.data import _errors
 from tests.examples import examples
 from tests.soak.criteria import USERS, library_criterion
 from tests.soak.oracle import ColumnTruth
@@ -161,13 +161,13 @@ def test_a_long_column_is_decided(criterion):
 def measured_with_care(monkeypatch) -> list:
     """The sets whose errors were computed in double-double arithmetic."""
     sets: list = []
-    own = Matrices._accurate_spectra
+    own = _errors._accurate_spectra
 
     def counted(self, subset, *arguments):
         sets.append(subset)
         return own(self, subset, *arguments)
 
-    monkeypatch.setattr(Matrices, "_accurate_spectra", counted)
+    monkeypatch.setattr(_errors, "_accurate_spectra", counted)
     return sets
 
 

@@ -270,7 +270,7 @@ def test_an_interrupt_inside_the_search(monkeypatch, method, options, n_jobs):
 
 
 def test_an_interrupt_in_a_callback(monkeypatch):
-    monkeypatch.setattr("columnist.search._engine._HISTORY_SECONDS", 0.0)
+    monkeypatch.setattr("columnist.search._run._HISTORY_SECONDS", 0.0)
     X = data(6)
     best = optimum(X, 4, "nuclear")
     for send in (True, False):

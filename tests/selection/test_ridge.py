@@ -13,8 +13,9 @@ import columnist.selection._columns as module
 from columnist.criteria import Frobenius
 from columnist.linalg._reduce import reduce_data
 from columnist.linalg._residual import blocked_energy, chosen_basis
-from columnist.search._engine import Limits, search
+from columnist.search._engine import search
 from columnist.search._policies import get_policy
+from columnist.search._run import Limits
 from columnist.selection._columns import column_problem
 from columnist.selection._ridge import own_noise, ridge_bounds
 

@@ -37,7 +37,7 @@ from columnist.selection import (
     TwoStageSelector,
     UniformSampler,
 )
-from tests.data import load_cnae9, load_isolet5
+from tests.real_data import load_cnae9, load_isolet5
 from tests.strategies import matrices, targets
 
 RNG = np.random.default_rng(0)

@@ -9,17 +9,15 @@ from typing import Annotated
 
 import typer
 
-from columnist.cli import (
-    apply,
-    certify,
-    clean,
-    compare,
-    data,
-    demo,
-    outliers,
-    rank,
-    select,
-)
+from columnist.cli import _apply as apply
+from columnist.cli import _certify as certify
+from columnist.cli import _clean as clean
+from columnist.cli import _compare as compare
+from columnist.cli import _data as data
+from columnist.cli import _demo as demo
+from columnist.cli import _outliers as outliers
+from columnist.cli import _rank as rank
+from columnist.cli import _select as select
 from columnist.cli._cluster import DaskCommand
 from columnist.cli._errors import guarded, say_error
 

@@ -18,7 +18,7 @@ from columnist.cli._output import Screen, check_outputs
 from columnist.cli._progress import watching
 from columnist.cli._select import check_explain
 from columnist.cli._show import certificate_json, show_certificate, write_page
-from columnist.cli._text import count, listed, percent
+from columnist.cli._text import count, listed
 
 __all__ = ["EPILOG", "certify"]
 
@@ -143,6 +143,8 @@ def _names_of(content: Any) -> Sequence[str] | None:
 def _show(screen: Screen, data: Data, certificate) -> None:
     if not screen.shows_tables:
         return
+    from columnist.search._words import gap_words
+
     screen.heading(f"{data.describe()} ({data.prepared()})")
     screen.line(f"Selection: {listed(data.names_of(certificate.selection), 30)}")
     if certificate.better is not None:
@@ -152,13 +154,9 @@ def _show(screen: Screen, data: Data, certificate) -> None:
         screen.line(f"Better:    {listed(data.names_of(certificate.better), 30)}", "green")
         if len(new) < len(better):
             screen.line(f"           {listed(new)} instead of {listed(gone)}")
-    elif certificate.is_optimal:
-        screen.line("No other selection of this size is better.", "green")
     else:
-        screen.line(
-            f"No better selection was found; none has an error smaller by more than "
-            f"{percent(certificate.gap)}."
-        )
+        said = gap_words(certificate, "selection of this size")
+        screen.line(f"{said[0].upper()}{said[1:]}.", "green" if certificate.is_optimal else "")
     show_certificate(screen, certificate)
 
 

@@ -106,6 +106,7 @@ class Story:
     def certified_answer(self) -> None:
         """The best choice, and the proof."""
         from columnist import ColumnSelector
+        from columnist.search._words import gap_words
 
         self.screen.heading("2. Columnist: the best choice, with a proof")
         self.watch.phase(f"choosing {KEEP} of {len(self.names)}")
@@ -114,11 +115,8 @@ class Story:
         self.watch.settle(best.certificate_)
         self.list_names(best.selected_)
         worse = self.greedy.error_ / best.error_ - 1
-        verdict = (
-            "nothing can do better" if best.certificate_.is_optimal else "little can be gained"
-        )
         self.say(f"""{percent(best.relative_error_)} unexplained: forward selection was
-            {percent(worse, 1)} worse than necessary, and now {verdict}.
+            {percent(worse, 1)} worse. What is proven: {gap_words(best.certificate_)}.
             {best.certificate_.nodes_generated:,} partial choices were looked at; their bounds rule
             out all the others.""")
         show_certificate(self.screen, best.certificate_)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from columnist.cli._progress import Watch
-    from columnist.data._matrices import Matrices
+    from columnist.data import Matrices
     from columnist.io import Table
 
 __all__ = [
@@ -170,12 +170,9 @@ class Data:
 
     def matrices(self, explains: str, *, center: bool) -> Matrices:
         """What errors are computed from: X alone, or X and the target."""
-        from columnist.data._matrices import Matrices
-        from columnist.data._target import resolve_target
-        from columnist.linalg._passes import merge_repeats
+        from columnist.data import matrices_of
 
-        Y = resolve_target(self.y, self.X.shape[0]) if explains == "y" else None
-        return Matrices(merge_repeats(self.X), Y, center=center)
+        return matrices_of(self.X, self.y, target=explains == "y", center=center)
 
     def for_report(self, explains: str) -> tuple[Any, Any]:
         """X, and the target if it is explained."""

@@ -36,8 +36,8 @@ from columnist.cli._scan import (
     merged_scans,
 )
 from columnist.cli._text import listed
+from columnist.data import Matrices, matrices_of
 from columnist.data._blocks import RowBlocks, open_blocks
-from columnist.data._matrices import Matrices
 from columnist.data._target import open_target
 from columnist.distributed._files import Collection, open_collection
 from columnist.distributed._rows import DaskRows
@@ -147,7 +147,7 @@ class LargeData(Data):
 
     def matrices(self, explains: str, *, center: bool) -> Matrices:
         """A few rows that stand for all."""
-        return Matrices.of_blocks(self.X, self.y, center=center, target=explains == "y")
+        return matrices_of(self.X, self.y, target=explains == "y", center=center)
 
     def for_report(self, explains: str) -> tuple[np.ndarray, Any]:
         """A few rows with the same means, variances and correlations."""

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from columnist._text import count, seconds
+
 __all__ = ["count", "listed", "number", "percent", "plain", "seconds", "visible"]
 
 # Control characters, marks that turn the direction of text, broken halves of characters, line
@@ -51,11 +53,6 @@ def listed(names: Sequence[object], most: int = 8) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def count(number: int, what: str) -> str:
-    """A number of things: ``1 row``, ``1,000 rows``."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def number(value: Any, digits: int = 6) -> str:
     """A number, or a dash where there is none."""
     if value is None or not math.isfinite(value):
@@ -70,16 +67,6 @@ def percent(share: Any, digits: int = 2) -> str:
     if 0.0 < abs(share) < 0.5 * 10.0 ** -(digits + 2):
         return f"{100 * share:.1g}%"
     return f"{100 * share:.{digits}f}%"
-
-
-def seconds(value: float | None) -> str:
-    """A time that people can read."""
-    if value is None:
-        return "-"
-    if value < 60:
-        return f"{value:.3g} s"
-    minutes, rest = divmod(round(value), 60)
-    return f"{minutes} min {rest:02d} s"
 
 
 def plain(value: Any) -> Any:

@@ -31,6 +31,8 @@ class ArrayRows(RowBlocks):
     (np.float64(3.0), (3, 3))
     """
 
+    in_memory = True
+
     def __init__(self, X: np.ndarray | sp.sparray):
         self.X, self.ndim = X, X.ndim
         self.n_features = 1 if X.ndim == 1 else int(X.shape[1])

@@ -18,11 +18,11 @@ import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_consistent_length
 
-from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._column_parts import ColumnParts, largest_entry
 from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
-__all__ = ["RowBlocks", "has_target", "largest_entry", "open_blocks", "register_blocks"]
+__all__ = ["RowBlocks", "checked_largest", "open_blocks", "register_blocks"]
 
 # Library of a collection -> module of this package that opens it, imported when it is met.
 _KEEPERS = {"dask": "columnist.distributed._rows"}
@@ -46,6 +46,8 @@ class RowBlocks(ABC):
     is_sparse: bool
     # Whether the rows can be visited, and visited again.
     keeps_rows: bool = True
+    # Whether they are all here, in this process.
+    in_memory: bool = False
     # Anything with the columns' number and names, for scikit-learn's checks.
     header: Any
 
@@ -128,7 +130,7 @@ class RowBlocks(ABC):
 
     def largest(self) -> float:
         """Largest entry in absolute value, of entries that must all be finite."""
-        return self.fold(largest_entry, max)
+        return self.fold(checked_largest, max)
 
     def few_rows(self, Y: np.ndarray | None = None) -> tuple[Any, np.ndarray | None, float]:
         """Rows with the inner products of all rows of X, and of Y: no more than there are columns.
@@ -219,11 +221,6 @@ def open_blocks(X) -> RowBlocks | None:
     return None if opener is None else opener(X)
 
 
-def has_target(X) -> bool:
-    """Whether X are blocks whose target came with the rows."""
-    return isinstance(X, RowBlocks) and X.has_target
-
-
 def register_blocks(library: str, opener: Callable[[Any], RowBlocks | None]) -> None:
     """Say how collections of a library are opened; ``opener`` may decline with None."""
     _OPENERS[library] = opener
@@ -233,10 +230,9 @@ def _itself(block):
     return block
 
 
-def largest_entry(block) -> float:
+def checked_largest(block) -> float:
     """Largest entry of a block in absolute value; all must be finite."""
-    values = block.data if sp.issparse(block) else block
-    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    largest = largest_entry(block)
     if not np.isfinite(largest):
-        assert_all_finite(values, input_name="X")
+        assert_all_finite(block.data if sp.issparse(block) else block, input_name="X")
     return largest

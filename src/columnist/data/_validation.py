@@ -11,30 +11,24 @@ from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
     _check_n_features,
-    check_array,
     validate_data,
 )
 
-from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks, open_blocks
-from columnist.linalg._passes import merge_repeats
 
 __all__ = [
     "check_choice",
     "check_count",
     "check_real",
     "check_room",
-    "check_rows",
     "check_search",
     "feature_names",
     "open_data",
-    "open_rows",
     "random_generator",
     "read_data",
     "resolve_columns",
     "resolve_constraints",
     "resolve_size",
-    "whole_target",
 ]
 
 
@@ -54,38 +48,6 @@ def open_data(estimator, X, *, reset: bool = True, **checks) -> np.ndarray | Row
     _check_feature_names(estimator, blocks.header, reset=reset)
     _check_n_features(estimator, blocks.header, reset=reset)
     return blocks
-
-
-def open_rows(
-    estimator, X, *, whole: bool = False, ensure_min_samples: int = 1, **checks
-) -> RowBlocks:
-    """Blocks of rows of X, whatever it is; a collection is gathered if it is needed ``whole``."""
-    read = read_data if whole else open_data
-    rows = as_rows(
-        merge_repeats(read(estimator, X, ensure_min_samples=ensure_min_samples, **checks))
-    )
-    if rows.shape[0] < ensure_min_samples:
-        raise ValueError(
-            f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a minimum of "
-            f"{ensure_min_samples} is required by {type(estimator).__name__}."
-        )
-    return rows
-
-
-def check_rows(X, **checks) -> RowBlocks:
-    """The same for a function; what is open already was looked at before."""
-    blocks = open_blocks(X)
-    if blocks is None:
-        return as_rows(check_array(X, input_name="X", **checks))
-    if blocks is not X:
-        blocks.largest()
-    return blocks
-
-
-def whole_target(y):
-    """Labels or values of all samples, in one array if they come in blocks."""
-    blocks = open_blocks(y)
-    return y if blocks is None else blocks.gather()
 
 
 def _gathered(X):

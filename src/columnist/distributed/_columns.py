@@ -22,7 +22,7 @@ from columnist.distributed._run import (
     merge_tree,
     visit_task,
 )
-from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._column_parts import ColumnParts, largest_entry
 from columnist.linalg._memory import available_memory
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class DaskColumns(ColumnParts):
         pieces.append(sp.csr_array((1, self.shape[0]), dtype=self.dtype))
         return sp.vstack(pieces, format="csr")[sources].T
 
-    def divided(self, scale: float) -> DaskColumns:
+    def __truediv__(self, scale: float) -> DaskColumns:
         survey = replace(self._survey, largest=self.largest / scale)
         parts = [_divided(part, scale) for part in self._parts]
         scaled = DaskColumns(self.shape, np.dtype(np.float64), self.is_sparse, survey)
@@ -219,7 +219,7 @@ class _Survey:
         block = _cleaned(block)
         values = block.data if self.sparse else block
         assert_all_finite(values, input_name="X")
-        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+        largest = largest_entry(values)
         if not self.sparse:
             return _Counts(np.full(block.shape[0], block.shape[1]), None, None, largest)
         columns, counts = np.unique(block.indices, return_counts=True)

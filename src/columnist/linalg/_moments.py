@@ -27,14 +27,10 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpocon, dpotrf
 from sklearn.utils import assert_all_finite
 
-from columnist.linalg._rounding import CONSTANT
+from columnist.linalg._rounding import CONSTANT, INDEPENDENT, rank_floor
 
 __all__ = ["Moments", "Sample", "merged_moments", "moments_of"]
 
-_EPS = np.finfo(np.float64).eps
-# Squaring columns of this reciprocal condition (of their correlations) costs no digit that
-# counts: the smallest direction keeps ten.
-_INDEPENDENT = 1e-6
 # Squares of columns between these neither overflow nor vanish when they are summed up.
 _SAFE = (1e-200, 1e200)
 # A mean whose square is larger than this many variances is removed before squaring.
@@ -274,7 +270,7 @@ def _cholesky(scatter: np.ndarray) -> np.ndarray | None:
     if failed:
         return None
     reciprocal, _ = dpocon(root, np.abs(correlations).sum(axis=0).max())
-    return root * lengths if reciprocal > _INDEPENDENT else None
+    return root * lengths if reciprocal > INDEPENDENT else None
 
 
 def _root(scatter: np.ndarray) -> np.ndarray:
@@ -285,7 +281,7 @@ def _root(scatter: np.ndarray) -> np.ndarray:
     lengths = np.sqrt(np.diag(scatter).clip(min=0.0))
     unit = np.where(lengths > 0.0, lengths, 1.0)
     values, vectors = np.linalg.eigh(scatter / unit / unit[:, None])
-    kept = values > len(values) * _EPS * max(values[-1], 0.0)
+    kept = values > rank_floor(values.shape, max(values[-1], 0.0))
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T * lengths
 
 

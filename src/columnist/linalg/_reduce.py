@@ -25,11 +25,11 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from columnist.linalg._column_parts import largest_entry
 from columnist.linalg._moments import moments_of
 from columnist.linalg._passes import columns_of, without_means
-from columnist.linalg._residual import DEPENDENT as HEURISTIC
 from columnist.linalg._residual import SHORT, of_like_length
-from columnist.linalg._rounding import DEPENDENT, EPS
+from columnist.linalg._rounding import DEPENDENT, EPS, NEARLY_DEPENDENT
 from columnist.linalg._sketch import randomized_range
 
 __all__ = [
@@ -173,7 +173,7 @@ def reduce_gram(G: np.ndarray) -> Reduced:
 
 def power_of_two(X) -> float:
     """Power of two near the largest entry of X: dividing by it rounds nothing."""
-    largest = _max_abs(X)
+    largest = largest_entry(X)
     return 1.0 if largest == 0.0 else float(2.0 ** np.round(np.log2(largest)))
 
 
@@ -186,11 +186,6 @@ def squaring_scale(X) -> float:
 def can_be_squared(scale: float) -> bool:
     """Whether entries of this size can be squared and summed without a thought."""
     return _TINY < scale < 1.0 / _TINY
-
-
-def _max_abs(X) -> float:
-    values = X.data if sp.issparse(X) else X
-    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def _of_like_length(X, Y):
@@ -314,7 +309,7 @@ def _rotate(small, target, scale, *, exact, lost) -> Reduced:
         # A selection does not care how long columns are: short ones must not pass for rounding.
         lengths = np.linalg.norm(small, axis=0)
         seen, _, more = _range_of(small / np.where(lengths > 0.0, lengths, 1.0))
-        if more != rank or lengths[lengths > 0.0].min() * HEURISTIC < _floor(small, s):
+        if more != rank or lengths[lengths > 0.0].min() * NEARLY_DEPENDENT < _floor(small, s):
             U, rank = seen, more
             target = small if target is None else target
     # U'C and not diag(s)V': columns that are zero stay zero, small ones stay accurate.
@@ -351,7 +346,7 @@ def _hides_columns(small: np.ndarray, s: np.ndarray, rank: int) -> bool:
     shortest, floor = lengths[lengths > 0.0].min(initial=np.inf), _floor(small, s)
     work = float(small.size) * min(small.shape)
     if work > _CHEAP and s[rank:].max(initial=0.0) < _CLEARLY_LESS * floor:
-        return bool(shortest * HEURISTIC < floor)
+        return bool(shortest * NEARLY_DEPENDENT < floor)
     return bool(shortest * DEPENDENT < floor)
 
 

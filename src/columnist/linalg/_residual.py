@@ -9,7 +9,9 @@ import scipy.linalg
 from scipy.linalg.lapack import dgeqrf, dorgqr
 
 from columnist.linalg import _rounding as rounding
+from columnist.linalg._column_parts import summed
 from columnist.linalg._passes import column_blocks
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 
 __all__ = [
     "DEPENDENT",
@@ -26,8 +28,6 @@ __all__ = [
 SHORT = 1e-70
 # Work space of a QR per column: blocks of LAPACK's usual size.
 _WORK = 64
-# A residual shorter than this share of its column counts as dependent where no proof is at stake.
-DEPENDENT = 1e-9
 
 
 class Basis(NamedTuple):
@@ -138,7 +138,9 @@ def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
     vectors = of_like_length(columns[np.asarray(chosen, dtype=np.intp)])
     lengths = np.linalg.norm(vectors, axis=1)
     everyone = range(len(vectors))
-    return graded_basis(vectors, everyone, lengths, ordered=True, dependent=DEPENDENT).Q
+    return graded_basis(
+        vectors, everyone, lengths, ordered=True, dependent=rounding.NEARLY_DEPENDENT
+    ).Q
 
 
 def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -156,7 +158,8 @@ def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.where(values > floor, values, 0.0)
 
 
-def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -> float:
+@summed
+def blocked_energy(target, Q: np.ndarray, *, center: bool = False) -> float:
     """Sum of squares of ``target`` (m x q) after projecting out the orthonormal Q (m x j).
 
     Works on a block of columns at a time, in float64; with ``center`` their means go first.

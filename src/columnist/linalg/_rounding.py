@@ -25,10 +25,17 @@ __all__ = [
     "AGREEMENT",
     "CONSTANT",
     "DEPENDENT",
+    "DISTANCE",
     "DOUBTFUL",
     "EPS",
+    "INDEPENDENT",
+    "NEARLY_DEPENDENT",
     "NOISE",
+    "OUTWARD",
+    "PARALLEL",
+    "SUMS",
     "TRUSTED",
+    "UNIT",
     "VISIBLE",
     "above",
     "agrees",
@@ -36,9 +43,12 @@ __all__ = [
     "growth",
     "is_trusted",
     "negligible",
+    "rank_floor",
 ]
 
 EPS = float(np.finfo(np.float64).eps)
+# Rounding of one operation: half of that.
+UNIT = 0.5 * EPS
 AGREEMENT = 1e-9
 # A proof of which choice is best may leave its error open by so much.
 VISIBLE = 1e-6
@@ -46,13 +56,25 @@ TRUSTED = 1e-10
 # A column of which its mean leaves no more than this share is constant: the rest is the rounding
 # of its entries.
 CONSTANT = 8 * EPS
-# The compiled kernels use the same three figures.
+# The compiled kernels have the same figures in _rounding.pxd.
 DEPENDENT = 1e-13
 # A height is known up to its own rounding: above this share of a column it may be more than
 # DEPENDENT.
 DOUBTFUL = 0.5 * DEPENDENT
 # Units of rounding, for every coordinate, that the height of a dependent column may show.
 NOISE = 16 * EPS
+# Heights in a QR of unit columns above this leave no doubt that they are independent; reciprocal
+# conditions of inner products above this lose no digit that counts.
+INDEPENDENT = 1e-6
+# A residual shorter than this share of its column counts as dependent where no proof is at stake.
+NEARLY_DEPENDENT = 1e-9
+# Squared lengths, beside 1, that are rounding; and what rounding does to sums of such squares,
+# relative to them, before it grows.
+PARALLEL, SUMS = 1e-14, 64 * EPS
+# Distances below this share of the coordinates they come from are rounding.
+DISTANCE = 16 * EPS
+# A result that is a handful of roundings off a bound is moved to its safe side by this share.
+OUTWARD = 1e-12
 
 
 def allowance(order: int, size: float) -> float:
@@ -70,6 +92,11 @@ def allowance(order: int, size: float) -> float:
 def negligible(shape: tuple[int, int], length: float) -> float:
     """Singular values of a residual below this are rounding; ``length`` is the target's."""
     return 4.0 * EPS * max(shape) * float(length)
+
+
+def rank_floor(shape: tuple[int, ...], largest: float) -> float:
+    """Singular values, or eigenvalues, of a matrix that are no larger are rounding."""
+    return max(shape) * EPS * float(largest)
 
 
 def growth(heights: np.ndarray, lengths: np.ndarray, power: int = 1) -> np.ndarray:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from columnist.linalg._rounding import EPS
+
 __all__ = ["TIE", "evened", "first_gain", "first_largest", "levels", "ranked", "rounding_energy"]
 
 # Figures closer than this (relative) count as equal, so that ties go to the smaller index.
@@ -104,4 +106,4 @@ def first_gain(gains: np.ndarray, allowed: np.ndarray, nothing: float) -> tuple[
 
 def rounding_energy(shape: tuple[int, int], energy: float) -> float:
     """Energy that rounding leaves of a matrix of this shape and energy."""
-    return (max(shape) * np.finfo(np.float64).eps) ** 2 * energy
+    return (max(shape) * EPS) ** 2 * energy

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from columnist._text import number
 from columnist.criteria import Criterion, get_criterion
 from columnist.metrics import reconstruction_error
-from columnist.plotting._style import (
-    CRITERION_NAMES,
-    FOUND,
-    PROVEN,
-    axes_for,
-    log_scale,
-    place_labels,
-    tidy,
-)
+from columnist.plotting._draw import axes_for, draw
+from columnist.plotting._picture import Axis, Below, Mark, Names, Picture, Points, Rule, unit_of
 from columnist.search._certificate import Certificate
 
 __all__ = ["ComparisonDisplay"]
@@ -201,48 +196,49 @@ class ComparisonDisplay:
         self
         """
         ax = axes_for(ax)
-        relative = relative and bool(self.total)
-        unit = 100.0 / self.total if relative and self.total else 1.0
-        errors, bound = unit * self.errors, None if self.bound is None else unit * self.bound
-        reached = self.errors <= (0.0 if self.bound is None else self.bound * (1 + _REACHED))
-        style = {
-            "s": 40,
-            "edgecolors": FOUND,
-            "facecolors": np.where(reached, FOUND, "white"),
-            "linewidths": 1.5,
-            "zorder": 3,
-        }
-        self.points_ = ax.scatter(self.seconds, errors, **style | dict(point_kw or {}))
-        norm = CRITERION_NAMES.get(self.criterion, self.criterion)
-        label = f"error (% of the {norm} of {self.target})" if relative else f"error ({norm})"
-        ax.set(xlabel="time (s)", ylabel=label, xscale="log")
-        ax.set_xlim(*_time_range(self.seconds))
-        ax.tick_params(axis="x", which="minor", labelbottom=False)
-        if log:
-            log_scale(ax)
-        tidy(ax)
-        self._draw_bound(ax, errors, bound, log=log)
-        self.labels_ = _label(ax, self.names, self.seconds, errors, bound, dict(label_kw or {}))
+        picture = self._picture(relative=relative, log=log)
+        drawn = draw(ax, picture, {"points": point_kw, "names": label_kw})
+        self.points_, self.labels_ = drawn["points"], drawn["names"]
+        self.bound_line_, self.impossible_ = drawn.get("bound"), drawn.get("impossible")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw_bound(self, ax, errors: np.ndarray, bound: float | None, *, log: bool) -> None:
-        """The bound, and the area below it at the bottom of the axes."""
-        self.bound_line_ = self.impossible_ = None
-        if bound is None or (log and bound <= 0.0):
-            return
-        ratio = max(errors.max() / bound, 1.02) if bound > 0.0 else 1.0
-        bottom = bound * (ratio**-0.18 if log else max(1.0 - 0.18 * (ratio - 1.0), 0.0))
-        ax.set_ylim(bottom=bottom)
-        self.impossible_ = ax.axhspan(
-            bottom, bound, facecolor="0.93", edgecolor="0.82", hatch="///", linewidth=0, zorder=0.5
-        )
-        self.bound_line_ = ax.axhline(bound, color=PROVEN, linewidth=1.5, zorder=1)
-        ax.annotate(
-            "impossible: below the proven bound", (0.99, bound), xycoords=("axes fraction", "data"),
-            xytext=(0, -5), textcoords="offset points", ha="right", va="top", fontsize=8,
-            color=PROVEN, bbox={"facecolor": "0.93", "edgecolor": "none", "pad": 1.0},
+    def _picture(self, *, relative: bool = True, log: bool = False) -> Picture:
+        unit, label = unit_of(self.total, relative, self.criterion, self.target)
+        errors, bound = unit * self.errors, None if self.bound is None else unit * self.bound
+        reached = self.errors <= (-np.inf if self.bound is None else self.bound * (1 + _REACHED))
+        if bound is not None and log and bound <= 0.0:
+            bound = None
+
+        def tip(i: int) -> str:
+            return f"{self.names[i]}\nerror {number(errors[i])}\n{number(self.seconds[i], 3)} s"
+
+        marks: list[Mark] = [
+            Points(self.seconds, errors, filled=reached, tip=tip, scattered=True, key="points",
+                   label="proven best" if reached.any() else "",
+                   open_label="" if reached.all() else "not proven best")
+        ]  # fmt: skip
+        if bound is not None:
+            words = "impossible: below the proven bound"
+            marks.append(Rule("y", bound, False, key="bound", color="proven", label="proven bound"))
+            marks.append(Below(bound, key="impossible", color="proven", label=words))
+        x = Axis(*_time_range(self.seconds), "time (s)", log=True)
+        ends = f"{number(errors.min())} to {number(errors.max())}"
+        return Picture(
+            x, _error_axis(errors, bound, label, log), marks, "Error against time",
+            f"{len(errors)} selectors; errors from {ends}.",
+            Names(self.seconds, errors, self.names, above=bound),
         )  # fmt: skip
+
+
+def _error_axis(errors: np.ndarray, bound: float | None, label: str, log: bool) -> Axis:
+    """The axis of the errors, with room below the bound for what is impossible."""
+    axis = Axis.around(errors[errors > 0.0] if log else errors, label, log=log)
+    if bound is None:
+        return axis
+    ratio = max(errors.max() / bound, 1.02) if bound > 0.0 else 1.0
+    low = bound * (ratio**-0.18 if log else max(1.0 - 0.18 * (ratio - 1.0), 0.0))
+    return replace(axis, low=low, high=max(axis.high, 1.01 * bound, low + abs(low) * 0.01))
 
 
 def _time_range(seconds: np.ndarray) -> tuple[float, float]:
@@ -272,13 +268,3 @@ def _certificate_of(name: str, fitted) -> Certificate:
             "ColumnSelector, or pass a figure or a Certificate."
         )
     return fitted.certificate_
-
-
-def _label(ax, names: list[str], x, y, bound: float | None, style: dict[str, Any]) -> list:
-    """Write each name above the bound where it covers no other name and no point."""
-    taken = []
-    if bound is not None:
-        ax.figure.draw_without_rendering()  # settles the layout, and with it where the bound is
-        level = ax.transData.transform((x[0], bound))[1] + ax.figure.dpi / 72.0
-        taken.append(np.array([ax.bbox.x0, ax.bbox.y0, ax.bbox.x1, level]))
-    return place_labels(ax, names, x, y, taken=taken, **style)

@@ -7,19 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from columnist.plotting._style import (
-    CRITERION_NAMES,
-    FOUND,
-    OPEN,
-    PROVEN,
-    axes_for,
+from columnist._text import count, number
+from columnist.plotting._draw import axes_for, draw
+from columnist.plotting._picture import (
+    Axis,
+    Band,
+    Line,
+    Mark,
+    Picture,
+    Points,
+    Rule,
     is_proven,
-    log_scale,
-    tidy,
+    unit_of,
 )
 from columnist.selection._path import SelectionPath, selection_path
 
 __all__ = ["ErrorPathDisplay"]
+
+_DRAWING = {"ax", "relative", "log", "line_kw", "band_kw"}
 
 
 class ErrorPathDisplay:
@@ -92,31 +97,26 @@ class ErrorPathDisplay:
         self.total, self.criterion, self.target = total, criterion, target
 
     @classmethod
-    def from_path(
-        cls,
-        path: SelectionPath,
-        *,
-        ax=None,
-        relative: bool = True,
-        log: bool = False,
-        line_kw: Mapping[str, Any] | None = None,
-        band_kw: Mapping[str, Any] | None = None,
-    ) -> ErrorPathDisplay:
+    def from_path(cls, path: SelectionPath, **options: Any) -> ErrorPathDisplay:
         """Draw a path of selections.
 
         Parameters
         ----------
         path : SelectionPath
             Result of :func:`columnist.selection_path`.
-        ax, relative, log, line_kw, band_kw
+        **options
             As in :meth:`plot`.
 
         Returns
         -------
         ErrorPathDisplay
         """
+        return cls._of_path(path).plot(**options)
+
+    @classmethod
+    def _of_path(cls, path: SelectionPath) -> ErrorPathDisplay:
         certificates = [step.certificate for step in path]
-        display = cls(
+        return cls(
             path.sizes,
             path.errors,
             path.lower_bounds,
@@ -125,21 +125,9 @@ class ErrorPathDisplay:
             criterion=certificates[0].criterion,
             target=certificates[0].target,
         )
-        return display.plot(ax, relative=relative, log=log, line_kw=line_kw, band_kw=band_kw)
 
     @classmethod
-    def from_data(
-        cls,
-        X,
-        max_features: int,
-        *,
-        ax=None,
-        relative: bool = True,
-        log: bool = False,
-        line_kw: Mapping[str, Any] | None = None,
-        band_kw: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> ErrorPathDisplay:
+    def from_data(cls, X, max_features: int, **options: Any) -> ErrorPathDisplay:
         """Compute a path of selections and draw it.
 
         Parameters
@@ -148,20 +136,16 @@ class ErrorPathDisplay:
             Data.
         max_features : int
             Largest size.
-        ax, relative, log, line_kw, band_kw
-            As in :meth:`plot`.
         **options
-            Further arguments of :func:`columnist.selection_path`, such as ``y``,
-            ``criterion`` or ``time_limit``.
+            As in :meth:`plot`, and further arguments of :func:`columnist.selection_path`, such
+            as ``y``, ``criterion`` or ``time_limit``.
 
         Returns
         -------
         ErrorPathDisplay
         """
-        path = selection_path(X, max_features, **options)
-        return cls.from_path(
-            path, ax=ax, relative=relative, log=log, line_kw=line_kw, band_kw=band_kw
-        )
+        drawing = {key: options.pop(key) for key in _DRAWING & options.keys()}
+        return cls.from_path(selection_path(X, max_features, **options), **drawing)
 
     def plot(
         self,
@@ -190,39 +174,51 @@ class ErrorPathDisplay:
         self
         """
         ax = axes_for(ax)
-        relative = relative and bool(self.total)
-        unit = 100.0 / self.total if relative and self.total else 1.0
-        errors, bounds, proven = unit * self.errors, unit * self.lower_bounds, self.proven
-        style = {"color": FOUND, "linewidth": 1.5, "zorder": 2} | dict(line_kw or {})
-        (self.line_,) = ax.plot(self.sizes, errors, **style)
-        color = self.line_.get_color()
-        marks = {"color": color, "linestyle": "none", "zorder": 3}
-        self.proven_marks_ = self.open_marks_ = self.bound_line_ = None
-        if proven.any():
-            (self.proven_marks_,) = ax.plot(
-                self.sizes[proven], errors[proven], "o", label="best selection, proven", **marks
-            )
-        band = {"color": OPEN, "alpha": 0.35, "linewidth": 0, "zorder": 1} | dict(band_kw or {})
-        if not proven.all():
-            (self.open_marks_,) = ax.plot(
-                self.sizes[~proven], errors[~proven], "D", markerfacecolor="white",
-                label="best found, proof incomplete", **marks,
-            )  # fmt: skip
-            (self.bound_line_,) = ax.plot(
-                self.sizes, bounds, "--", color=PROVEN, linewidth=1.2, zorder=1.5,
-                label="lower bound, proven",
-            )  # fmt: skip
-            band.setdefault("label", "the best possible error lies here")
-        self.band_ = ax.fill_between(self.sizes, bounds, errors, **band)
-        norm = CRITERION_NAMES.get(self.criterion, self.criterion)
-        label = f"error (% of the {norm} of {self.target})" if relative else f"error ({norm})"
-        ax.set(xlabel="number of columns", ylabel=label)
-        if log:
-            log_scale(ax)
-        else:
-            ax.set_ylim(bottom=0.0)
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        line = dict(line_kw or {})
+        marks = {"color": line["color"]} if "color" in line else {}
+        styles = {"line": line, "band": band_kw, "proven": marks, "open": marks}
+        drawn = draw(ax, self._picture(relative=relative, log=log), styles)
+        self.line_, self.band_ = drawn["line"], drawn["band"]
+        self.bound_line_ = drawn.get("bound")
+        self.proven_marks_, self.open_marks_ = drawn.get("proven"), drawn.get("open")
         ax.legend(frameon=False)
-        tidy(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _picture(self, *, relative: bool = True, log: bool = False, chosen: int = 0) -> Picture:
+        """What is drawn; ``chosen`` is a size to mark."""
+        unit, label = unit_of(self.total, relative, self.criterion, self.target)
+        errors, bounds = unit * self.errors, unit * np.maximum(self.lower_bounds, 0.0)
+        levels = np.append(errors, bounds)
+        y = Axis.around(levels[levels > 0.0] if log else levels, label, log=log, zero=not log)
+        x = Axis(self.sizes.min() - 0.4, self.sizes.max() + 0.4, "number of columns", whole=True)
+        marks: list[Mark] = [Line(self.sizes, errors, key="line")]
+        for key, here, text in (
+            ("proven", self.proven, "best selection, proven"),
+            ("open", ~self.proven, "best found, proof incomplete"),
+        ):
+            if here.any():
+                marks.append(self._points(key, here, errors, bounds, text))
+        meaning = ""
+        if not self.proven.all():
+            words, meaning = "lower bound, proven", "the best possible error lies here"
+            marks.append(Line(self.sizes, bounds, True, key="bound", color="proven", label=words))
+        marks.append(Band(self.sizes, bounds, errors, key="band", color="open", label=meaning))
+        if chosen in self.sizes:
+            words = f"selected: {chosen}"
+            marks.append(Rule("x", float(chosen), key="chosen", color="ink", label=words))
+        ends = f"{number(errors[0])} at {self.sizes[0]} to {number(errors[-1])} at {self.sizes[-1]}"
+        title = "Error against the number of columns"
+        return Picture(x, y, marks, title, f"The {label} goes from {ends} columns.")
+
+    def _points(self, key: str, here: np.ndarray, errors, bounds, label: str) -> Points:
+        """Sizes that are proven, or those that are not."""
+        places, proven = np.flatnonzero(here), key == "proven"
+
+        def tip(i: int) -> str:
+            j = places[i]
+            less = "proven best" if proven else f"no selection has less than {number(bounds[j])}"
+            return f"{count(int(self.sizes[j]), 'column')}\nerror {number(errors[j])}\n{less}"
+
+        shape = "dot" if proven else "diamond"
+        return Points(self.sizes[here], errors[here], shape, proven, tip=tip, key=key, label=label)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._text import number
 from columnist.data._validation import check_count, feature_names
 from columnist.linalg._ties import ranked
-from columnist.plotting._style import FOUND, axes_for
+from columnist.plotting._draw import axes_for, draw_bars
+from columnist.plotting._picture import Bars
 
 __all__ = ["FeatureScoresDisplay"]
 
@@ -113,26 +115,24 @@ class FeatureScoresDisplay:
         self
         """
         check_count("max_features", max_features, low=1)
-        shown = self.ranking[:max_features]
-        ax = axes_for(ax, figsize=(6.4, 1.2 + 0.26 * len(shown)))
-        places = np.arange(len(shown))
-        values = self.scores[shown]
-        kept = np.isin(shown, self.selected)
-        drawn = np.where(np.isfinite(values), values, 0.0)
-        self.bars_ = ax.barh(places, drawn, color=np.where(kept, FOUND, "0.75"))
-        for place, value in zip(places, values, strict=True):
-            if not np.isfinite(value):
-                text = "no score" if np.isnan(value) else "infinite"
-                ax.text(0.0, place, f" {text}", va="center", fontsize=9, color="0.35")
-        ax.set_yticks(places, [self.names[j] for j in shown])
-        for label, chosen in zip(ax.get_yticklabels(), kept, strict=True):
-            label.set_fontweight("bold" if chosen else "normal")
-        ax.set(xlabel="score (larger is better)", ylim=(len(shown) - 0.4, -0.6))
-        left_out = len(self.ranking) - len(shown)
-        more = f", {left_out} more not shown" if left_out else ""
-        ax.set_title(f"{self.title or 'Features'}: {kept.sum()} selected{more}", fontsize=10)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(True, axis="x", color="0.9", linewidth=0.8)
-        ax.set_axisbelow(True)
+        bars = self._picture(max_features)
+        ax = axes_for(ax, figsize=(6.4, 1.2 + 0.26 * len(bars.values)))
+        self.bars_ = draw_bars(ax, bars)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _picture(self, max_features: int) -> Bars:
+        shown = self.ranking[:max_features]
+        kept, values = np.isin(shown, self.selected), self.scores[shown]
+        left_out = len(self.ranking) - len(shown)
+        more = f", {left_out} more not shown" if left_out else ""
+        return Bars(
+            [self.names[j] for j in shown],
+            values,
+            ["no score" if np.isnan(value) else number(value, 3) for value in values],
+            f"{self.title or 'Features'}: {kept.sum()} selected{more}",
+            kept,
+            f"{len(shown)} columns, the best first; {kept.sum()} of them are selected.",
+            "score (larger is better)",
+            ("selected", "not selected"),
+        )

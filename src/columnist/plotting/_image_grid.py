@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.data._validation import check_count
-from columnist.plotting._style import axes_for
+from columnist.plotting._draw import axes_for
 from columnist.robust._base import BaseRobustPCA
 
 __all__ = ["OutlierImagesDisplay"]

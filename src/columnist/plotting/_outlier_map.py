@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._text import number, readable
 from columnist.data._validation import check_choice, check_count
-from columnist.plotting._style import FOUND, OPEN, PROVEN, axes_for, place_labels, point_boxes
+from columnist.plotting._draw import axes_for, draw
+from columnist.plotting._picture import Axis, Mark, Names, Picture, Points, Rule
 from columnist.robust._base import BaseRobustPCA
 
 __all__ = ["OutlierMapDisplay"]
 
-# Name, what it means, marker and colour; the position is 2 * (off the subspace) + (far within).
+# Name, what it means, shape and colour; the position is 2 * (off the subspace) + (far within).
 _REGIONS = (
-    ("regular", "near in both", "o", "0.55"),
-    ("good leverage", "far within the subspace", "s", FOUND),
-    ("orthogonal outlier", "off the subspace", "^", OPEN),
-    ("bad leverage", "both", "D", PROVEN),
+    ("regular", "near in both", "dot", "other"),
+    ("good leverage", "far within the subspace", "square", "found"),
+    ("orthogonal outlier", "off the subspace", "triangle", "warn"),
+    ("bad leverage", "both", "diamond", "proven"),
 )
 # Farther than this many cut-offs: a logarithmic axis. It ends at this share of the cut-off.
 _FAR, _EDGE = 8.0, 1e-2
@@ -135,10 +137,16 @@ class OutlierMapDisplay:
         -------
         OutlierMapDisplay
         """
+        return cls._of_fit(estimator, X, labels, mark_removed).plot(**options)
+
+    @classmethod
+    def _of_fit(
+        cls, estimator: BaseRobustPCA, X, labels: Sequence | None = None, mark_removed: bool = True
+    ) -> OutlierMapDisplay:
         check_is_fitted(estimator)
         if labels is None and hasattr(X, "iloc"):
             labels = X.index
-        display = cls(
+        return cls(
             estimator.score_distances(X),
             estimator.orthogonal_distances(X),
             score_cutoff=estimator.score_cutoff_,
@@ -146,7 +154,6 @@ class OutlierMapDisplay:
             removed=estimator.outliers_ if mark_removed else None,
             labels=labels,
         )
-        return display.plot(**options)
 
     @property
     def regions(self) -> list[str]:
@@ -156,6 +163,13 @@ class OutlierMapDisplay:
     def _places(self) -> np.ndarray:
         off = self.orthogonal_distances > self.orthogonal_cutoff
         return 2 * off + (self.score_distances > self.score_cutoff)
+
+    def _cutoffs(self) -> np.ndarray:
+        """How far out every row is: the larger distance, in cut-offs."""
+        return np.maximum(
+            self.score_distances / self.score_cutoff,
+            self.orthogonal_distances / self.orthogonal_cutoff,
+        )
 
     def plot(
         self,
@@ -189,69 +203,88 @@ class OutlierMapDisplay:
         check_choice("scale", scale, ("auto", "linear", "log"))
         check_count("n_labels", n_labels, low=0)
         ax = axes_for(ax, figsize=(6.4, 5.4))
-        x = _set_scale(ax, "x", scale, self.score_distances, self.score_cutoff)
-        y = _set_scale(ax, "y", scale, self.orthogonal_distances, self.orthogonal_cutoff)
-        self._draw_points(ax, x, y, dict(point_kw or {}))
-        line = {"color": "0.25", "linestyle": "--", "linewidth": 1.0, "zorder": 1.5}
-        self.score_line_ = ax.axvline(self.score_cutoff, **line)
-        self.orthogonal_line_ = ax.axhline(self.orthogonal_cutoff, **line, label="cut-offs")
-        ax.set(
-            xlabel="score distance (within the subspace, in standard deviations)",
-            ylabel="orthogonal distance (from the subspace)",
-        )
-        ax.spines[["top", "right"]].set_visible(False)
+        styles = {region[0]: point_kw for region in _REGIONS}
+        names = {"fontsize": 8} | dict(label_kw or {})
+        drawn = draw(ax, self._picture(scale=scale, n_labels=n_labels), styles | {"names": names})
+        self.points_ = [drawn[region[0]] for region in _REGIONS]
+        self.removed_marks_, self.labels_ = drawn.get("removed"), drawn["names"]
+        self.score_line_, self.orthogonal_line_ = drawn["score"], drawn["orthogonal"]
         ax.legend(
             loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=8,
             borderaxespad=0.2, columnspacing=1.2, handletextpad=0.4,
         )  # fmt: skip
-        self.labels_ = self._write_labels(ax, x, y, n_labels, dict(label_kw or {}))
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw_points(self, ax, x: np.ndarray, y: np.ndarray, style: dict[str, Any]) -> None:
-        crowded = len(x) > _CROWDED
-        places, self.points_ = self._places(), []
-        for place, (name, meaning, marker, color) in enumerate(_REGIONS):
-            here = places == place
-            own = {
-                "marker": marker, "c": color, "s": 10 if crowded else 22, "linewidths": 0,
-                "alpha": 0.35 if crowded and place == 0 else 0.85, "zorder": 2 + 0.1 * place,
-                "rasterized": crowded, "label": f"{name}: {meaning} ({np.count_nonzero(here)})",
-            }  # fmt: skip
-            self.points_.append(ax.scatter(x[here], y[here], **own | style))
-        self.removed_marks_ = None
-        if len(self.removed):
-            self.removed_marks_ = ax.scatter(
-                x[self.removed], y[self.removed], marker="o", s=36 if crowded else 75,
-                facecolors="none", edgecolors="0.1", linewidths=0.6 if crowded else 0.9,
-                zorder=3, rasterized=crowded, label=f"removed by the fit ({len(self.removed)})",
-            )  # fmt: skip
-
-    def _write_labels(self, ax, x, y, n_labels: int, style: dict[str, Any]) -> list:
-        """Names of the most outlying rows, where they cover no other row of interest."""
-        cutoffs = np.maximum(
-            self.score_distances / self.score_cutoff,
-            self.orthogonal_distances / self.orthogonal_cutoff,
-        )
-        marked = self._places() > 0
-        named = np.argsort(-cutoffs, kind="stable")[:n_labels]
-        named = named[marked[named]]
-        marked[self.removed] = True
-        return place_labels(
-            ax, [self.labels[i] for i in named], x[named], y[named],
-            taken=point_boxes(ax, x[marked], y[marked], 5.0), must_fit=True,
-            **{"fontsize": 8} | style,
+    def _picture(
+        self, *, scale: str = "auto", n_labels: int = 8, shown: np.ndarray | None = None
+    ) -> Picture:
+        """What is drawn; ``shown`` are the rows to draw, all by default."""
+        shown = np.arange(len(self.labels)) if shown is None else shown
+        within = "score distance (within the subspace, in standard deviations)"
+        x_axis = _axis(self.score_distances[shown], self.score_cutoff, scale, within)
+        off = "orthogonal distance (from the subspace)"
+        y_axis = _axis(self.orthogonal_distances[shown], self.orthogonal_cutoff, scale, off)
+        x = _drawn(self.score_distances, self.score_cutoff, x_axis)
+        y = _drawn(self.orthogonal_distances, self.orthogonal_cutoff, y_axis)
+        small, places = len(shown) > _CROWDED, self._places()
+        marks: list[Mark] = [
+            self._region(i, shown[places[shown] == i], x, y, small) for i in range(4)
+        ]
+        removed = self.removed[np.isin(self.removed, shown)]
+        if len(removed):
+            words = f"removed by the fit ({len(self.removed):,})"
+            marks.append(Points(x[removed], y[removed], "ring", scattered=True, small=small,
+                                   key="removed", color="ink", label=words))  # fmt: skip
+        marks += [
+            Rule("x", self.score_cutoff, key="score", color="ink"),
+            Rule("y", self.orthogonal_cutoff, key="orthogonal", color="ink", label="cut-offs"),
+        ]
+        flagged = np.count_nonzero(places)
+        return Picture(
+            x_axis, y_axis, marks, "Outlier map",
+            f"{len(shown)} rows are drawn; {flagged} rows lie beyond a cut-off.",
+            self._names(shown, x, y, n_labels),
         )  # fmt: skip
 
+    def _region(self, place: int, rows: np.ndarray, x, y, small: bool) -> Points:
+        name, meaning, shape, color = _REGIONS[place]
+        size = np.count_nonzero(self._places() == place)
 
-def _set_scale(ax, which: str, scale: str, distances: np.ndarray, cutoff: float) -> np.ndarray:
-    """Scale and limits of one axis; where to draw the distances."""
+        def tip(i: int) -> str:
+            row = rows[i]
+            return (
+                f"{readable(self.labels[row], 80)}\n{name}\nwithin: "
+                f"{number(self.score_distances[row], 3)}, off: "
+                f"{number(self.orthogonal_distances[row], 3)}"
+            )
+
+        return Points(
+            x[rows], y[rows], shape, tip=tip, scattered=True, small=small, faint=place == 0,
+            key=name, color=color, label=f"{name}: {meaning} ({size:,})" if size else "",
+        )  # fmt: skip
+
+    def _names(self, shown: np.ndarray, x, y, n_labels: int) -> Names:
+        """Names of the most outlying rows, where they cover no other row of interest."""
+        marked = self._places() > 0
+        named = shown[np.argsort(-self._cutoffs()[shown], kind="stable")[:n_labels]]
+        named = named[marked[named]]
+        marked[self.removed] = True
+        others = shown[marked[shown]]
+        names = [self.labels[i] for i in named]
+        return Names(x[named], y[named], names, around=(x[others], y[others]), must_fit=True)
+
+
+def _axis(distances: np.ndarray, cutoff: float, scale: str, label: str) -> Axis:
+    """A linear axis, or a logarithmic one where rows are very far."""
     farthest = max(distances.max(initial=0.0), cutoff)
     if scale == "linear" or (scale == "auto" and farthest <= _FAR * cutoff):
-        ax.set(**{f"{which}scale": "linear", f"{which}lim": (0.0, 1.06 * farthest)})
-        return distances
-    drawn = np.maximum(distances, _EDGE * cutoff)
-    margin = max((farthest / drawn.min(initial=cutoff)) ** 0.06, 1.2)
-    low, high = drawn.min(initial=cutoff) / margin, farthest * margin
-    ax.set(**{f"{which}scale": "log", f"{which}lim": (low, high)})
-    return drawn
+        return Axis(0.0, 1.06 * farthest, label)
+    nearest = max(distances.min(initial=cutoff), _EDGE * cutoff)
+    margin = max((farthest / nearest) ** 0.06, 1.2)
+    return Axis(nearest / margin, farthest * margin, label, log=True)
+
+
+def _drawn(distances: np.ndarray, cutoff: float, axis: Axis) -> np.ndarray:
+    """Where distances are drawn: a logarithmic axis ends at small ones."""
+    return np.maximum(distances, _EDGE * cutoff) if axis.log else distances

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from columnist.data._validation import check_choice
+from columnist.plotting._draw import panels_for, tidy
 from columnist.plotting._error_path import ErrorPathDisplay
-from columnist.plotting._style import FOUND, PROVEN, is_proven, panels_for, tidy
+from columnist.plotting._picture import FOUND, PROVEN, is_proven
 from columnist.robust._path import OutlierPath
 
 __all__ = ["OutlierPathDisplay"]

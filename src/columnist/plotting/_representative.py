@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.plotting._style import FOUND, axes_for
+from columnist.plotting._draw import axes_for
+from columnist.plotting._picture import FOUND
 from columnist.selection._certified import ColumnSelector
 
 __all__ = ["RepresentativeDisplay"]

@@ -10,7 +10,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.data._validation import check_choice, check_count
-from columnist.plotting._style import FOUND, PROVEN, log_scale, panels_for, tidy
+from columnist.plotting._draw import log_scale, panels_for, tidy
+from columnist.plotting._picture import FOUND, PROVEN
 from columnist.robust._base import BaseRobustPCA
 
 __all__ = ["ScreeDisplay"]

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.plotting._style import CRITERION_NAMES, FOUND, OPEN, PROVEN, axes_for, tidy
+from columnist._text import number
+from columnist.plotting._draw import axes_for, draw
+from columnist.plotting._picture import Axis, Band, Line, Mark, Picture, Points, Rule, unit_of
 from columnist.search._certificate import Certificate
 from columnist.selection._certified import ColumnSelector
 
 __all__ = ["SearchProgressDisplay"]
+
+# Moments that can be pointed at; the lines have them all.
+_MOMENTS = 40
 
 
 class SearchProgressDisplay:
@@ -80,15 +85,7 @@ class SearchProgressDisplay:
         self.given, self.criterion = given, criterion
 
     @classmethod
-    def from_certificate(
-        cls,
-        certificate: Certificate,
-        *,
-        ax=None,
-        x: str = "elapsed",
-        incumbent_kw: Mapping[str, Any] | None = None,
-        bound_kw: Mapping[str, Any] | None = None,
-    ) -> SearchProgressDisplay:
+    def from_certificate(cls, certificate: Certificate, **options: Any) -> SearchProgressDisplay:
         """Draw the history of a certificate.
 
         Parameters
@@ -96,18 +93,22 @@ class SearchProgressDisplay:
         certificate : Certificate
             Of a search. A certificate of :func:`columnist.certify` that knows a better
             selection also shows the error of the given one.
-        ax, x, incumbent_kw, bound_kw
+        **options
             As in :meth:`plot`.
 
         Returns
         -------
         SearchProgressDisplay
         """
+        return cls._of_certificate(certificate).plot(**options)
+
+    @classmethod
+    def _of_certificate(cls, certificate: Certificate) -> SearchProgressDisplay:
         history = certificate.history
         if not history:
             raise ValueError("This certificate has no history: it does not come from a search.")
         column = {name: [record[name] for record in history] for name in history[0]}
-        display = cls(
+        return cls(
             column["elapsed"],
             column["incumbent"],
             column["bound"],
@@ -115,7 +116,6 @@ class SearchProgressDisplay:
             given=None if certificate.better is None else certificate.error,
             criterion=certificate.criterion,
         )
-        return display.plot(ax, x=x, incumbent_kw=incumbent_kw, bound_kw=bound_kw)
 
     @classmethod
     def from_estimator(cls, selector: ColumnSelector, **options: Any) -> SearchProgressDisplay:
@@ -152,39 +152,52 @@ class SearchProgressDisplay:
         x : {"elapsed", "expanded"}, default="elapsed"
             Horizontal axis: seconds, or nodes expanded.
         incumbent_kw, bound_kw : dict, optional
-            Passed to ``Axes.step`` for either line.
+            Passed to ``Axes.plot`` for either line.
 
         Returns
         -------
         self
         """
-        along, label = self._along(x)
+        picture = self._picture(x)
         ax = axes_for(ax)
-        incumbent = np.where(np.isfinite(self.incumbent), self.incumbent, np.nan)
-        bound = np.where(np.isfinite(self.bound), self.bound, np.nan)
-        style = {"color": FOUND, "linewidth": 1.8, "label": "best found"}
-        (self.incumbent_line_,) = ax.step(
-            along, incumbent, where="post", **style | dict(incumbent_kw or {})
-        )
-        style = {"color": PROVEN, "linewidth": 1.8, "linestyle": "--", "label": "proven bound"}
-        (self.bound_line_,) = ax.step(along, bound, where="post", **style | dict(bound_kw or {}))
-        self.band_ = ax.fill_between(
-            along, bound, incumbent, step="post", color=OPEN, alpha=0.25, linewidth=0,
-            label=f"gap, {100 * self._gap():.3g} % at the end",
-        )  # fmt: skip
-        ax.plot(along[-1:], incumbent[-1:], "o", color=self.incumbent_line_.get_color())
-        self.given_line_ = None
-        if self.given is not None:
-            self.given_line_ = ax.axhline(
-                self.given, color="0.3", linestyle=":", label="selection to certify"
-            )
-        norm = CRITERION_NAMES.get(self.criterion, self.criterion)
-        ax.set(xlabel=label, ylabel=f"error ({norm})")
-        ax.set_xlim(left=0.0)
+        drawn = draw(ax, picture, {"incumbent": incumbent_kw, "bound": bound_kw})
+        self.incumbent_line_, self.bound_line_ = drawn["incumbent"], drawn["bound"]
+        self.band_, self.given_line_ = drawn["band"], drawn.get("given")
+        drawn["end"].set_color(self.incumbent_line_.get_color())
         ax.legend(frameon=False)
-        tidy(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _picture(self, x: str = "elapsed") -> Picture:
+        along, label = self._along(x)
+        best = np.where(np.isfinite(self.incumbent), self.incumbent, np.nan)
+        bound = np.where(np.isfinite(self.bound), self.bound, np.nan)
+        gap = f"gap, {100 * self._gap():.3g} % at the end"
+        shown = np.unique(np.linspace(0, len(along) - 1, _MOMENTS).round().astype(int))
+        marks: list[Mark] = [
+            Line(along, best, False, True, key="incumbent", label="best found"),
+            Line(along, bound, True, True, key="bound", color="proven", label="proven bound"),
+            Band(along, bound, best, True, key="band", color="open", label=gap),
+            Points(along[-1:], best[-1:], key="end"),
+        ]
+        if self.given is not None:
+            words = "selection to certify"
+            marks.append(Rule("y", self.given, key="given", color="ink", label=words))
+
+        def tip(i: int) -> str:
+            said = f"after {number(self.elapsed[shown[i]], 3)} s\nbest found "
+            said += f"{number(best[shown[i]], 5)}\nproven bound {number(bound[shown[i]], 5)}"
+            nodes = "" if self.expanded is None else f"\n{int(self.expanded[shown[i]]):,} nodes"
+            return said + nodes
+
+        marks.append(Points(along[shown], best[shown], tip=tip, hidden=True, key="moments"))
+        levels = np.concatenate([best, bound, [] if self.given is None else [self.given]])
+        y = Axis.around(levels, unit_of(None, False, self.criterion)[1])
+        last = f"{number(best[-1], 5)}, the proven bound rises to {number(bound[-1], 5)}"
+        return Picture(
+            Axis.around(along, label, zero=True), y, marks, "Best error found and proven bound",
+            f"The error of the best choice falls to {last}.",
+        )  # fmt: skip
 
     def _along(self, x: str) -> tuple[np.ndarray, str]:
         if x == "elapsed":

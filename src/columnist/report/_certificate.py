@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from columnist.report._blocks import Block, Facts, KeyFigure, Names, Section, Table, Text
-from columnist.report._common import column_names, redundancy_section, swapped
-from columnist.report._figures import correlation_figure, history_figure
+from columnist._text import count, number, percent, ways
+from columnist.report._blocks import Block, KeyFigure, Names, Section, Table, Text, Verdict
+from columnist.report._common import column_names, proof_sections, redundancy_section, swapped
+from columnist.report._figures import correlation_figure
 from columnist.report._measures import Data, read_data
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, number, percent, ways
-from columnist.report._words import CRITERIA, Stakes, certificate_facts, explained, verdict
 from columnist.search._certificate import Certificate
+from columnist.search._words import CRITERIA, Subject, verdict
 
 __all__ = ["certificate_report"]
 
@@ -34,12 +34,8 @@ def certificate_report(
         From :func:`columnist.certify`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The data it was asked about.
-    names : sequence of str, optional
-        Names of the columns; those of a data frame by default.
-    asked : mapping of str to str, optional
-        What was asked, in the words to be shown.
-    title : str, optional
-        Title of the page.
+    names, asked, title
+        As in :func:`selection_report`; names are those of a data frame by default.
 
     Returns
     -------
@@ -68,13 +64,11 @@ def certificate_report(
             f"The certificate speaks of column {given.max()}, but X has {data.shape[1]} columns: "
             "pass the data it was asked about."
         )
-    stakes = Stakes("column", len(given), ways(data.shape[1], len(given)))
-    proven = [*map(Text, explained(certificate, stakes))]
+    subject = Subject("column", len(given), ways(data.shape[1], len(given)))
     sections = [
         asked_section(asked, _settings(certificate, data)),
         _answer(certificate, labels),
-        Section("What is proven", [*proven, Facts(certificate_facts(certificate, stakes))]),
-        Section("How the search went", [history_figure(certificate)]),
+        *proof_sections(certificate, subject),
         *_exchange(certificate, data, labels),
         redundancy_section(data, given, labels),
         reproduce_section(
@@ -86,7 +80,7 @@ def certificate_report(
         title or f"Is this choice of {count(len(given), 'column')} good?",
         sections,
         kicker="Certificate of a selection",
-        verdict=verdict(certificate, stakes),
+        verdict=Verdict(*verdict(certificate, subject)),
         figures=_key_figures(certificate, data),
     )
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from columnist._text import count, number, percent, rounded_percent
+from columnist.plotting._picture import Bars
 from columnist.privacy import NullSpaceCleaner
 from columnist.privacy._report import PrivacyReport, make_report
 from columnist.report._blocks import (
     Block,
-    Figure,
     KeyFigure,
     Note,
     Section,
@@ -19,11 +20,9 @@ from columnist.report._blocks import (
     Text,
     Verdict,
 )
-from columnist.report._charts import bars
 from columnist.report._common import column_names
-from columnist.report._figures import drawn_twice
+from columnist.report._figures import bar_figure
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, number, percent, rounded_percent
 
 __all__ = ["cleaning_report"]
 
@@ -189,18 +188,12 @@ def _columns(shares: np.ndarray, labels: list[str]) -> Section:
     ]
     if shown:
         texts = [rounded_percent(float(shares[j])) for j in shown]
-
-        def draw(width: float) -> str:
-            return bars(
-                [labels[j] for j in shown], shares[shown].tolist(), texts, ["c-found"] * len(shown),
-                title="Columns that keep the most of their variation", width=width,
-                description=f"{len(shown)} columns, from {texts[0]} down to {texts[-1]}.",
-            )  # fmt: skip
-
-        kinds = [("Column", "text"), ("Variation left", "percent")]
-        rows = [(labels[j], float(shares[j])) for j in shown]
-        table = Table("Columns that keep the most of their variation", kinds, rows)
-        blocks.append(Figure(table.caption, **drawn_twice(draw), table=table))
+        picture = Bars(
+            [labels[j] for j in shown], shares[shown], texts,
+            "Columns that keep the most of their variation", np.ones(len(shown), dtype=bool),
+            f"{len(shown)} columns, from {texts[0]} down to {texts[-1]}.",
+        )  # fmt: skip
+        blocks.append(bar_figure(picture, ("Variation left", "percent")))
     known = [
         (labels[j], None if np.isnan(shares[j]) else float(shares[j])) for j in order[:_MOST_ROWS]
     ]

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from columnist.report._blocks import Note, Section, Text
-from columnist.report._figures import correlation_figure
+from columnist._text import number, readable
+from columnist.report._blocks import Facts, Note, Section, Text
+from columnist.report._figures import correlation_figure, history_figure
 from columnist.report._measures import Data, redundancy
-from columnist.report._text import number, readable
+from columnist.search._certificate import Certificate
+from columnist.search._words import Subject, details, explained
 
-__all__ = ["call_of", "column_names", "redundancy_section", "swapped"]
+__all__ = ["call_of", "column_names", "proof_sections", "redundancy_section", "swapped"]
 
 # Parameters that change how a run talks, not what it finds.
 _SILENT = {"callback", "verbose"}
@@ -54,6 +56,17 @@ def swapped(first, other, names: Sequence[str]) -> tuple[list[str], list[str]]:
     new = [names[j] for j in sorted(set(other) - set(first))]
     gone = [names[j] for j in sorted(set(first) - set(other))]
     return new, gone
+
+
+def proof_sections(
+    certificate: Certificate, subject: Subject, n_solutions: int = 1
+) -> list[Section]:
+    """What is proven, in words and numbers, and how the search came to it."""
+    words = [Text(text) for text in explained(certificate, subject, n_solutions)]
+    return [
+        Section("What is proven", [*words, Facts(details(certificate, subject))]),
+        Section("How the search went", [history_figure(certificate)]),
+    ]
 
 
 def redundancy_section(data: Data, kept: np.ndarray, names: Sequence[str]) -> Section:

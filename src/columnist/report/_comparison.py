@@ -8,21 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from columnist._text import count, joined, number, percent, readable
+from columnist.plotting._comparison import ComparisonDisplay
 from columnist.report._blocks import (
     Block,
-    Figure,
     KeyFigure,
-    Legend,
     Note,
     Section,
     Table,
     Text,
     Verdict,
 )
-from columnist.report._charts import Axis, Plot
-from columnist.report._figures import drawn_twice
+from columnist.report._figures import figure
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, joined, number, percent, readable
 
 __all__ = ["comparison_report"]
 
@@ -52,10 +50,8 @@ def comparison_report(
         ``relative_error``, ``gap``, ``redundancy``, ``seconds``, ``score``, ``note``.
     bound : float, optional
         Proven: no selection has a smaller error.
-    asked : mapping of str to str, optional
-        What was asked, in the words to be shown.
-    title : str, optional
-        Title of the page.
+    asked, title
+        As in :func:`selection_report`.
 
     Returns
     -------
@@ -106,7 +102,7 @@ def _key_figures(rows, bound: float | None) -> list[KeyFigure]:
         figures.append(KeyFigure("Smallest error", number(min(errors))))
         figures.append(KeyFigure("Largest error", number(max(errors))))
     if bound is not None:
-        figures.append(KeyFigure("Proven limit", number(bound), "no choice leaves less"))
+        figures.append(KeyFigure("Proven bound", number(bound), "no choice leaves less"))
     return figures
 
 
@@ -139,57 +135,21 @@ def _plain(value):
 
 
 def _figure(rows, bound: float | None) -> list[Block]:
-    drawn = [row for row in _known(rows, "error") if row in _known(rows, "seconds")]
-    drawn = [row for row in drawn if row["seconds"] > 0]
+    timed = _known(_known(rows, "error"), "seconds")
+    drawn = [row for row in timed if row["seconds"] > 0]
     if len(drawn) < 2:
         return [Note("Fewer than two methods have both an error and a time: nothing to draw.")]
-    unit, label = _unit(drawn)
-    errors = unit * np.array([row["error"] for row in drawn])
-    seconds = np.array([row["seconds"] for row in drawn])
-    limit = None if bound is None or not np.isfinite(bound) else unit * bound
-    names = [readable(row["name"], 60) for row in drawn]
-    tips = [
-        f"{name}\nerror {number(e)}\n{number(s, 3)} s"
-        for name, e, s in zip(names, errors, seconds, strict=True)
-    ]
-    best = errors <= (-np.inf if limit is None else limit * (1 + _REACHED))
-
-    def draw(width: float) -> str:
-        levels = errors if limit is None else np.append(errors, limit)
-        plot = Plot(
-            Axis.around(seconds, "seconds (logarithmic)", log=True), Axis.around(levels, label),
-            title="Error against time", width=width, height=360,
-            description=f"{len(drawn)} methods; errors from {number(errors.min())} to "
-            f"{number(errors.max())}.",
-        )  # fmt: skip
-        if limit is not None:
-            plot.below(limit, "c-open")
-            plot.level(limit, "c-proven dashed")
-        for cls, here in (("c-found", best), ("c-found open-mark", ~best)):
-            told = [t for t, h in zip(tips, here, strict=True) if h]
-            plot.points(seconds[here], errors[here], cls, told, radius=5)
-        plot.labels(seconds, errors, names, level=limit)
-        return plot.svg()
-
-    legend = [Legend("open", "c-found", "a method")]
-    if limit is not None:
-        legend += [Legend("dot", "c-found", "proven best"),
-                   Legend("dashed", "c-proven", "proven limit"),
-                   Legend("band", "c-open", "impossible")]  # fmt: skip
-    caption = "Lower is better, farther left is faster."
-    cells = list(zip(names, errors.tolist(), seconds.tolist(), strict=True))
-    table = Table("Error and time", [("Method", "text"), (label.capitalize(), "number"),
-                                     ("Seconds", "number")], cells)  # fmt: skip
-    title = "Error against time"
-    return [Figure(title, **drawn_twice(draw), caption=caption, legend=legend, table=table)]
-
-
-def _unit(rows) -> tuple[float, str]:
-    """What errors are multiplied by to be drawn, and the label of their axis."""
-    shares = [row for row in rows if row["relative_error"] and row["error"]]
-    if len(shares) < len(rows):
-        return 1.0, "error"
-    return 100.0 * shares[0]["relative_error"] / shares[0]["error"], "error, % of the whole"
+    shares = all(row["relative_error"] and row["error"] for row in drawn)
+    display = ComparisonDisplay(
+        [readable(row["name"], 60) for row in drawn],
+        [row["error"] for row in drawn],
+        [row["seconds"] for row in drawn],
+        bound=None if bound is None or not np.isfinite(bound) else bound,
+        total=drawn[0]["error"] / drawn[0]["relative_error"] if shares else None,
+        criterion="",
+        target="an empty selection",
+    )
+    return [figure(display._picture(), "Lower is better, farther left is faster.")]
 
 
 def _agreement(rows) -> Section:

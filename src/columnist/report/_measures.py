@@ -11,15 +11,14 @@ from functools import wraps
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.utils.validation import check_array
 
-from columnist.linalg._passes import columns_of, gram, kernel_product, merge_repeats, squared_norms
-from columnist.linalg._reduce import squaring_scale
-from columnist.linalg._sketch import randomized_range
+from columnist._text import count
+from columnist.linalg._passes import columns_of, merge_repeats
+from columnist.linalg._reduce import reduce_data, reduce_gram, squaring_scale
+from columnist.linalg._rounding import EPS
 from columnist.linalg._threads import single_threaded_blas
 from columnist.metrics import redundancy_rate
-from columnist.report._text import count
 
 __all__ = ["Data", "Spectrum", "correlations", "read_data", "redundancy", "spectrum"]
 
@@ -27,8 +26,8 @@ __all__ = ["Data", "Spectrum", "correlations", "read_data", "redundancy", "spect
 _MOST_ENTRIES, _FEWEST_ROWS = 5_000_000, 2_000
 # Operations of all pairs of columns; beyond, so many columns stand for all.
 _MOST_PAIRS, _SAMPLED = 1e9, 600
-# Operations of an SVD, and of a Gram matrix; and the largest side of a Gram matrix.
-_SMALL_SVD, _MOST_GRAM, _GRAM_SIDE = 1e9, 1e10, 1200
+# Operations of an exact decomposition; and the largest side of a Gram matrix.
+_MOST_WORK, _GRAM_SIDE = 5e9, 2400
 # Leading singular values of still larger data.
 _LEADING = 100
 # A column that varies by less than this share of its largest entry is constant.
@@ -147,56 +146,18 @@ def spectrum(data: Data, *, center: bool) -> Spectrum | None:
     """Singular values of the data; the leading ones if they are large, None if too large."""
     n, m = data.shape
     side = min(n, m)
-    if data.gram:
-        if m > 2 * _GRAM_SIDE:
-            return None
-        values = np.sqrt(np.maximum(np.linalg.eigvalsh(data.X)[::-1], 0.0))
-    elif not sp.issparse(data.X) and float(n) * m * side <= _SMALL_SVD:
-        X = data.X - data.X.mean(axis=0) if center else data.X
-        values = np.linalg.svd(X, compute_uv=False).astype(np.float64)
-    elif side <= _GRAM_SIDE and float(n) * m * side <= _MOST_GRAM:
-        values = _through_gram(data.X, center)
-    else:
-        return _leading(data, center)
-    return Spectrum(data.unit * values, float(np.sum(values**2)) * data.unit**2, True)
-
-
-def _through_gram(X, center: bool) -> np.ndarray:
-    n, m = X.shape
-    if m <= n:
-        G = gram(X, center=center)
-    else:
-        G = kernel_product(X, np.eye(n))
-        if center:
-            G = G - G.mean(axis=0)
-            G = G - G.mean(axis=1)[:, None]
-    values = np.linalg.eigvalsh(0.5 * (G + G.T))[::-1]
-    floor = len(G) * np.finfo(np.float64).eps * max(values[0], 0.0)
-    return np.sqrt(np.where(values > floor, values, 0.0))
-
-
-def _leading(data: Data, center: bool) -> Spectrum:
-    """Leading values by a randomized SVD; all of the energy is known all the same."""
-    X = data.X
-    means = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel() if center else None
-    energy = float(squared_norms(X).sum())
-    if means is not None:
-        energy = max(energy - X.shape[0] * float(means @ means), 0.0)
-        X = _without_means(X, means)
-    Q = randomized_range(X, _LEADING, n_iter=2, rng=np.random.default_rng(0))
-    values = np.linalg.svd((X.T @ Q).astype(np.float64), compute_uv=False)[:_LEADING]
+    if data.gram and m > _GRAM_SIDE:
+        return None
+    exact = data.gram or float(n) * m * side <= _MOST_WORK
+    rank, rng = None if exact else _LEADING, np.random.default_rng(0)
+    X = data.X.astype(np.float64, copy=False)
+    small = reduce_gram(X) if data.gram else reduce_data(X, center=center, rank=rank, rng=rng)
+    values = data.unit * small.scale * np.sqrt(small.weights)
+    energy = float(np.sum(values**2))
+    # What is left out of the small matrix is zero.
+    values = np.pad(values, (0, max(side - len(values), 0)))
+    if exact:
+        return Spectrum(values, energy, True)
+    values = values[:_LEADING]
     remark = f"The {len(values)} largest, estimated by a randomized decomposition."
-    return Spectrum(data.unit * values, energy * data.unit**2, False, remark)
-
-
-def _without_means(X, means: np.ndarray) -> LinearOperator:
-    """X less the means of its columns, as a product only: sparse data stay sparse."""
-    plain, ones = aslinearoperator(X), np.ones(X.shape[0])
-    return LinearOperator(
-        X.shape,
-        matvec=lambda v: plain.matvec(v) - ones * (means @ v),
-        rmatvec=lambda u: plain.rmatvec(u) - means * u.sum(),
-        matmat=lambda V: plain.matmat(V) - np.outer(ones, means @ V),
-        rmatmat=lambda U: plain.rmatmat(U) - np.outer(means, U.sum(axis=0)),
-        dtype=np.float64,
-    )
+    return Spectrum(values, energy / max(1.0 - small.lost, EPS), False, remark)

@@ -14,8 +14,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from columnist._text import number, percent, readable, rounded_percent
+from columnist.plotting._picture import COLORS
 from columnist.report._blocks import Block, Code, Facts, KeyFigure, Section
-from columnist.report._text import number, percent, readable, rounded_percent
 
 __all__ = ["asked_section", "page", "reproduce_section", "write_report"]
 
@@ -62,7 +63,7 @@ def page(
     """
     environment = _environment()
     markup = environment.filters["trusted"]
-    style = environment.get_template("style.css").render().strip()
+    style = environment.get_template("style.css").render(colors=COLORS).strip()
     script = environment.get_template("script.js").render().strip()
     return environment.get_template("page.html").render(
         title=readable(title, 400),

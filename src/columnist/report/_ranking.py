@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.linalg._ties import ranked
-from columnist.report._blocks import Block, Figure, KeyFigure, Legend, Names, Note, Section, Table
-from columnist.report._charts import bars
+from columnist._text import count, number
+from columnist.plotting._feature_scores import FeatureScoresDisplay
+from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Table
 from columnist.report._common import call_of, column_names, redundancy_section
-from columnist.report._figures import drawn_twice
+from columnist.report._figures import bar_figure
 from columnist.report._measures import read_data, redundancy
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, number
 
 __all__ = ["ranking_report"]
 
@@ -112,9 +112,14 @@ def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:
     if scores is None or np.shape(scores) != (len(labels),):
         text = f"{type(selector).__name__} does not score columns one by one."
         return Section(title, [Note(text)])
-    scores = np.asarray(scores, dtype=np.float64)
-    ranking = np.asarray(getattr(selector, "ranking_", ranked(scores)))
-    blocks: list[Block] = [_scores_figure(scores, ranking[:_MOST_BARS], kept, labels)]
+    found = FeatureScoresDisplay(
+        scores, selected=kept, names=labels, ranking=getattr(selector, "ranking_", None)
+    )
+    scores, ranking = found.scores, found.ranking
+    blocks: list[Block] = [bar_figure(
+        replace(found._picture(_MOST_BARS), title="Scores of the best columns"),
+        ("Score", "number"), "Larger is better.",
+    )]  # fmt: skip
     if len(ranking) > _MOST_BARS:
         blocks.append(Note(f"The picture shows the best {_MOST_BARS} of {len(ranking):,} columns."))
     raw = getattr(selector, "raw_scores_", None)
@@ -124,25 +129,6 @@ def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:
     if len(ranking) > _MOST_ROWS:
         blocks.append(Note(f"{len(ranking) - _MOST_ROWS:,} lower-ranked columns are left out."))
     return Section(title, blocks)
-
-
-def _scores_figure(scores, shown, kept, labels: list[str]) -> Figure:
-    is_kept = np.isin(shown, kept)
-    texts = [number(s, 3) if not np.isnan(s) else "no score" for s in scores[shown]]
-    names = [f"✓ {labels[j]}" if k else labels[j] for j, k in zip(shown, is_kept, strict=True)]
-
-    def draw(width: float) -> str:
-        return bars(
-            names, scores[shown], texts, ["c-found kept" if k else "c-other" for k in is_kept],
-            title="Scores of the best columns", width=width,
-            description=f"{len(shown)} columns, the best first; {is_kept.sum()} of them are kept.",
-        )  # fmt: skip
-
-    legend = [Legend("square", "c-found", "✓ kept"), Legend("square", "c-other", "not kept")]
-    title, caption = "Scores of the best columns", "Larger is better."
-    cells = list(zip((labels[j] for j in shown), scores[shown].tolist(), strict=True))
-    table = Table(title, [("Column", "text"), ("Score", "number")], cells)
-    return Figure(title, **drawn_twice(draw), caption=caption, legend=legend, table=table)
 
 
 def _scores_table(scores, raw, shown, kept, labels: list[str]) -> Table:

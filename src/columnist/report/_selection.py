@@ -7,38 +7,36 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._text import count, joined, number, percent, ways
 from columnist.criteria import get_criterion, leading_values
 from columnist.data._target import resolve_target
 from columnist.data._validation import resolve_constraints
-from columnist.linalg._passes import columns_of
+from columnist.linalg._passes import columns_of, squared_norms
 from columnist.report._blocks import (
     Block,
-    Facts,
     KeyFigure,
     Names,
     Note,
     Section,
     Table,
     Text,
+    Verdict,
 )
-from columnist.report._common import call_of, column_names, redundancy_section, swapped
+from columnist.report._common import (
+    call_of,
+    column_names,
+    proof_sections,
+    redundancy_section,
+    swapped,
+)
 from columnist.report._figures import (
     correlation_figure,
-    history_figure,
     path_figure,
     spectrum_figure,
 )
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
 from columnist.report._page import asked_section, page, reproduce_section
-from columnist.report._text import count, joined, number, percent, ways
-from columnist.report._words import (
-    CRITERIA,
-    Stakes,
-    certificate_facts,
-    conditions,
-    explained,
-    verdict,
-)
+from columnist.search._words import CRITERIA, Subject, conditions, verdict
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
 
@@ -46,6 +44,10 @@ __all__ = ["selection_report"]
 
 # Rows of the table of columns, and names in a list.
 _MOST_ROWS, _MOST_NAMES = 3000, 400
+_NOT_CENTRED = (
+    "The data are not centred, and means were not free: R² is the share of a column's sum of "
+    "squares, while correlations are about the means."
+)
 
 
 def selection_report(
@@ -95,30 +97,29 @@ def selection_report(
     True
     """
     check_is_fitted(selector)
-    story = _Story(selector, X, y, names)
+    parts = _SelectionPage(selector, X, y, names)
     sections = [
-        asked_section(asked, story.settings()),
-        story.answer(),
-        story.certificate(),
-        *story.sizes(path),
-        Section("How the search went", [history_figure(selector.certificate_)]),
-        story.spectrum(),
-        *story.targets(),
-        story.dropped(),
-        redundancy_section(story.data, selector.selected_, story.names),
-        reproduce_section(story.code()),
+        asked_section(asked, parts.settings()),
+        parts.answer(),
+        *proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
+        parts.sizes(path),
+        parts.spectrum(),
+        *parts.targets(),
+        parts.dropped(),
+        redundancy_section(parts.data, selector.selected_, parts.names),
+        reproduce_section(parts.code()),
     ]
-    k, n = len(selector.selected_), story.n_columns
+    k, n = len(selector.selected_), parts.n_columns
     return page(
         title or f"{count(k, 'column')} of {n:,}",
         sections,
         kicker="Column selection, with a proof",
-        verdict=verdict(selector.certificate_, story.stakes),
-        figures=story.key_figures(),
+        verdict=Verdict(*verdict(selector.certificate_, parts.subject)),
+        figures=parts.key_figures(),
     )
 
 
-class _Story:
+class _SelectionPage:
     """The parts of the report of one fitted selector."""
 
     def __init__(self, selector: ColumnSelector, X, y, names):
@@ -130,9 +131,9 @@ class _Story:
         self.y = y
         self.criterion = get_criterion(selector.criterion)
         self.on_x = selector._rebuilds_x
-        self.stakes = self._stakes()
+        self.subject = self._subject()
 
-    def _stakes(self) -> Stakes:
+    def _subject(self) -> Subject:
         s = self.selector
         own = getattr(s, "feature_names_in_", None)
         include, exclude = resolve_constraints(s.include, s.exclude, self.n_columns, own)
@@ -141,8 +142,8 @@ class _Story:
         free = self.n_columns - len(include) - len(exclude)
         size = len(s.selected_)
         total = s.error_ / s.relative_error_ if s.relative_error_ > 0 else None
-        limits = conditions(self.include, self.exclude, joined)
-        return Stakes("column", size, ways(free, size - len(include)), total, limits)
+        limits = conditions(self.include, self.exclude)
+        return Subject("column", size, ways(free, size - len(include)), total, limits)
 
     # -- the parts ----------------------------------------------------------------
 
@@ -181,11 +182,12 @@ class _Story:
     def key_figures(self) -> list[KeyFigure]:
         """The few numbers at the head."""
         s, certificate = self.selector, self.selector.certificate_
-        gap = "0\u00a0%" if certificate.is_optimal else percent(certificate.gap)
+        proven = certificate.is_optimal
+        gap = "0\u00a0%" if proven else percent(certificate.gap)
         return [
             KeyFigure("Kept", f"{len(s.selected_):,}", f"of {count(self.n_columns, 'column')}"),
             KeyFigure("Left unexplained", percent(s.relative_error_), f"of {self._whole()}"),
-            KeyFigure("Proven gap", gap, "of the error, at most"),
+            KeyFigure("Proven gap", gap, "optimal" if proven else "of the error, at most"),
             KeyFigure("Time", f"{number(certificate.elapsed, 3)} s", "to find and prove"),
         ]
 
@@ -202,16 +204,12 @@ class _Story:
         blocks: list[Block] = [Names("Keep these columns", kept[:_MOST_NAMES])]
         if len(kept) > _MOST_NAMES:
             blocks.append(Note(f"{len(kept) - _MOST_NAMES:,} more are in the table below."))
-        extra = (
-            f", together with {count(s.n_components, 'free direction')}" if s.n_components else ""
-        )
+        extra = count(s.n_components, "free direction") if s.n_components else ""
+        extra = f", together with {extra}" if extra else ""
         thing = "all columns" if self.on_x else "the target"
-        blocks.append(
-            Text(
-                f"By linear regression on them{extra}, {thing} can be rebuilt up to an error of "
-                f"{number(s.error_, 6)}: {percent(s.relative_error_)} of {self._whole()} is lost."
-            )
-        )
+        left = f"{percent(s.relative_error_)} of {self._whole()} is unexplained"
+        rebuilt = f"{thing} can be rebuilt up to an error of {number(s.error_, 6)}: {left}."
+        blocks.append(Text(f"By linear regression on them{extra}, {rebuilt}"))
         return Section("The answer", blocks + self._runners_up())
 
     def _runners_up(self) -> list[Block]:
@@ -234,20 +232,13 @@ class _Story:
         )
         return [table, Note(text)]
 
-    def certificate(self) -> Section:
-        """Words and numbers of the proof."""
-        certificate = self.selector.certificate_
-        said = explained(certificate, self.stakes, len(self.selector.solutions_))
-        facts = Facts(certificate_facts(certificate, self.stakes))
-        return Section("What is proven", [*map(Text, said), facts])
-
-    def sizes(self, path: SelectionPath | None) -> list[Section]:
+    def sizes(self, path: SelectionPath | None) -> Section:
         """Error against the number of columns."""
         title = "How many columns are needed"
         if path is None or len(path) < 2:
             text = "Only one number of columns was tried, so there is no curve to show."
-            return [Section(title, [Note(text)])]
-        return [Section(title, [path_figure(path, self.selector.certificate_)])]
+            return Section(title, [Note(text)])
+        return Section(title, [path_figure(path, self.selector.certificate_)])
 
     def spectrum(self) -> Section:
         """Singular values, and what no method at all can beat."""
@@ -258,8 +249,7 @@ class _Story:
             text = "The data are too large for their singular values to be computed here."
             return Section(title, [Note(text)])
         size = len(s.selected_) + int(s.n_components)
-        blocks: list[Block] = [Text(self._against_pca(found, size))]
-        return Section(title, [*blocks, spectrum_figure(found, size)])
+        return Section(title, [Text(self._against_pca(found, size)), spectrum_figure(found, size)])
 
     def _against_pca(self, found: Spectrum, size: int) -> str:
         if not self.on_x:
@@ -325,13 +315,9 @@ class _Story:
         order = dropped[np.argsort(r2, kind="stable")]
         blocks: list[Block] = [Text(text), *self._column_table(order), *_cut(len(order), "column")]
         if s.centering == "none" and not self.gram and self._off_centre():
-            blocks.append(
-                Note(
-                    "The data are not centred, and means were not free: R² is the share of a "
-                    "column's sum of squares, while correlations are about the means."
-                )
-            )
-        by_group = order[np.argsort(self._rank_of_representative(order), kind="stable")]
+            blocks.append(Note(_NOT_CENTRED))
+        group = np.searchsorted(s.selected_, s.representative_[order])
+        by_group = order[np.argsort(group, kind="stable")]
         blocks += correlation_figure(
             self.data, s.selected_, by_group, self.names,
             title="Correlation of kept and dropped columns",
@@ -349,30 +335,20 @@ class _Story:
         for i, leader in enumerate(leaders):
             mine = place == i
             pairs[mine] = correlations(part, [leader], shown[mine])[0]
+        names, told = self.names, [None if np.isnan(c) else float(c) for c in pairs]
         rows = [
-            (
-                self.names[j],
-                self.names[r],
-                None if np.isnan(c) else float(c),
-                float(s.column_r2_[j]),
-            )
-            for j, r, c in zip(shown, near, pairs, strict=True)
+            (names[j], names[r], c, float(s.column_r2_[j]))
+            for j, r, c in zip(shown, near, told, strict=True)
         ]
         kinds = [("Dropped column", "text"), ("Nearest kept column", "text"),
                  ("Correlation", "decimal"), ("Rebuilt by all kept (R²)", "bar")]  # fmt: skip
         table = Table("Dropped columns, the worst rebuilt first", kinds, rows)
         return [table, *([Note(f"Correlations: {remark}")] if remark else [])]
 
-    def _rank_of_representative(self, columns: np.ndarray) -> np.ndarray:
-        return np.searchsorted(self.selector.selected_, self.selector.representative_[columns])
-
     def _off_centre(self) -> bool:
         X = self.data.sampled(self.n_columns)[0].X
-        means = np.abs(np.asarray(X.mean(axis=0)).ravel())
-        sizes = np.sqrt(
-            np.asarray((X * X if isinstance(X, np.ndarray) else X.multiply(X)).mean(axis=0))
-        )
-        return bool((means > 0.01 * sizes.ravel()).any())
+        means = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        return bool((means**2 > 1e-4 * squared_norms(X) / X.shape[0]).any())
 
     def code(self) -> str:
         """Lines that give the same answer again."""
@@ -389,11 +365,8 @@ def _left_by_pca(found: Spectrum, size: int, criterion) -> float | None:
     """Relative error of as many principal components; None if it is not known."""
     values = found.values
     if criterion.name == "frobenius":
-        return (
-            float(max(1.0 - np.sum(values[:size] ** 2) / found.energy, 0.0))
-            if found.energy
-            else 0.0
-        )
+        explained = float(np.sum(values[:size] ** 2))
+        return max(1.0 - explained / found.energy, 0.0) if found.energy else 0.0
     leading = leading_values(criterion)
     if not found.complete and (leading is None or size + leading > len(values)):
         return None

@@ -7,7 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,13 +20,15 @@ from sklearn.base import (
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks, open_blocks
 from columnist.data._validation import check_choice, check_count, open_data, read_data
 from columnist.linalg._reduce import power_of_two
+from columnist.linalg._rounding import EPS
 from columnist.linalg._threads import single_threaded_blas
-from columnist.robust._cutoffs import Cutoffs, classical_cutoffs, cross_fitted_cutoffs
+from columnist.robust._cutoffs import Cutoffs
 from columnist.robust._fitted import Points, Yardstick
-from columnist.robust._many_rows import KeptRows, ManyRows, Measured, worth_passes
+from columnist.robust._row_data import Measured, RowData, worth_passes
 from columnist.robust._subspace import Subspace, fit_subspace
 
 __all__ = [
@@ -46,10 +48,10 @@ _SMALL = 1e8
 
 
 class Found(NamedTuple):
-    """A choice of many rows; all of them measured from it, if that is done."""
+    """Rows to remove, and the subspace of the others as seen from the origin of the data."""
 
-    kept: KeptRows
-    measured: Measured | None = None
+    removed: np.ndarray
+    subspace: Subspace
 
 
 class BaseRobustPCA(
@@ -58,7 +60,8 @@ class BaseRobustPCA(
     """PCA of the rows that are left when outliers are removed.
 
     A subclass has a parameter ``cutoff`` ("cross-fitted" or "classical") and defines
-    :meth:`_find`, and where needed :meth:`_check_parameters`.
+    :meth:`_find`, or :meth:`_find_rows` if it works block by block, and where needed
+    :meth:`_check_parameters`.
 
     A row is an inlier if its score distance (within the subspace, in standard deviations) and
     its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
@@ -81,81 +84,71 @@ class BaseRobustPCA(
         -------
         self
         """
-        X = self._begin(X)
-        if isinstance(X, ManyRows):
-            self._store_many(X, self._find_many(X))
-            return self
-        n, p = X.shape
+        data = self._begin(X)
+        n, p = data.shape
         small = n * p * min(n, p) < _SMALL
         with single_threaded_blas() if small else nullcontext():
-            outliers, subspace = self._find(X)
-            self._store(X, np.sort(outliers), subspace)
+            self._store(data, self._find_rows(data))
         return self
 
-    def _begin(self, X) -> np.ndarray | ManyRows:
+    def _begin(self, X) -> RowData:
         """Check everything; the rows, safe to square."""
         check_choice("cutoff", self.cutoff, ("cross-fitted", "classical"))
         self._check_parameters()
-        X = self._opened(X)
-        if isinstance(X, RowBlocks) and self._works_in_passes() and worth_passes(X):
-            movable = getattr(self, "centering", "none") != "none"
-            found = ManyRows(cast(RowBlocks, open_data(self, X)), _safe_unit, movable=movable)
-            self._unit = found.unit
-            return found
-        X = read_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        X, self._unit = _balanced(X)
-        return X
+        passes = self._works_in_passes()
+        X = self._opened(X, in_passes=passes)
+        movable = passes and getattr(self, "centering", "none") != "none"
+        data = RowData(X, _safe_unit, movable=movable)
+        self._unit = data.unit
+        return data
 
-    def _opened(self, X):
-        """X, or its blocks if it is a collection; sparse ones are refused without a look."""
+    def _opened(self, X, *, in_passes: bool) -> np.ndarray | RowBlocks:
+        """Checked rows: brought together unless they are many and can be visited."""
+        blocks = self._checked_kind(X)
+        if blocks is not None and in_passes and worth_passes(blocks):
+            return open_data(self, X, dtype=np.float64)
+        return read_data(self, X, dtype=np.float64, ensure_min_samples=2)
+
+    def _checked_kind(self, X) -> RowBlocks | None:
+        """Blocks, if X is a collection; a sparse one is refused without a look."""
         blocks = open_blocks(X)
-        if blocks is None:
-            return X
-        if blocks.is_sparse:
+        if blocks is not None and blocks.is_sparse:
             read_data(self, sp.csr_array((2, blocks.n_features)))
         return blocks
 
     def _works_in_passes(self) -> bool:
-        """Whether :meth:`_find_many` can do what the parameters ask for."""
+        """Whether :meth:`_find_rows` can do what the parameters ask for block by block."""
         return False
 
-    def _find_many(self, data: ManyRows) -> Found:
-        """The same as :meth:`_find` for rows that are visited block by block."""
-        raise NotImplementedError
+    def _find_rows(self, data: RowData) -> Found:
+        """Rows to remove and the subspace of the others."""
+        outliers, subspace = self._find(data.array())
+        return Found(np.sort(outliers), subspace)
 
-    @abstractmethod
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
-        """Rows to remove and the subspace of the others.
+        """The same for all rows in one array.
 
         The entries of X can be squared and summed safely.
         """
+        raise NotImplementedError
 
     def _check_parameters(self) -> None:
         """Check the parameters that do not depend on the data."""
 
-    def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
-        self.outliers_ = outliers.astype(np.intp)
-        kept = np.delete(X, self.outliers_, axis=0)
-        self._warn_if_flat(subspace, kept.shape, float(np.sum(kept**2)))
-        cutoffs = self._cutoffs(X, self.outliers_, subspace)
-        self._keep(subspace, cutoffs, subspace.orthogonal_distances(kept))
+    def _store(self, data: RowData, found: Found) -> None:
+        subspace = found.subspace
+        self.outliers_ = found.removed.astype(np.intp)
+        measured = data.measure(subspace)
+        self._warn_if_flat(subspace, np.delete(measured.lengths, self.outliers_))
+        cutoffs = self._cutoffs(data, self.outliers_, subspace, measured)
+        distances = np.delete(measured.orthogonal, self.outliers_)
+        subspace = replace(subspace, mean=subspace.mean + data.origin)
+        self._keep(subspace, cutoffs, distances)
 
-    def _store_many(self, data: ManyRows, found: Found) -> None:
-        kept = found.kept
-        self.outliers_ = kept.removed.astype(np.intp)
-        moments = kept.moments
-        square = float(np.trace(moments.gram()))
-        shape = moments.count, data.shape[1]
-        self._warn_if_flat(kept.subspace, shape, square)
-        measured = found.measured or data.measure(kept)
-        cutoffs = data.cutoffs(kept, measured, self.cutoff)
-        subspace = replace(kept.subspace, mean=kept.subspace.mean + data.origin)
-        self._keep(subspace, cutoffs, np.delete(measured.orthogonal, self.outliers_))
-
-    def _cutoffs(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> Cutoffs:
-        if self.cutoff == "classical":
-            return classical_cutoffs(X, subspace)
-        return cross_fitted_cutoffs(X, outliers, subspace)
+    def _cutoffs(
+        self, data: RowData, outliers: np.ndarray, subspace: Subspace, measured: Measured
+    ) -> Cutoffs:
+        return data.cutoffs(subspace, outliers, measured, self.cutoff)
 
     def _keep(self, subspace: Subspace, cutoffs: Cutoffs, distances: np.ndarray) -> None:
         unit = self._unit
@@ -169,9 +162,11 @@ class BaseRobustPCA(
         self.explained_variance_ = subspace.variances
         self.n_components_ = len(subspace.components)
 
-    def _warn_if_flat(self, subspace: Subspace, shape: tuple[int, int], squares: float) -> None:
-        """Warn if kept rows, of given shape and sum of squares, leave components undetermined."""
-        noise = max(shape) * np.finfo(np.float64).eps * np.sqrt(squares / max(shape[0], 1))
+    def _warn_if_flat(self, subspace: Subspace, lengths: np.ndarray) -> None:
+        """Warn if kept rows, so far from the mean, leave components undetermined."""
+        largest = max(len(lengths), len(subspace.mean))
+        square = float(np.sum(lengths**2)) / max(len(lengths), 1) + float(np.sum(subspace.mean**2))
+        noise = largest * EPS * np.sqrt(square)
         spread = np.count_nonzero(np.sqrt(subspace.variances) > noise)
         if spread < len(subspace.variances):
             warnings.warn(
@@ -184,7 +179,8 @@ class BaseRobustPCA(
     def _answer(self, X, question: str):
         """What the fit says of rows: see :class:`columnist.robust._fitted.Yardstick`."""
         check_is_fitted(self)
-        X = open_data(self, self._opened(X), dtype=np.float64, reset=False)
+        self._checked_kind(X)
+        X = as_rows(open_data(self, X, dtype=np.float64, reset=False))
         fitted = Subspace(self.mean_, self.components_, self.explained_variance_)
         yardstick = Yardstick(
             fitted.scaled(1.0 / self._unit), self._unit,
@@ -219,15 +215,15 @@ class BaseRobustPCA(
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = self._opened(X)
-        if not isinstance(X, RowBlocks):
+        if self._checked_kind(X) is None:
             X = check_array(X, dtype=np.float64, ensure_min_features=0)
+        X = as_rows(X)
         if X.shape[1] != self.n_components_:
             raise ValueError(
                 f"X has {X.shape[1]} columns, but {type(self).__name__} found "
                 f"{self.n_components_} components: pass what transform returns."
             )
-        return Points(self.mean_, self.components_).at(X)
+        return X.map(Points(self.mean_, self.components_), len(self.mean_))
 
     def score_distances(self, X) -> np.ndarray:
         """Distances from the mean within the subspace, in standard deviations.
@@ -376,12 +372,6 @@ def resolve_components(value, n_kept: int, n_features: int, *, least: int = 1) -
             f"it must be between {least} and {min(n_kept, n_features)}."
         )
     return int(value)
-
-
-def _balanced(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """X divided by a power of two that makes its squares safe, and that power."""
-    unit = _safe_unit(np.abs(X).max(), X.size)
-    return (X, 1.0) if unit == 1.0 else (X / unit, unit)
 
 
 def _safe_unit(largest: float, size: int) -> float:

@@ -26,11 +26,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from columnist.linalg._rounding import OUTWARD, UNIT
 from columnist.robust._tails import BlockTables, least_elsewhere
 
 __all__ = ["MATRICES", "Block", "Blocks", "every_set"]
 
-_UNIT = 2.0**-53
 # Matrices per block that an ascent holds at a time: old, new and best ones, directions, projectors.
 MATRICES = 8
 # Pairs of sets looked at in one go.
@@ -95,7 +95,7 @@ class Block:
             slack += np.sum(Y * Y) * (len(Y) + 2)
         if slack:
             size = float(np.linalg.norm(self.matrix))
-            slack = (slack + 2 * size) * _UNIT * math.sqrt(len(self.matrix))
+            slack = (slack + 2 * size) * UNIT * math.sqrt(len(self.matrix))
             self.bounds = np.nextafter(self.bounds - slack, -np.inf)
         self.removed = np.concatenate([self.removed, self.rows[always]])
         changed = self.rows[back], self.rows[gone]
@@ -188,8 +188,8 @@ class Blocks:
         total = sum(block.matrix for block in self.blocks)
         terms = sum(np.linalg.norm(block.matrix) for block in self.blocks) + np.sum(Y * Y)
         missing = np.linalg.norm(total - Y.T @ Y)
-        missing += (len(self.blocks) + len(Y) + 2) * _UNIT * terms
-        return math.sqrt(self.data.shape[1]) * missing * (1.0 + 1e-12)
+        missing += (len(self.blocks) + len(Y) + 2) * UNIT * terms
+        return math.sqrt(self.data.shape[1]) * missing * (1.0 + OUTWARD)
 
     def least(self) -> np.ndarray:
         """Table of the least bound of every block for every number of removals that it lists."""
@@ -303,7 +303,7 @@ class Blocks:
         order = np.argsort(sizes, kind="stable")
         i, j = i[order], j[order]
         matrix = one.matrix + two.matrix
-        slack = math.sqrt(len(matrix)) * _UNIT * np.linalg.norm(matrix) * (1.0 + 1e-12)
+        slack = math.sqrt(len(matrix)) * UNIT * np.linalg.norm(matrix) * (1.0 + OUTWARD)
         bounds = np.nextafter(one.bounds[i] + two.bounds[j], -np.inf)
         return Block(
             np.concatenate([one.rows, two.rows]),

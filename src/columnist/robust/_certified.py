@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +13,9 @@ from columnist.criteria import Criterion, get_criterion, is_frobenius
 from columnist.data._validation import check_choice, check_search, random_generator
 from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
 from columnist.robust._errors import RowErrors
-from columnist.robust._many_rows import ManyRows, given_mean
 from columnist.robust._nested import NestedRows
-from columnist.robust._solve import certified_outliers
-from columnist.robust._solve_many import certified_many
-from columnist.robust._subspace import Subspace, fit_subspace
+from columnist.robust._row_data import RowData, given_mean
+from columnist.robust._solve import Question, certified_outliers
 from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, pending, raise_pending
 from columnist.search._log import Progress
@@ -178,20 +177,27 @@ class RobustPCA(BaseRobustPCA):
         check_search(self)
         get_criterion(self.criterion)
 
-    def _begin(self, X) -> np.ndarray | ManyRows:
+    def _begin(self, X) -> RowData:
         self._started = time.perf_counter()
         with at_once():
-            found = super()._begin(X)
+            data = super()._begin(X)
         # A pass over data elsewhere does not count for the time limit.
-        far = isinstance(found, ManyRows)
-        self._preparation = time.perf_counter() - self._started if far else 0.0
-        return found
+        self._preparation = time.perf_counter() - self._started if data.elsewhere else 0.0
+        return data
 
-    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
-        k = resolve_outliers(self.n_outliers, len(X))
-        limit, rng = self._time_left(), random_generator(self.random_state)
-        outliers = self._search(X, k, limit, rng)
-        return outliers, self._fitted(X, outliers)
+    def _works_in_passes(self) -> bool:
+        options = SearchOptions.of(self, self.time_limit)
+        return is_frobenius(options.criterion) and options.policy().by_bound
+
+    def _find_rows(self, data: RowData) -> Found:
+        n, p = data.shape
+        k = resolve_outliers(self.n_outliers, n)
+        r = resolve_components(self.n_components, n - k, p, least=0)
+        rng = random_generator(self.random_state)
+        question, limit = Question(data, r, k, self.centering, rng), self._time_left()
+        raise_pending()
+        with at_once() if data.elsewhere else nullcontext():
+            return self._fitted(data, self._search(question, limit))
 
     def _time_left(self) -> float | None:
         """Seconds until the time limit."""
@@ -200,31 +206,8 @@ class RobustPCA(BaseRobustPCA):
         spent = time.perf_counter() - self._started - self._preparation
         return max(self.time_limit - spent, 0.0)
 
-    def _works_in_passes(self) -> bool:
-        options = SearchOptions.of(self, self.time_limit)
-        return is_frobenius(options.criterion) and options.policy().by_bound
-
-    def _find_many(self, data: ManyRows) -> Found:
-        n, p = data.shape
-        k = resolve_outliers(self.n_outliers, n)
-        r = resolve_components(self.n_components, n - k, p, least=0)
-        options = SearchOptions.of(self, self.time_limit)
-        mean = given_mean(data, self.centering)
-        rng = random_generator(self.random_state)
-        with at_once():
-            self.certificate_, kept, measured = certified_many(data, r, k, options, mean, rng)
-        return Found(kept, measured)
-
-    def _search(
-        self, X: np.ndarray, k: int, time_limit: float | None, rng, start=None, errors=None
-    ) -> np.ndarray:
-        r = resolve_components(self.n_components, len(X) - k, X.shape[1], least=0)
-        if start is None:
-            raise_pending()
-        self.certificate_ = certified_outliers(
-            X, r, k, SearchOptions.of(self, time_limit),
-            centering=self.centering, unit=self._unit, rng=rng, start=start, errors=errors,
-        )  # fmt: skip
+    def _search(self, question: Question, time_limit: float | None) -> np.ndarray:
+        self.certificate_ = certified_outliers(question, SearchOptions.of(self, time_limit))
         return np.array(self.certificate_.selection, dtype=np.intp)
 
     def _searched(self, *args) -> np.ndarray | None:
@@ -234,19 +217,13 @@ class RobustPCA(BaseRobustPCA):
         except KeyboardInterrupt:
             return None
 
-    def _fitted(self, X: np.ndarray, outliers: np.ndarray) -> Subspace:
+    def _fitted(self, data: RowData, outliers: np.ndarray) -> Found:
         """The subspace of the rows that are left."""
-        mean = None
-        if self.centering != "optimal":
-            mean = X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
-        return fit_subspace(np.delete(X, outliers, axis=0), self.n_components, mean)
+        mean = given_mean(data, self.centering)
+        return Found(outliers, data.without(outliers, self.n_components, mean).subspace)
 
-    def _store(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> None:
-        super()._store(X, outliers, subspace)
-        self._conclude()
-
-    def _store_many(self, data: ManyRows, found: Found) -> None:
-        super()._store_many(data, found)
+    def _store(self, data: RowData, found: Found) -> None:
+        super()._store(data, found)
         self._conclude()
 
     def _conclude(self) -> None:
@@ -265,15 +242,16 @@ class RobustPCA(BaseRobustPCA):
         goes to the others.
         """
         rng = random_generator(self.random_state)
-        X = self._begin(X)
+        data = self._begin(X)
         certificates: list[Certificate] = []
         outliers = np.zeros(0, dtype=np.intp)
-        n, p = X.shape
+        n, p = data.shape
         resolve_components(self.n_components, n - max(numbers), p, least=0)
         search_seconds = _SEARCH * n * p * min(n, p)
         raise_pending()
         criterion = get_criterion(self.criterion)
-        errors = RowErrors(X, self.n_components, criterion, self.centering, self._unit)
+        errors = RowErrors(data.array(), self.n_components, criterion, self.centering, data.unit)
+        first = Question(data, self.n_components, 0, self.centering, rng, errors=errors)
         nested: NestedRows | None = None
         for position, number in enumerate(numbers):
             share = self._time_left()
@@ -281,7 +259,8 @@ class RobustPCA(BaseRobustPCA):
                 share /= len(numbers) - position
             found = None
             if not pending() and (share is None or share >= search_seconds):
-                found = self._searched(X, number, share, rng, outliers, errors)
+                question = replace(first, n_outliers=number, start=outliers)
+                found = self._searched(question, share)
             if found is None:
                 nested = nested or NestedRows(errors, outliers)
                 outliers, error = nested.to(number)
@@ -290,7 +269,7 @@ class RobustPCA(BaseRobustPCA):
                 outliers, nested = found, None
             elapsed = time.perf_counter() - self._started
             certificates.append(replace(self.certificate_, elapsed=elapsed))
-        self._store(X, outliers, self._fitted(X, outliers))
+        self._store(data, self._fitted(data, outliers))
         return certificates
 
 

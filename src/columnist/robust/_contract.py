@@ -32,11 +32,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from columnist.linalg._rounding import UNIT, rank_floor
 from columnist.robust._subspace import about_mean, at_most_square
+from columnist.search._run import PrecisionError
 
-__all__ = ["Contraction", "Drowned", "contract"]
+__all__ = ["Contraction", "contract"]
 
-_UNIT = 2.0**-53
 # Leading directions keep at most l_r, within these multiples of l_{r+1}.
 _LEAD = 2.0, 7.0
 # The constant column: this share of (kept rows) * price / l_{r+1}, but at least as much.
@@ -45,10 +46,6 @@ _BIAS, _LEAST_BIAS = 0.5, 2.5
 _STICKING_OUT = 50.0
 # A row longer than this many times the longest kept one is scaled down to that.
 _LONGEST = 2.0**8
-
-
-class Drowned(ArithmeticError):
-    """The error of the kept rows cannot be told from rounding in double precision."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +78,13 @@ class Contraction:
 
     def proves(self, tail: float) -> float:
         """Error that no set can stay below if no tail sum is below ``tail``."""
-        root = math.sqrt(max(tail, 0.0)) * (1.0 - 4.0 * _UNIT) - self.drift
-        return max(root, 0.0) ** 2 / self.stretch * (1.0 - 8.0 * _UNIT)
+        root = math.sqrt(max(tail, 0.0)) * (1.0 - 4.0 * UNIT) - self.drift
+        return max(root, 0.0) ** 2 / self.stretch * (1.0 - 8.0 * UNIT)
 
     def needed(self, error: float) -> float:
         """Tail sum that proves an error: ``proves(needed(error)) >= error``."""
-        root = math.sqrt(error * self.stretch) * (1.0 + 16.0 * _UNIT) + self.drift
-        return (root * (1.0 + 16.0 * _UNIT)) ** 2
+        root = math.sqrt(error * self.stretch) * (1.0 + 16.0 * UNIT) + self.drift
+        return (root * (1.0 + 16.0 * UNIT)) ** 2
 
 
 def contract(
@@ -132,7 +129,7 @@ def contract(
     scale = _row_scale(norms, kept)
     V, spectrum = _basis(Z * scale[:, None], kept)
     if len(spectrum) <= r or not spectrum[r] > 0.0:
-        raise Drowned("Too few directions of the kept rows can be told from rounding.")
+        raise PrecisionError("Too few directions of the kept rows can be told from rounding.")
     coords = (Z * scale[:, None]) @ V
     squares = np.einsum("ij,ij->i", coords[:, r:], coords[:, r:])
     price = _price(squares, kept if fixed is None else kept & ~fixed, active & ~kept)
@@ -149,12 +146,14 @@ def contract(
         rows = np.column_stack([rows, np.where(active, bias * scale, 0.0)])
     # What was long beside the kept rows only where they have shrunk is long now.
     rows *= _row_scale(np.linalg.norm(rows, axis=1), kept)[:, None]
-    # |V'V - I| and the product Z V round by at most p u each per entry; the difference X - m, and
-    # an earlier shift of X, by u.
+    # V'V - I rounds by p u per entry. A sum of products rounds by its own terms, times p u, which
+    # is little where a long direction meets an axis that hardly turns to it; the difference X - m,
+    # and an earlier shift of X, round by u.
     p = X.shape[1]
-    stretch = 1.0 + scipy.linalg.norm(V.T @ V - np.eye(d)) + (p + 2) * d * _UNIT
-    size = np.linalg.norm(norms * scale), np.linalg.norm(X * (active * scale)[:, None])
-    drift = 1.1 * _UNIT * ((p + 6) * math.sqrt(d) * size[0] + size[1])
+    stretch = 1.0 + scipy.linalg.norm(V.T @ V - np.eye(d)) + (p + 2) * d * UNIT
+    terms = np.abs(Z) * (p + 6) + np.abs(X) * active[:, None]
+    rounded = (terms * scale[:, None]) @ (np.abs(V) * shrink)
+    drift = 1.1 * UNIT * (scipy.linalg.norm(rounded) + (p + 6) * scipy.linalg.norm(rows))
     return Contraction(
         np.ascontiguousarray(rows), r + centred, squares, price, drift, stretch, lost
     )
@@ -195,7 +194,7 @@ def _row_scale(norms: np.ndarray, kept: np.ndarray) -> np.ndarray:
 def _basis(Z: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Orthonormal basis of all rows, turned to the axes of the kept ones; their eigenvalues."""
     _, sigma, axes = scipy.linalg.svd(at_most_square(Z), full_matrices=False, check_finite=False)
-    axes = axes[sigma > max(Z.shape) * np.finfo(np.float64).eps * sigma[0]].T
+    axes = axes[sigma > rank_floor(Z.shape, sigma[0])].T
     _, sigma, turn = scipy.linalg.svd(at_most_square(Z[kept] @ axes), check_finite=False)
     spectrum = np.zeros(axes.shape[1])
     spectrum[: len(sigma)] = sigma**2

@@ -16,25 +16,22 @@ features than rows, new rows raise fewer. No input validation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2, norm
 
-from columnist.robust._subspace import Subspace, fit_subspace
+from columnist.linalg._rounding import EPS
 
 __all__ = [
     "COVERAGE",
     "Cutoffs",
     "Distances",
     "classical_cutoffs",
-    "classical_from",
     "cross_fitted_cutoffs",
-    "cross_fitted_from",
     "deal_folds",
-    "longest_row",
     "n_folds",
     "orthogonal_cutoff",
 ]
@@ -45,7 +42,7 @@ COVERAGE = 0.975
 _NEARLY_ALL = 0.999
 _FOLDS = 5
 # An exact fit leaves rounding only: nothing closer than this share of the data is outlying.
-_ROUNDING = 64 * np.finfo(np.float64).eps
+_ROUNDING = 64 * EPS
 
 
 @dataclass(frozen=True)
@@ -63,67 +60,31 @@ class Distances(NamedTuple):
     orthogonal: np.ndarray
 
 
-def classical_cutoffs(X: np.ndarray, subspace: Subspace) -> Cutoffs:
-    """Cut-offs from the distances of all rows the fit has seen, kept and removed."""
-    distances = subspace.orthogonal_distances(X)
-    return classical_from(distances, len(subspace.variances), longest_row(X))
+def classical_cutoffs(orthogonal: np.ndarray, n_components: int, longest: float) -> Cutoffs:
+    """Cut-offs from the distances of all rows the fit has seen, kept and removed.
 
-
-def classical_from(orthogonal: np.ndarray, n_components: int, longest: float) -> Cutoffs:
-    """The same from the orthogonal distances of all rows and the length of the longest row."""
+    Parameters
+    ----------
+    orthogonal : ndarray
+        Orthogonal distances of all rows.
+    n_components : int
+        Dimension of the subspace.
+    longest : float
+        Length of the longest row.
+    """
     return Cutoffs(
         float(np.sqrt(_chi2_quantile(COVERAGE, max(n_components, 1)))),
         max(orthogonal_cutoff(orthogonal), _smallest(longest)),
     )
 
 
-def cross_fitted_cutoffs(X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> Cutoffs:
-    """Cut-offs from distances of kept rows to subspaces fitted without them.
-
-    The kept rows are dealt into five folds by their distance from the subspace, so the
-    order of the rows does not matter. With too few rows for that: the classical cut-offs.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        All rows.
-    outliers : ndarray of int
-        Rows the fit removed. Those that may be good count with their own distances: without
-        them the cut-offs would be too small where good rows were removed, with the others
-        too large where bad ones were.
-    subspace : Subspace
-        The fit.
-
-    Returns
-    -------
-    Cutoffs
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.robust._cutoffs import cross_fitted_cutoffs
-    >>> from columnist.robust._subspace import fit_subspace
-    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [5, 1, 1, 1, 1]
-    >>> found = cross_fitted_cutoffs(X, np.array([], dtype=int), fit_subspace(X, 1))
-    >>> round(found.score, 1), round(found.orthogonal, 1)
-    (2.3, 3.3)
-    """
-    r = len(subspace.variances)
-    kept = np.setdiff1d(np.arange(len(X)), outliers)
-    folds = n_folds(len(kept), r)
-    if not folds:
-        return classical_cutoffs(X, subspace)
-    rows, removed = X[kept], X[outliers]
-    own = Distances(subspace.score_distances(rows), subspace.orthogonal_distances(rows))
-    away = Distances(subspace.score_distances(removed), subspace.orthogonal_distances(removed))
-    held_out = _held_out(rows, deal_folds(own, folds), subspace)
-    return cross_fitted_from(held_out, own.score, away, r, longest_row(X))
-
-
-def cross_fitted_from(
+def cross_fitted_cutoffs(
     held_out: Distances, own: np.ndarray, removed: Distances, n_components: int, longest: float
 ) -> Cutoffs:
-    """The same from distances.
+    """Cut-offs from distances of kept rows to subspaces fitted without them.
+
+    Removed rows that may be good count with their own distances: without them the cut-offs would
+    be too small where good rows were removed, with the others too large where bad ones were.
 
     Parameters
     ----------
@@ -190,22 +151,6 @@ def _settled(kept: np.ndarray, removed: np.ndarray, rule: Callable[..., float]) 
         removed = removed[near]
 
 
-def _held_out(X: np.ndarray, fold_of: np.ndarray, subspace: Subspace) -> Distances:
-    """Score and orthogonal distances of every row to the fit of the other folds.
-
-    Scores are in units of the whole fit's deviations, as they are in use.
-    """
-    score, orthogonal = np.empty(len(X)), np.empty(len(X))
-    mean = None if subspace.free_mean else subspace.mean
-    for number in range(fold_of.max() + 1):
-        fold = fold_of == number
-        rest = fit_subspace(X[~fold], len(subspace.variances), mean)
-        rest = replace(rest, variances=subspace.variances)
-        score[fold] = rest.score_distances(X[fold])
-        orthogonal[fold] = rest.orthogonal_distances(X[fold])
-    return Distances(score, orthogonal)
-
-
 @lru_cache(maxsize=256)
 def _chi2_quantile(share: float, degrees: int) -> float:
     """SciPy takes a millisecond for what a few fits ask again and again."""
@@ -215,11 +160,6 @@ def _chi2_quantile(share: float, degrees: int) -> float:
 @lru_cache(maxsize=64)
 def _normal_quantile(share: float) -> float:
     return float(norm.ppf(share))
-
-
-def longest_row(X: np.ndarray) -> float:
-    """Norm of the longest row."""
-    return float(np.sqrt(np.max(np.einsum("ij,ij->i", X, X))))
 
 
 def _smallest(longest: float) -> float:

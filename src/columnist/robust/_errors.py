@@ -97,6 +97,7 @@ class RowErrors:
     ):
         self.X, self.n_components, self.scale = X, n_components, scale
         self.criterion, self.centering = criterion, centering
+        self.weights = None
         self.centred = centering == "optimal"
         self.rows, shift = _shifted(X, centering)
         self.sizes = row_norms(X) + np.linalg.norm(shift)
@@ -225,17 +226,14 @@ class WeightedErrors:
         Rows; some of them stand for many others, whose rounding is charged elsewhere.
     n_components : int
         Singular values that do not count.
-    centred : bool
-        Whether singular values are about the mean of the kept rows, or the origin.
     weights : ndarray of shape (n,) or None
-        What rows are multiplied by: see :func:`columnist.robust._subspace.about_mean`.
+        What rows are multiplied by, and singular values are about their mean: see
+        :func:`columnist.robust._subspace.about_mean`. None: about the origin.
     """
 
-    def __init__(
-        self, X: np.ndarray, n_components: int, centred: bool, weights: np.ndarray | None = None
-    ):
+    def __init__(self, X: np.ndarray, n_components: int, weights: np.ndarray | None = None):
         self.rows, self.n_components = X, n_components
-        self.centred, self.weights = centred, weights
+        self.centred, self.weights = weights is not None, weights
 
     def affordable(self, kept: np.ndarray, seconds: float = _SECONDS) -> bool:
         """There is no better arithmetic for these."""
@@ -254,8 +252,8 @@ class WeightedErrors:
         Z, mean = self.rows[kept], np.zeros(self.rows.shape[1])
         if Z.size == 0:
             return Interval(0.0, 0.0, 0.0)
-        if self.centred:
-            Z, mean = about_mean(Z, None if self.weights is None else self.weights[kept])
+        if self.weights is not None:
+            Z, mean = about_mean(Z, self.weights[kept])
         sigma = scipy.linalg.svdvals(at_most_square(Z), check_finite=False)
         size = max(float(sigma[0]), np.sqrt(len(Z)) * float(np.linalg.norm(mean)))
         sigma[sigma <= max(Z.shape) * EPS * size] = 0.0

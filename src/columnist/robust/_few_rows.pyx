@@ -21,9 +21,10 @@ from libc.stdlib cimport free, malloc
 
 from scipy.linalg.cython_lapack cimport dsterf, dsytrd
 
+from columnist.linalg._rounding cimport UNIT
+
 import numpy as np
 
-cdef double UNIT = 1.1102230246251565e-16
 # A set of rows is a word of bits.
 MOST_ROWS = 64
 

@@ -49,12 +49,10 @@ class Yardstick:
         _, along, across, _ = self.subspace.measure(X / self.unit)
         return -np.maximum(along / self.score_cutoff, across / self.orthogonal_cutoff)
 
-    def answer(self, X: np.ndarray | RowBlocks, question: str):
+    def answer(self, X: RowBlocks, question: str):
         """The answer to a question, the name of a method above; of blocks a lazy collection."""
-        if isinstance(X, RowBlocks):
-            width = len(self.subspace.components) if question == "coordinates" else None
-            return X.map(Answers(self, question), width)
-        return getattr(self, question)(X)
+        width = len(self.subspace.components) if question == "coordinates" else None
+        return X.map(Answers(self, question), width)
 
 
 @dataclass(frozen=True)
@@ -71,14 +69,10 @@ class Answers:
 
 @dataclass(frozen=True)
 class Points:
-    """The points of a subspace with given coordinates, in memory or block by block."""
+    """The points of a subspace with given coordinates."""
 
     mean: np.ndarray
     components: np.ndarray
-
-    def at(self, X: np.ndarray | RowBlocks):
-        """The points; of blocks a lazy collection."""
-        return X.map(self, len(self.mean)) if isinstance(X, RowBlocks) else self(X)
 
     def __call__(self, coordinates: np.ndarray) -> np.ndarray:
         return coordinates @ self.components + self.mean

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.data._validation import check_count
+from columnist.linalg._rounding import rank_floor
 from columnist.robust._base import (
     Found,
     RowRemovalPCA,
@@ -15,9 +16,9 @@ from columnist.robust._base import (
     resolve_components,
     resolve_outliers,
 )
-from columnist.robust._many_rows import ManyRows, given_mean
 from columnist.robust._medians import column_medians
 from columnist.robust._passes import Leverages
+from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._subspace import moments_spectrum
 
 __all__ = ["LeverageOutliers"]
@@ -93,14 +94,16 @@ class LeverageOutliers(RowRemovalPCA):
         return np.sum(U[:, : self._n_used(sigma, X.shape, n_outliers)] ** 2, axis=1)
 
     def _n_used(self, sigma: np.ndarray, shape: tuple[int, int], n_outliers: int) -> int:
-        rank = np.count_nonzero(sigma > max(shape) * np.finfo(np.float64).eps * sigma[0])
+        rank = np.count_nonzero(sigma > rank_floor(shape, sigma[0]))
         wanted = max(n_outliers, 1) if self.n_vectors is None else self.n_vectors
         return min(wanted, int(rank))
 
     def _works_in_passes(self) -> bool:
         return True
 
-    def _find_many(self, data: ManyRows) -> Found:
+    def _find_rows(self, data: RowData) -> Found:
+        if not data.many:  # one decomposition, which keeps the digits of small singular values
+            return super()._find_rows(data)
         n, p = data.shape
         k = resolve_outliers(self.n_outliers, n)
         r = resolve_components(self.n_components, n - k, p)
@@ -112,4 +115,5 @@ class LeverageOutliers(RowRemovalPCA):
         visit = Leverages(cast(np.ndarray, centre), axes[:used].T / sigma[:used])
         self.outlyingness_ = data.collect(visit)
         mean = centre if self.centering == "none" else None
-        return Found(data.without(most_outlying(self.outlyingness_, k), r, mean))
+        kept = data.without(most_outlying(self.outlyingness_, k), r, mean)
+        return Found(kept.removed, kept.subspace)

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
+from columnist.linalg._rounding import EPS
+
 __all__ = [
     "Scatter",
     "consistency_factor",
@@ -32,7 +34,6 @@ __all__ = [
 ]
 
 _COVERAGE = 0.975
-_EPS = np.finfo(np.float64).eps
 # Starts that go on to all rows, and steps at most.
 _FINALISTS = 10
 _MAX_STEPS = 100
@@ -256,7 +257,7 @@ def _log_det(covariance: np.ndarray) -> np.ndarray:
     flat = spread.min(axis=-1) == 0.0
     spread = np.where(flat[..., None], 1.0, spread)
     unit = np.linalg.eigvalsh(covariance / spread[..., None, :] / spread[..., :, None])
-    flat |= unit[..., 0] <= 8 * _EPS * covariance.shape[-1]
+    flat |= unit[..., 0] <= 8 * EPS * covariance.shape[-1]
     logs = np.log(np.where(flat[..., None], 1.0, unit)) + 2.0 * np.log(spread)
     return np.where(flat, -np.inf, logs.sum(axis=-1))
 
@@ -264,8 +265,8 @@ def _log_det(covariance: np.ndarray) -> np.ndarray:
 def _mahalanobis(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """Squared distances; directions without variance count with that of rounding."""
     values, vectors = np.linalg.eigh(covariance)
-    size = _EPS * float(np.abs(X).max())
-    floor = np.maximum(_EPS * values[..., -1:] * covariance.shape[-1], size * size or 1.0)
+    size = EPS * float(np.abs(X).max())
+    floor = np.maximum(EPS * values[..., -1:] * covariance.shape[-1], size * size or 1.0)
     whitened = vectors / np.sqrt(np.maximum(values, floor))[..., None, :]
     return np.sum(((X - mean[..., None, :]) @ whitened) ** 2, axis=-1)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from columnist.robust._many_rows import ManyRows
+from columnist.robust._row_data import RowData
 
 __all__ = ["column_medians"]
 
@@ -54,7 +54,7 @@ def merged_brackets(parts: Sequence[Bracketed]) -> Bracketed:
     return Bracketed(counts, [np.concatenate(c) for c in columns])
 
 
-def column_medians(data: ManyRows) -> np.ndarray:
+def column_medians(data: RowData) -> np.ndarray:
     """Median of every column."""
     n, p = data.shape
     ranks = (n - 1) // 2, n // 2
@@ -71,7 +71,7 @@ def column_medians(data: ManyRows) -> np.ndarray:
     return found
 
 
-def _brackets(data: ManyRows) -> tuple[np.ndarray, np.ndarray]:
+def _brackets(data: RowData) -> tuple[np.ndarray, np.ndarray]:
     n = data.shape[0]
     rng = np.random.default_rng(0)
     some = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))

@@ -15,7 +15,7 @@ import scipy.linalg
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from columnist.criteria import is_frobenius
-from columnist.linalg._rounding import EPS
+from columnist.linalg._rounding import AGREEMENT, EPS
 from columnist.robust._concentrate import Trimming
 from columnist.robust._errors import RowErrors
 
@@ -23,8 +23,6 @@ __all__ = ["NestedRows"]
 
 # Concentration steps for each size.
 _STEPS = 2
-# Errors with more rounding than this (relative) are computed from the data.
-_ROUNDING = 1e-9
 # Fewer dimensions are decomposed as a whole.
 _FEW = 50
 
@@ -95,13 +93,13 @@ class NestedRows:
         rounding = 4.0 * np.sqrt(sum(self.rows.shape)) * EPS * self.largest
         if is_frobenius(errors.criterion):
             value = float(np.trace(scatter) - leading.sum())
-            known, value = rounding <= _ROUNDING * value, errors.scale**2 * value
+            known, value = rounding <= AGREEMENT * value, errors.scale**2 * value
         else:
             spectrum = scipy.linalg.eigvalsh(scatter, check_finite=False)[::-1]
             spectrum = spectrum[errors.n_components :] + rounding * np.array([[-1.0], [0.0], [1.0]])
             sigma = errors.scale * np.sqrt(np.maximum(spectrum, 0.0))
             low, value, high = errors.criterion.values(sigma).tolist()
-            known = high - low <= _ROUNDING * abs(high)
+            known = high - low <= AGREEMENT * abs(high)
         if known:
             return value
         self._add_up()

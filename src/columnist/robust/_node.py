@@ -29,14 +29,14 @@ from typing import Any
 
 import numpy as np
 
-from columnist.criteria import Frobenius
 from columnist.robust._ascent import Ascent, refresh
 from columnist.robust._blocks import MATRICES
 from columnist.robust._concentrate import Trimming
-from columnist.robust._contract import Contraction, Drowned, contract
+from columnist.robust._contract import Contraction, contract
 from columnist.robust._deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
 from columnist.robust._errors import Interval, RowErrors, WeightedErrors
 from columnist.robust._team import Team
+from columnist.search._run import PrecisionError
 
 __all__ = ["Incumbent", "Node"]
 
@@ -60,8 +60,6 @@ _LOSS, _LOSS_SHOWS = 2e-4, 4.0
 _STAGE_SECONDS = 0.5
 # So many are, if no bound can tell them apart.
 _MANY = 20_000
-# Seconds that one look at the final set in better arithmetic may take.
-_CONFIRM = 0.1
 # Bytes that the matrices of all blocks may take, once.
 _MOST_BYTES = 2**27
 
@@ -71,26 +69,20 @@ class Incumbent:
 
     Parameters
     ----------
-    X : ndarray of shape (n, p)
-        Rows.
-    n_components, n_removed : int
-        Dimension of the subspace; rows to remove.
-    centred : bool
-        Whether errors are about the mean of the kept rows, or the origin.
+    errors : RowErrors or WeightedErrors
+        The rows, with the errors of their sets.
+    n_removed : int
+        Rows to remove.
     tolerance : float
         Sets whose error is proven to reach the incumbent's up to this share need not be looked at.
     expired : callable
         Whether to stop.
-    fixed : ndarray of bool, optional
-        Rows that stand for many others and must stay.
-    weights : ndarray of shape (n,), optional
-        What rows are multiplied by: see :func:`columnist.robust._subspace.about_mean`.
-    errors : RowErrors or WeightedErrors, optional
-        Errors of sets, of these rows unless given.
     team : Team, optional
         Threads to work with.
     max_memory : float, default=inf
         Bytes that the lists of all nodes may take.
+    fixed : ndarray of bool, optional
+        Rows that stand for many others and must stay.
 
     Attributes
     ----------
@@ -100,30 +92,22 @@ class Incumbent:
 
     def __init__(
         self,
-        X: np.ndarray,
-        n_components: int,
+        errors: RowErrors | WeightedErrors,
         n_removed: int,
-        centred: bool,
         tolerance: float,
-        expired: Callable[[], bool],
-        fixed: np.ndarray | None = None,
-        weights: np.ndarray | None = None,
-        errors: RowErrors | WeightedErrors | None = None,
+        expired: Callable[[], bool] = lambda: False,
         team: Team | None = None,
         max_memory: float = np.inf,
+        fixed: np.ndarray | None = None,
     ):
-        self.weights, self.team, self.max_memory = weights, team or Team(), max_memory
-        self.fixed = np.zeros(len(X), dtype=bool) if fixed is None else fixed
-        if errors is None and weights is None:
-            errors = RowErrors(X, n_components, Frobenius(), "optimal" if centred else "none")
-        elif errors is None:
-            errors = WeightedErrors(X, n_components, centred, weights)
-        self.errors, self.X = errors, errors.rows
-        self.n_components, self.n_removed = n_components, n_removed
-        self.centred, self.tolerance, self.expired = centred, tolerance, expired
+        self.errors, self.X, self.weights = errors, errors.rows, errors.weights
+        self.n_components, self.centred = errors.n_components, errors.centred
+        self.n_removed, self.tolerance, self.expired = n_removed, tolerance, expired
+        self.team, self.max_memory = team or Team(), max_memory
+        self.fixed = np.zeros(len(self.X), dtype=bool) if fixed is None else fixed
         self.floor = np.inf
         # One assignment replaces the set together with its error.
-        self.best = Interval(np.inf, np.inf, np.inf), np.zeros(len(X), dtype=bool)
+        self.best = Interval(np.inf, np.inf, np.inf), np.zeros(len(self.X), dtype=bool)
 
     @property
     def error(self) -> float:
@@ -159,11 +143,6 @@ class Incumbent:
         kept = np.ones(len(self.X), dtype=bool)
         kept[removed] = False
         self.offer(kept)
-
-    def confirm(self) -> None:
-        """Compute the error of the set once more, independently and in better arithmetic."""
-        if self.kept.any() and self.error > 0.0 and self.errors.affordable(self.kept, _CONFIRM):
-            self.best = self.errors.exact(self.kept), self.kept
 
 
 class Node:
@@ -278,7 +257,7 @@ class Node:
         args = best.n_components, best.centred, self.loss, best.fixed, best.weights
         try:
             contraction = contract(best.X, kept, ~self.must_remove, *args)
-        except Drowned:
+        except PrecisionError:
             if not _few_sets(int(np.count_nonzero(free)), k, _MANY):
                 raise
             self._try_all(_sets(free, k))

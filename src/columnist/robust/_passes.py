@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from columnist.linalg._moments import Moments, merged_moments, moments_of
+from columnist.linalg._rounding import allowance
 from columnist.robust._subspace import Subspace, row_norms
 
 __all__ = [
@@ -165,7 +166,7 @@ class Farthest:
         table = in_slices(estimate, block)
         size = np.sqrt(table[:, 0]) + max(np.linalg.norm(shift) for shift in shifts)
         size += np.linalg.norm(centre)
-        return table[:, 1:], 16.0 * (p + 8) * np.finfo(np.float64).eps * size**2
+        return table[:, 1:], allowance(2 * (p + 8), 1.0) * size**2
 
     def operations(self, block: np.ndarray, numbers: np.ndarray) -> float:
         """Multiplications: the inner products, and one product with each subspace."""

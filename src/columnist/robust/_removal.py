@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from columnist.linalg._rounding import EPS
 from columnist.linalg._ties import TIE
 
 __all__ = ["Removal", "remove_rows"]
 
-_EPS = np.finfo(np.float64).eps
 # Distance of the quadrature's nodes in ln t. Its error is exp(-2 pi^2 / step), 5e-15.
 _STEP = 0.6
 # How far the nodes reach beyond the spectrum, before closed forms take over.
@@ -104,7 +104,7 @@ class _Kept:
 
     def __init__(self, X: np.ndarray, mean: np.ndarray | None):
         self.free = mean is None
-        self.rounding = max(X.shape) * _EPS
+        self.rounding = max(X.shape) * EPS
         self.offset = 0.0 if mean is None else float(np.linalg.norm(mean))
         self.X = X if mean is None else X - mean
         if X.shape[1] > X.shape[0]:  # singular values ignore a rotation of the columns

@@ -7,10 +7,11 @@ import scipy.linalg
 from scipy.stats import norm
 
 from columnist.data._validation import check_count, check_real, random_generator
+from columnist.linalg._rounding import EPS, rank_floor
 from columnist.robust._base import BaseRobustPCA, resolve_components
 from columnist.robust._cutoffs import COVERAGE, classical_cutoffs
 from columnist.robust._mcd import Scatter, mcd, subset_size, univariate_mcd
-from columnist.robust._subspace import Subspace, fit_subspace, fix_signs
+from columnist.robust._subspace import Subspace, fit_subspace, fix_signs, row_norms
 
 __all__ = ["ROBPCA"]
 
@@ -156,10 +157,11 @@ class ROBPCA(BaseRobustPCA):
 
     def _flagged(self, X: np.ndarray, found: Subspace, exact: bool) -> np.ndarray:
         """Rows beyond the classical cut-offs; without residuals only score distances count."""
-        cutoffs = classical_cutoffs(X, found)
+        distances = found.orthogonal_distances(X)
+        cutoffs = classical_cutoffs(distances, len(found.variances), row_norms(X).max())
         far = found.score_distances(X) > cutoffs.score
         if not exact:
-            far |= found.orthogonal_distances(X) > cutoffs.orthogonal
+            far |= distances > cutoffs.orthogonal
         return np.flatnonzero(far)
 
 
@@ -167,8 +169,8 @@ def _rank_coordinates(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     """Mean, and the centred rows as ``coordinates @ axes`` with as many axes as the rank."""
     mean = X.mean(axis=0)
     U, sigma, Vt = scipy.linalg.svd(X - mean, full_matrices=False, check_finite=False)
-    size = max(sigma[0], np.finfo(np.float64).eps * np.sqrt(len(X)) * np.linalg.norm(mean))
-    rank = np.count_nonzero(sigma > max(X.shape) * np.finfo(np.float64).eps * size)
+    size = max(sigma[0], EPS * np.sqrt(len(X)) * np.linalg.norm(mean))
+    rank = np.count_nonzero(sigma > rank_floor(X.shape, size))
     return mean, U[:, :rank] * sigma[:rank], Vt[:rank]
 
 

@@ -7,8 +7,9 @@ import scipy.linalg
 
 from columnist.data._validation import check_choice, check_real
 from columnist.robust._base import BaseRobustPCA, resolve_components, resolve_outliers
-from columnist.robust._cutoffs import Cutoffs, classical_cutoffs, cross_fitted_cutoffs
+from columnist.robust._cutoffs import Cutoffs
 from columnist.robust._removal import remove_rows
+from columnist.robust._row_data import Measured, RowData
 from columnist.robust._subspace import Subspace, fit_subspace, rounding_size
 
 __all__ = ["SchattenPCA", "apparent_rank"]
@@ -109,7 +110,7 @@ class SchattenPCA(BaseRobustPCA):
         r = apparent_rank(kept, mean) if self.n_components is None else self.n_components
         first = fit_subspace(kept, r, mean)
         distances = first.orthogonal_distances(X[found.order])
-        outliers = found.order[distances > self._cutoffs(X, found.order, first).orthogonal]
+        outliers = found.order[distances > self._kept_cutoffs(kept, first).orthogonal]
         return outliers, fit_subspace(np.delete(X, outliers, axis=0), r, mean)
 
     def _mean(self, X: np.ndarray) -> np.ndarray | None:
@@ -118,12 +119,15 @@ class SchattenPCA(BaseRobustPCA):
             return None
         return X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
 
-    def _cutoffs(self, X: np.ndarray, outliers: np.ndarray, subspace: Subspace) -> Cutoffs:
+    def _cutoffs(
+        self, data: RowData, outliers: np.ndarray, subspace: Subspace, measured: Measured
+    ) -> Cutoffs:
+        return self._kept_cutoffs(np.delete(data.array(), outliers, axis=0), subspace)
+
+    def _kept_cutoffs(self, kept: np.ndarray, subspace: Subspace) -> Cutoffs:
         """Cut-offs from the kept rows alone: the others may be the majority."""
-        kept = np.delete(X, outliers, axis=0)
-        if self.cutoff == "classical":
-            return classical_cutoffs(kept, subspace)
-        return cross_fitted_cutoffs(kept, np.array([], dtype=np.intp), subspace)
+        rows, nothing = RowData(kept), np.array([], dtype=np.intp)
+        return rows.cutoffs(subspace, nothing, rows.measure(subspace), self.cutoff)
 
 
 def apparent_rank(X: np.ndarray, mean: np.ndarray | None = None) -> int:

@@ -47,6 +47,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from columnist.linalg._rounding import AGREEMENT
+
 __all__ = ["Rows", "Screened", "screen"]
 
 # Ratio of the ends of an interval of s, also where so many rows take long; most intervals.
@@ -185,7 +187,7 @@ def _farthest_subspace(rows: Rows, swaps: int) -> float:
     for values, share in parts:
         if share < 1.0:
             found = min(found, size(values + rows.noise) / (1.0 - share))
-    return found * (1.0 + 1e-9)
+    return found * (1.0 + AGREEMENT)
 
 
 class _Swaps:
@@ -209,7 +211,7 @@ class _Swaps:
         turn = _running(_largest(self._removed.slopes, count))
         self._removed_turn = np.minimum(turn, rows.turn)
         # Rows that cannot reach this are not among the farthest; a margin for rounding.
-        self._floor = (1.0 - 1e-9) * far[-1] if count else math.inf
+        self._floor = (1.0 - AGREEMENT) * far[-1] if count else math.inf
 
     @property
     def ratio(self) -> float:

@@ -1,134 +1,112 @@
-"""From rows to a certificate: which search serves which question.
+"""From rows to a certificate: which strategies serve which question.
 
-The squared Frobenius error is proven by blocks of rows (:mod:`columnist.robust._prove`) or, if
-rows are few, by going through all sets (:mod:`columnist.robust._few`); every other criterion, and
-every order but best first, by the common search (:mod:`columnist.search._engine`) on
-:class:`columnist.robust._rows.RemovedRows`.
+The squared Frobenius error is proven by going through all sets if rows are few, by screening all
+rows and, for those that it leaves undecided, by blocks of rows; every other criterion, and every
+order but best first, by best-first search on :class:`columnist.robust._rows.RemovedRows`. Rows are
+the same to all of these, whether they are in memory or visited where they are.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from columnist.criteria import is_frobenius
-from columnist.robust._errors import RowErrors
-from columnist.robust._few import SECONDS, prove_few
-from columnist.robust._prove import prove
+from columnist.linalg._rounding import AGREEMENT, EPS
+from columnist.linalg._threads import single_threaded_blas
+from columnist.robust._block_proof import BlockProof
+from columnist.robust._concentrate import finalists, sampled_rows
+from columnist.robust._conditioned import Seen
+from columnist.robust._errors import RowErrors, WeightedErrors
+from columnist.robust._few import SECONDS, AllSets
+from columnist.robust._node import Incumbent
+from columnist.robust._pass_errors import PassErrors
+from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._rows import RemovedRows
+from columnist.robust._screening import Screening
+from columnist.robust._subspace import fit_subspace, subspace_of_moments
+from columnist.robust._team import Team
+from columnist.robust._undecided import Undecided
 from columnist.search._certificate import Certificate
 from columnist.search._engine import search
 from columnist.search._incumbent import prefer_smaller
-from columnist.search._log import Progress, SolverLog
+from columnist.search._log import SolverLog
 from columnist.search._options import SearchOptions, certificate_of
+from columnist.search._run import Run, Strategy
 
-__all__ = ["certified_outliers"]
+__all__ = ["Question", "certified_outliers"]
+
+# Share of what counts as equally good up to which sets are told apart: the rest is for rounding.
+_TOLD_APART = 0.5
+# Seconds that one look at the final set in better arithmetic may take.
+_CONFIRM = 0.1
+# So few decided rows are searched with the others; so many undecided ones are not.
+_FEW_DECIDED, _MOST_FREE = 10, 2000
 
 
-def certified_outliers(
-    X: np.ndarray,
-    n_components: int,
-    n_outliers: int,
-    options: SearchOptions,
-    *,
-    centering: str,
-    unit: float = 1.0,
-    rng: np.random.Generator | None = None,
-    start: Sequence[int] | None = None,
-    errors: RowErrors | None = None,
-) -> Certificate:
-    """The rows to remove, as the selection of a certificate. No input validation.
+@dataclass(frozen=True)
+class Question:
+    """Which rows to remove.
 
-    Parameters
+    Attributes
     ----------
-    X : ndarray of shape (n, p)
-        Rows, safe to square.
+    data : RowData
+        Rows.
     n_components, n_outliers : int
         Dimension of the subspace; rows to remove.
-    options : SearchOptions
-        How to search.
     centering : {"optimal", "mean", "none"}
         Where the subspace passes: through the mean of the kept rows, that of all rows, or the
         origin.
-    unit : float, default=1.0
-        Factor that X was divided by; errors are those of the data before.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator
         For the starts of the first choice.
     start : sequence of int, optional
         Rows near a good choice; not necessarily as many.
     errors : RowErrors, optional
-        Errors of sets, if known.
+        Errors of sets of rows in memory, if known.
+    """
 
-    Returns
-    -------
-    Certificate
+    data: RowData
+    n_components: int
+    n_outliers: int
+    centering: str
+    rng: np.random.Generator
+    start: Sequence[int] | None = None
+    errors: RowErrors | None = None
+
+
+def certified_outliers(question: Question, options: SearchOptions) -> Certificate:
+    """The rows to remove, as the selection of a certificate. No input validation.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from columnist.robust._row_data import RowData
+    >>> from columnist.robust._solve import Question, certified_outliers
     >>> from columnist.search._options import SearchOptions
-    >>> from columnist.robust._solve import certified_outliers
     >>> X = np.vstack([np.outer(np.arange(9.0), [3.0, 4.0]), [[60.0, 0.0]]])
-    >>> certified_outliers(X, 1, 1, SearchOptions(), centering="optimal").selection
+    >>> question = Question(RowData(X), 1, 1, "optimal", np.random.default_rng(0))
+    >>> certified_outliers(question, SearchOptions()).selection
     (9,)
     """
     log = SolverLog(options.verbose)
-    if errors is None:
-        errors = RowErrors(X, n_components, options.criterion, centering, unit)
-    problem = RemovedRows(
-        X, n_components, n_outliers, options.criterion, errors.centred, unit, rng, start, errors
-    )
-    by_blocks = is_frobenius(options.criterion) and options.policy().by_bound
-    solver = _by_blocks if by_blocks else _by_engine
-    certificate = solver(X, problem, options, log)
+    by_bound = is_frobenius(options.criterion) and options.policy().by_bound
+    certificate = (_by_strategies if by_bound else _by_engine)(question, options, log)
     log.message(repr(certificate))
     return certificate
 
 
-def _by_blocks(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log: SolverLog):
-    started = time.perf_counter()
-    square, size = problem.scale**2, (problem.n_components, problem.size)
-
-    def report(progress: Progress):
-        progress = replace(
-            progress, bound=square * progress.bound, incumbent=square * progress.incumbent
-        )
-        log.show(progress)
-        return options.callback is not None and options.callback(progress)
-
-    proof = None
-    seconds = min(SECONDS, options.deadline - started)
-    if options.max_nodes > 0 and seconds > 0.0 and options.max_gap < 1.0:
-        own = problem.row_errors.divided(1.0, 1.0)
-        proof = prove_few(
-            X, *size, centred=problem.centred, errors=own, seconds=seconds, callback=report
-        )
-    if proof is None:
-        proof = prove(
-            X, *size, centering=problem.row_errors.centering, errors=problem.row_errors,
-            incumbents=problem.incumbents(*problem.root(), options.deadline),
-            deadline=options.deadline, max_steps=options.max_nodes, max_gap=options.max_gap,
-            max_memory=options.limits().max_memory, n_jobs=options.n_jobs, callback=report,
-        )  # fmt: skip
-    history = [
-        {**entry, "bound": square * entry["bound"], "incumbent": square * entry["incumbent"]}
-        for entry in proof.history
-    ]
-    error = square * proof.error
-    return Certificate(
-        status=proof.status, error=error,
-        lower_bound=error if proof.proven else square * proof.lower_bound,
-        nodes_expanded=proof.steps, nodes_generated=proof.evaluations,
-        elapsed=time.perf_counter() - started, criterion=str(options.criterion),
-        selection=tuple(int(i) for i in proof.removed), history=tuple(history),
-    )  # fmt: skip
+def _errors(question: Question, options: SearchOptions) -> RowErrors:
+    data = question.data
+    return question.errors or RowErrors(
+        data.array(), question.n_components, options.criterion, question.centering, data.unit
+    )
 
 
-def _by_engine(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log: SolverLog):
-    started = time.perf_counter()
+def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Certificate:
+    problem = _problem(question, _errors(question, options))
     result = search(
         problem, options.policy(), options.limits(),
         n_jobs=options.n_jobs, log=log, callback=options.callback,
@@ -136,7 +114,190 @@ def _by_engine(X: np.ndarray, problem: RemovedRows, options: SearchOptions, log:
     subset = result.solutions[0][1]
     if options.exhaustive and result.status == "optimal":
         subset = prefer_smaller(problem, subset, *problem.root(), deadline=options.deadline)
-    elapsed = time.perf_counter() - started
-    certificate = certificate_of(result, options, problem.value(subset), sorted(subset), elapsed)
+    certificate = certificate_of(
+        result, options, problem.value(subset), sorted(subset), options.elapsed
+    )
     # The guarantee speaks of bounds without rounding.
     return certificate if problem.distinct else replace(certificate, a_priori_bound=None)
+
+
+def _problem(question: Question, errors: RowErrors) -> RemovedRows:
+    return RemovedRows(
+        errors.X, question.n_components, question.n_outliers, errors.criterion, errors.centred,
+        errors.scale, question.rng, question.start, errors,
+    )  # fmt: skip
+
+
+def _by_strategies(question: Question, options: SearchOptions, log: SolverLog) -> Certificate:
+    rows = (_ManyRows if question.data.many else _RowsInMemory)(question, options)
+    run = Run(rows, options.limits(), log=log, callback=options.callback)
+    with single_threaded_blas(), Team(options.n_jobs) as team:
+        run.drive(rows.strategies(run, team))
+    if run.stop is None:
+        run.stop = "precision_limit"
+    error, removed = rows.confirmed(*run.pool.entries[0])
+    return certificate_of(run.result(), options, error, removed, options.elapsed)
+
+
+class _Rows:
+    """Sets of rows to remove, as the pool of a run sees them, and what proves which is best."""
+
+    exact, least = True, 0.0
+    errors: RowErrors | PassErrors
+
+    def __init__(self, question: Question, options: SearchOptions):
+        self.question, self.options = question, options
+        self.square = question.data.unit**2
+
+    def interval(self, removed: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
+        """Two numbers between which the error without these rows lies."""
+        found = self.errors.evaluate(self._kept(removed), limit)
+        return found.low, found.high
+
+    def confirmed(self, error: float, removed: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+        """The error once more, as well as it can be had."""
+        return error, removed
+
+    def _kept(self, removed) -> np.ndarray:
+        kept = np.ones(self.question.data.shape[0], dtype=bool)
+        kept[np.asarray(removed, dtype=np.intp)] = False
+        return kept
+
+    def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
+        """Good choices, screening, blocks of what that leaves undecided, blocks of all rows."""
+        yield _FirstChoice(self.first_choices(run))
+        screening = Screening(self.seen(), self.question.n_components, self.square)
+        yield screening
+        n_free = int(np.count_nonzero(screening.found.free))
+        if n_free < len(screening.found.free) - _FEW_DECIDED and n_free <= _MOST_FREE:
+            yield self._blocks(run, team, screening)
+        yield self.all_blocks(run, team)
+
+    def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
+        """Rows removed by good choices."""
+        raise NotImplementedError
+
+    def seen(self) -> Seen:
+        """The rows to screen."""
+        raise NotImplementedError
+
+    def all_blocks(self, run: Run, team: Team) -> BlockProof:
+        """Blocks of all rows."""
+        raise NotImplementedError
+
+    def _blocks(self, run: Run, team: Team, screening: Screening) -> BlockProof:
+        """Blocks of the undecided rows, and a few that stand for the others."""
+        seen, kept, found = screening.seen, screening.kept, screening.found
+        left = Undecided.of(seen.data, kept, found.free)
+        unit, off = _unit(left.rows), seen.off(left.gone)
+        errors = WeightedErrors(left.rows / unit, self.question.n_components, left.weights)
+
+        def proven(bound: float) -> float:
+            least = seen.proven(unit * unit * bound - kept.rounding, off) * seen.stretch
+            return screening.proven(min(least, found.settled_bound))
+
+        best = self._incumbent(errors, len(left.incumbent), run, team, left.fixed)
+        best.offer_removed(left.incumbent)
+        return BlockProof(best, left.removed, proven)
+
+    def _incumbent(self, errors, n_removed: int, run: Run, team: Team, fixed=None) -> Incumbent:
+        apart = _TOLD_APART * AGREEMENT
+        tolerance = max(apart, run.limits.max_gap - apart)
+        return Incumbent(
+            errors, n_removed, tolerance, run.expired, team, run.limits.max_memory, fixed
+        )
+
+
+class _RowsInMemory(_Rows):
+    """All of them are here: every start is tried on all rows, errors have all digits they need."""
+
+    errors: RowErrors
+
+    def __init__(self, question: Question, options: SearchOptions):
+        super().__init__(question, options)
+        self.errors = _errors(question, options)
+
+    def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
+        """The same, after a look at all sets if these are few."""
+        seconds = min(SECONDS, run.limits.deadline - time.perf_counter())
+        if run.limits.max_gap < 1.0:
+            yield AllSets(self.errors, self.question.n_outliers, seconds)
+        yield from super().strategies(run, team)
+
+    def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
+        problem = _problem(self.question, self.errors)
+        return problem.incumbents(*problem.root(), run.limits.deadline)
+
+    def seen(self) -> Seen:
+        rows, centred = self.errors.short, self.errors.centred
+        off = self.errors.off + EPS * np.linalg.norm(rows, axis=1)
+        mean = None if centred else np.zeros(rows.shape[1])
+        return Seen(RowData(rows), mean, np.broadcast_to(off, len(rows)))
+
+    def all_blocks(self, run: Run, team: Team) -> BlockProof:
+        unit = _unit(self.errors.rows)
+        own = self.errors.divided(unit, 1.0)
+        best = self._incumbent(own, self.question.n_outliers, run, team)
+        best.offer_removed(np.array(run.pool.entries[0][1], dtype=np.intp))
+        square = self.square * unit * unit
+        return BlockProof(best, lambda kept: np.flatnonzero(~kept), lambda bound: square * bound)
+
+    def confirmed(self, error: float, removed: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+        kept = self._kept(removed)
+        if error > 0.0 and self.errors.affordable(kept, _CONFIRM):
+            error = self.errors.exact(kept).value
+        return error, removed
+
+
+class _ManyRows(_Rows):
+    """So many that a few passes over them have to do."""
+
+    errors: PassErrors
+
+    def __init__(self, question: Question, options: SearchOptions):
+        super().__init__(question, options)
+        data = question.data
+        self.mean = given_mean(data, question.centering)
+        self.errors = PassErrors(data, question.n_components, self.mean, data.unit)
+
+    def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
+        """Concentration from all rows and from the best subsets of a sample."""
+        data, mean, rng = self.question.data, self.mean, self.question.rng
+        r, k, n = self.question.n_components, self.question.n_outliers, data.shape[0]
+        rows = data.rows(sampled_rows(n, rng))
+        shift = 0.0 if mean is None else mean
+        sets = finalists(rows - shift, r, k / n, mean is None, rng, expired=run.expired)
+        starts = [subspace_of_moments(data.moments, r, mean)]
+        starts += [fit_subspace(rows[kept], r, mean) for kept in sets if kept.sum() >= r]
+        found = data.descend(starts, k, mean, run.expired)
+        self.errors.of(found)
+        yield found.removed
+
+    def seen(self) -> Seen:
+        return Seen(self.question.data, self.mean, np.zeros(self.question.data.shape[0]))
+
+    def all_blocks(self, run: Run, team: Team) -> BlockProof:
+        raise MemoryError("Too many rows are undecided.")
+
+
+class _FirstChoice(Strategy):
+    """Good choices to begin with."""
+
+    def __init__(self, choices: Iterator):
+        self._choices = choices
+
+    def steps(self, run: Run) -> Iterator[None]:
+        self._run = run
+        for removed in self._choices:
+            if run.offer(removed):
+                run.report(new=True)
+        yield
+
+    def finished(self) -> bool:
+        return self._run.is_proven()
+
+
+def _unit(X: np.ndarray) -> float:
+    """The power of two next to the largest entry."""
+    largest = np.abs(X).max(initial=0.0)
+    return float(np.exp2(np.floor(np.log2(largest)))) if largest > 0.0 else 1.0

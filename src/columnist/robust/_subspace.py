@@ -11,6 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.linalg._moments import Moments
+from columnist.linalg._rounding import DISTANCE, rank_floor
 
 __all__ = [
     "Subspace",
@@ -27,8 +28,6 @@ __all__ = [
     "subspace_of_moments",
 ]
 
-# Distances below this share of the coordinates they come from are rounding.
-_ROUNDING = 16 * np.finfo(np.float64).eps
 # As good as infinite, and safe to square.
 _FAR = 1e150
 
@@ -87,14 +86,14 @@ class Subspace:
     def _within(self, scores: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Score distances of rows with some coordinates, of which rounding is known."""
         spread = np.sqrt(self.variances)
-        floor = _ROUNDING * (np.linalg.norm(self.mean) + spread.max(initial=0.0))
+        floor = DISTANCE * (np.linalg.norm(self.mean) + spread.max(initial=0.0))
         scores = np.abs(scores)
         scores[scores <= noise[:, None]] = 0.0
         scores /= np.maximum(spread, max(floor, 1.0 / _FAR))
         return row_norms(np.minimum(scores, _FAR))
 
     def _noise(self, X: np.ndarray) -> np.ndarray:
-        return _ROUNDING * (row_norms(X) + np.linalg.norm(self.mean))
+        return DISTANCE * (row_norms(X) + np.linalg.norm(self.mean))
 
     def scaled(self, unit: float) -> Subspace:
         """The same for data multiplied by ``unit``."""
@@ -159,18 +158,17 @@ def moments_spectrum(
     centre : ndarray of shape (p,)
     sigma : ndarray of shape (p,)
         Descending; zeros beyond the rank.
-    axes : ndarray of shape (p, p)
-        One per row.
+    axes : ndarray of shape (m, p)
+        One per row; as many as there are rows, or p if these are more.
     """
     centre, rows = moments.mean, moments.factor()
     p = len(centre)
     if mean is not None:
         rows = np.vstack([rows, np.sqrt(moments.count) * (centre - mean)])
         centre = mean
-    square = np.zeros((p, p))
-    rows = at_most_square(rows)
-    square[: len(rows)] = rows
-    _, sigma, axes = scipy.linalg.svd(square, check_finite=False)
+    _, found, axes = scipy.linalg.svd(at_most_square(rows), full_matrices=False, check_finite=False)
+    sigma = np.zeros(p)
+    sigma[: len(found)] = found
     return centre, sigma, axes
 
 
@@ -266,7 +264,7 @@ def about_mean(X: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.nda
 def rounding_size(sigma: np.ndarray, shape: tuple[int, int], mean: np.ndarray) -> float:
     """How large rounding may make singular values of rows about a mean that should be zero."""
     size = max(sigma.max(initial=0.0), np.sqrt(shape[0]) * np.linalg.norm(mean))
-    return max(shape) * np.finfo(np.float64).eps * size
+    return rank_floor(shape, size)
 
 
 def fix_signs(axes: np.ndarray) -> np.ndarray:

@@ -32,9 +32,10 @@ from libc.string cimport memcpy
 
 from scipy.linalg.cython_lapack cimport dsterf, dsyevr, dsytrd
 
+from columnist.linalg._rounding cimport UNIT
+
 import numpy as np
 
-cdef double UNIT = 1.1102230246251565e-16
 # Reflections of vectors with a smaller squared norm are left out; allowances make up for that.
 cdef double TINY = 1e-290
 # Up to this order calls cost LAPACK's reduction more than its arithmetic.

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from columnist.data._validation import check_choice
 from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
-from columnist.robust._concentrate import Trimming
-from columnist.robust._many_rows import ManyRows, given_mean
-from columnist.robust._subspace import Subspace, fit_subspace, subspace_of_moments
+from columnist.robust._row_data import RowData, given_mean
+from columnist.robust._subspace import subspace_of_moments
 
 __all__ = ["TrimmedPCA"]
 
@@ -70,21 +67,13 @@ class TrimmedPCA(BaseRobustPCA):
     def _check_parameters(self) -> None:
         check_choice("centering", self.centering, ("optimal", "mean", "none"))
 
-    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
-        k = resolve_outliers(self.n_outliers, len(X))
-        r = resolve_components(self.n_components, len(X) - k, X.shape[1])
-        shift = X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
-        free = self.centering == "optimal"
-        trimming = Trimming(X - shift if shift.any() else X, r, k, free)
-        _, kept = trimming.descend(np.ones(len(X), dtype=bool))
-        return np.flatnonzero(~kept), fit_subspace(X[kept], r, None if free else shift)
-
     def _works_in_passes(self) -> bool:
         return True
 
-    def _find_many(self, data: ManyRows) -> Found:
+    def _find_rows(self, data: RowData) -> Found:
         n, p = data.shape
         k = resolve_outliers(self.n_outliers, n)
         r = resolve_components(self.n_components, n - k, p)
         mean = given_mean(data, self.centering)
-        return Found(data.descend([subspace_of_moments(data.moments, r, mean)], k, mean))
+        kept = data.descend([subspace_of_moments(data.moments, r, mean)], k, mean)
+        return Found(kept.removed, kept.subspace)

@@ -11,20 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["STATUSES", "Certificate", "warn_unless_optimal"]
+from columnist.search._words import STATUSES, facts, gap_words
 
-STATUSES: Mapping[str, str] = {
-    "optimal": "proven optimal: no other choice has a smaller error",
-    "bounded": "not proven optimal, but within a proven distance of the optimum",
-    "heuristic": "greedy choice, with a proven bound",
-    "gap_reached": "stopped at the requested gap",
-    "time_limit": "stopped by the time limit",
-    "node_limit": "stopped by the node limit",
-    "memory_limit": "stopped by the memory limit",
-    "interrupted": "interrupted by the user",
-    "precision_limit": "not decidable in double precision: the best choice found, with a "
-    "proven bound",
-}
+__all__ = ["STATUSES", "Certificate", "warn_unless_optimal"]
 
 
 @dataclass(frozen=True)
@@ -104,23 +93,8 @@ class Certificate:
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [("selection", _listed(self.names or self.selection))] if self.selection else []
-        rows += [
-            ("status", f"{self.status} ({STATUSES.get(self.status, 'unknown')})"),
-            ("error", f"{self.error:.8g}  ({self.criterion}, target {self.target})"),
-            ("lower bound", f"{self.lower_bound:.8g}"),
-            ("gap", f"{100 * self.gap:.3g}%"),
-        ]
-        if self.a_priori_bound is not None:
-            rows.append(("a priori", f"error - optimum <= {self.a_priori_bound:.6g}"))
-        if self.better is not None:
-            rows.append(("better", _listed(self.better)))
-        nodes = f"{self.nodes_expanded:,} expanded, {self.nodes_generated:,} generated"
-        rows += [("nodes", nodes), ("time", f"{self.elapsed:.3g} s")]
-        if self.preparation > 0.0:
-            rows.append(
-                ("preparation", f"{self.preparation:.3g} s of these, outside the time limit")
-            )
-        return rows
+        rows += facts(self).items()
+        return rows + ([("better", _listed(self.better))] if self.better is not None else [])
 
     def __repr__(self) -> str:
         lines = [f"  {name:<11} {value}" for name, value in self._rows()]
@@ -145,8 +119,8 @@ def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
             "Double precision has too few digits for these data, so more time would not help. Use"
         )
     warnings.warn(
-        f"search='optimal' ended with status {certificate.status!r}: the choice is "
-        f"within {100 * certificate.gap:.3g}% of the optimum, but not proven optimal. "
+        f"search='optimal' ended with status {certificate.status!r}: the choice is not proven "
+        f"optimal. What is proven: {gap_words(certificate)}. "
         f"{advice} search='auto' to accept a gap without this warning.",
         ConvergenceWarning,
         stacklevel=stacklevel,

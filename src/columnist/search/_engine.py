@@ -1,7 +1,7 @@
-"""The one best-first loop.
+"""Best-first search: the strategy for problems that bound partial choices.
 
-The engine keeps a pool of the best complete sets, a frontier of open branches, and at any
-moment the proof ``min(incumbent, bound of the frontier)``. Branches are taken in batches of a size
+The engine keeps a frontier of open branches, and at any moment the proof
+``min(incumbent, bound of the frontier)``. Branches are taken in batches of a size
 that depends on the problem alone, and their results are merged in order: a run that ends by
 proof or by the node limit does the same for every number of threads.
 
@@ -16,26 +16,24 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from math import comb
 
 import numpy as np
 
-from columnist.linalg._rounding import AGREEMENT, agrees
+from columnist.linalg._rounding import agrees
 from columnist.linalg._threads import single_threaded_blas
 from columnist.search._frontier import Branch, Frontier
 from columnist.search._incumbent import exchange, greedy, incumbents
 from columnist.search._interrupts import expired, pending, raise_pending
 from columnist.search._log import Progress, SolverLog
 from columnist.search._policies import Policy
-from columnist.search._pool import Pool
 from columnist.search._problem import Branches, Demand, SubsetProblem, check_problem
+from columnist.search._run import Limits, Run, SearchResult, Strategy
 from columnist.search._workers import Expanded, Portion, Workers, expand_portion
 
-__all__ = ["Limits", "SearchResult", "search"]
+__all__ = ["BestFirst", "search"]
 
 _BATCH_SECONDS = 2e-3
-_HISTORY_SECONDS = 0.05
 # Least and largest number of operations spent on exploring ahead of one node.
 _EFFORT = (2e5, 4e6)
 # Seconds after which helpers elsewhere are asked, seconds of work for one task of theirs, tasks
@@ -49,47 +47,6 @@ _FEW_SETS = 5000
 _FAR_LATE = 1.0
 # Seconds in which a pool that a search left too small is filled.
 _FILL_SECONDS = 1.0
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop.
-
-    Attributes
-    ----------
-    deadline : float
-        ``time.perf_counter()`` at which to stop.
-    max_nodes : float
-        Nodes to expand at most.
-    max_memory : float
-        Bytes for open nodes.
-    max_gap : float
-        Relative gap that is good enough.
-    """
-
-    deadline: float = np.inf
-    max_nodes: float = np.inf
-    max_memory: float = np.inf
-    max_gap: float = 0.0
-
-
-@dataclass
-class SearchResult:
-    """What a search found and proved.
-
-    ``solutions`` are (error, subset) pairs, best first; ``bound`` is valid whatever the status, up
-    to what is not known of their errors: none of these is below ``low``.
-    """
-
-    status: str
-    solutions: list[tuple[float, tuple[int, ...]]]
-    bound: float
-    a_priori: float | None
-    expanded: int
-    generated: int
-    peak_memory: int
-    history: list[dict[str, float]] = field(default_factory=list)
-    low: float = np.inf
 
 
 def search(
@@ -132,60 +89,69 @@ def search(
     SearchResult
     """
     check_problem(problem)
-    run = _Run(problem, policy, limits or Limits(), n_solutions, n_jobs, log, callback, workers)
+    run = Run(problem, limits, n_solutions=n_solutions, log=log, callback=callback)
+    strategy = BestFirst(problem, policy, start=start, n_jobs=n_jobs, workers=workers)
     with single_threaded_blas():
-        return run.go(start)
+        run.drive([strategy])
+        return strategy.result(run)
 
 
-class _Run:
-    """State of one search."""
+class BestFirst(Strategy):
+    """Branches in the order of a policy.
 
-    def __init__(self, problem, policy, limits, n_solutions, n_jobs, log, callback, workers):
-        self.problem, self.policy, self.limits = problem, policy, limits
-        self.n_jobs, self.callback, self.workers = n_jobs, callback, workers
-        self.log = log or SolverLog(False)
-        self.pool = Pool(problem, n_solutions)
-        self.frontier = Frontier(policy, limits.max_memory)
-        self.started = time.perf_counter()
-        self.expanded = self.generated = 0
+    Parameters
+    ----------
+    problem, policy, start, n_jobs, workers
+        As in :func:`search`.
+    """
+
+    def __init__(
+        self,
+        problem: SubsetProblem,
+        policy: Policy,
+        *,
+        start: Sequence[Sequence[int]] = (),
+        n_jobs: int = 1,
+        workers: Workers | None = None,
+    ):
+        self.problem, self.policy, self.start = problem, policy, start
+        self.n_jobs, self.workers = n_jobs, workers
         self.late = False  # complete sets were left for want of time
         self.doubtful = False  # bounds took something for rounding that may be more
         self.effort = _EFFORT[1]  # the root deserves a long look
-        self.least = getattr(problem, "least", -np.inf)
-        self.stop: str | None = None
-        self.torn = False  # interrupted between two statements: only what was proven before counts
         self.in_flight: list[Branch] = []  # taken out, but not yet replaced by their children
         self.root_open = True  # until the root is expanded its bound is the proof
-        self.root_bound, self.root_error = problem.root_bounds()
-        self.proven = max(self.root_bound, self.least)
-        self.history: list[dict[str, float]] = []
         sequential = policy.name in ("greedy", "optimistic", "weighted")
         size = round(_BATCH_SECONDS / max(problem.cost(), 1e-9))
         self.batch = 1 if sequential else min(max(size, 8), 64)
-        self.first_node = self.started  # when the search proper begins
         self.pace: float | None = None  # seconds per node elsewhere, once that is known
 
     # -- the loop -----------------------------------------------------------------
 
-    def go(self, start) -> SearchResult:
-        try:
-            self._begin(start)
-            with ThreadPoolExecutor(max(self.n_jobs, 1)) as threads:
-                while self.stop is None:
-                    self._step(threads)
-        except KeyboardInterrupt:
-            if not self.pool.entries:  # nothing to return yet
-                raise
-            self.stop, self.torn = "interrupted", True
-        if self.stop == "interrupted":
-            self.log.message("Interrupted: keeping the best choice so far.")
-        return self._result()
-
-    def _begin(self, start) -> None:
+    def steps(self, run: Run) -> Iterator[None]:
+        self.run, self.pool, self.limits = run, run.pool, run.limits
+        self.frontier = Frontier(self.policy, run.limits.max_memory)
+        self.root_bound, self.root_error = self.problem.root_bounds()
+        run.prove(self.root_bound)
+        self._begin()
+        self._conclude()
+        yield
+        self.first_node = time.perf_counter()  # when the search proper begins
         chosen, candidates = self.problem.root()
-        for subset in start:
+        self._merge(chosen, self._expand(chosen, candidates, 0), self.root_bound)
+        self.root_open = False
+        self._conclude()
+        yield
+        with ThreadPoolExecutor(max(self.n_jobs, 1)) as threads:
+            while run.stop is None:
+                self._step(threads)
+                yield
+
+    def _begin(self) -> None:
+        chosen, candidates = self.problem.root()
+        for subset in self.start:
             self._offer_known(subset, chosen, candidates)
-        late = bool(self.pool.entries) and expired(self.limits.deadline)
+        late = bool(self.pool.entries) and self.run.expired()
         if self.policy.starts_strong and not late:
             self._strong_start(chosen, candidates)
             self._fill_pool(self.limits.deadline)
@@ -193,13 +159,17 @@ class _Run:
             first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
             self.pool.offer(np.inf, first)
         if self.pool.entries:
-            self._report(new=True)
-        self._check_limits()
-        self.first_node = time.perf_counter()
-        if self.stop is None:
-            self._merge(chosen, self._expand(chosen, candidates, 0), self.root_bound)
-            self.root_open = False
-            self._conclude()
+            self.run.report(new=True)
+
+    @property
+    def n_open(self) -> int:  # type: ignore[override]
+        """Open branches."""
+        return self.frontier.n_open
+
+    @property
+    def n_bytes(self) -> float:  # type: ignore[override]
+        """Memory of the frontier; infinite once it has no room left."""
+        return np.inf if self.frontier.exhausted else 0.0
 
     def _offer_known(self, subset, chosen, candidates) -> None:
         """A known set, completed and improved if it is too small."""
@@ -232,7 +202,7 @@ class _Run:
         self._conclude()
 
     def _take(self, most: int) -> None:
-        room = min(most, self.limits.max_nodes - self.expanded)
+        room = min(most, self.limits.max_nodes - self.run.expanded)
         while len(self.in_flight) < room:
             branch = self._next()
             if branch is None:
@@ -240,7 +210,7 @@ class _Run:
             self.in_flight.append(branch)
 
     def _next(self) -> Branch | None:
-        threshold = self._threshold()
+        threshold = self.run.threshold
         if self.policy.by_bound:
             return self.frontier.pop_bound(threshold)
         limit = self.policy.goal_priority(self.pool.threshold)
@@ -252,18 +222,11 @@ class _Run:
             branch = self.frontier.pop_bound(threshold)
         return branch
 
-    def _threshold(self) -> float:
-        """Branches that reach this need not be opened."""
-        threshold = self.pool.threshold
-        if self.limits.max_gap > 0.0 and np.isfinite(threshold):
-            threshold -= self.limits.max_gap * abs(threshold)
-        return threshold
-
     # -- expansion ----------------------------------------------------------------
 
     def _demand(self) -> Demand:
         return Demand(
-            self._threshold(),
+            self.run.threshold,
             self.policy.figure,
             self.pool.capacity,
             shortcut=not self.policy.follows_u and self.problem.exact,
@@ -295,7 +258,7 @@ class _Run:
         """
         if self.workers is None or self.batch == 1 or self.frontier.full:
             return 0
-        if time.perf_counter() - self.started < _FAR_AFTER:
+        if self.run.elapsed() < _FAR_AFTER:
             return 0
         return _FAR_TASKS * self.workers.count * self._portion()
 
@@ -305,7 +268,7 @@ class _Run:
 
     def _seconds_per_node(self) -> float:
         """As measured elsewhere last, before that here."""
-        here = (time.perf_counter() - self.first_node) / self.expanded
+        here = (time.perf_counter() - self.first_node) / self.run.expanded
         return here if self.pace is None else self.pace
 
     def _expand_far(self, batch: list[Branch]) -> Iterator[Branches | None]:
@@ -331,8 +294,8 @@ class _Run:
         return self._expand(branch.chosen, branch.candidates, worker)
 
     def _merge(self, chosen, result: Branches, floor: float) -> None:
-        self.expanded += 1
-        self.generated += len(result.items) + len(result.goals) + result.explored
+        self.run.expanded += 1
+        self.run.generated += len(result.items) + len(result.goals) + result.explored
         self._adapt_effort(result)
         if result.doubtful:  # then only what was known before holds for everything below
             self.doubtful = True
@@ -348,7 +311,7 @@ class _Run:
         if len(result.items):
             self.frontier.push(chosen, result, self.problem.size, floor)
         if improved:
-            self._report(new=True)
+            self.run.report(new=True)
 
     def _adapt_effort(self, result: Branches) -> None:
         """Look further ahead while that settles most children, less far while it does not."""
@@ -358,68 +321,46 @@ class _Run:
 
     # -- proof and limits ---------------------------------------------------------
 
-    def bound(self) -> float:
-        """Proven lower bound; never falls."""
-        if self.torn:
-            return self.proven
-        candidates = [self._unseen(), self.pool.best]
-        if self.limits.max_gap > 0.0:
-            candidates.append(self._threshold())
-        smallest = min(candidates)
-        if np.isfinite(smallest):
-            self.proven = max(self.proven, min(smallest, self.pool.best))
-        return min(self.proven, self.pool.best)
-
     def _unseen(self) -> float:
         """What no set has less than, but for those of the pool and those that the gap let pass."""
         open_bound = self.root_bound if self.root_open else self.frontier.bound()
         return min(open_bound, self.pool.floor, *(branch.bound for branch in self.in_flight))
 
-    def _conclude(self) -> None:
-        self._report()
-        self._check_limits()
+    def _prove(self) -> None:
+        """Tell the run what is proven; nothing new in the middle of a step."""
+        if not self.run.torn:
+            self.run.prove(min(self._unseen(), self.pool.best, self.run.threshold))
 
-    def _check_limits(self) -> None:
-        limits = self.limits
-        if self.stop is not None:
+    def _conclude(self) -> None:
+        """End a step: at a safe moment, with all that it has proven."""
+        run = self.run
+        self._prove()
+        run.report()
+        if run.stop is not None or not self.pool.entries:
             return
         if self.policy.name == "greedy":
-            if self.pool.entries:
-                self.stop = "heuristic"
-        elif self.pool.entries and limits.max_gap > 0.0 and 0.0 < self._gap() <= limits.max_gap:
-            self.stop = "gap_reached"
-        if self.stop is None and pending():
-            self.stop = "interrupted"
-        if self.stop is None and self.expanded >= limits.max_nodes:
-            self.stop = None if self._finished() else "node_limit"
-        if self.stop is None and time.perf_counter() > limits.deadline:
-            self.stop = None if self._finished() else "time_limit"
-        if self.stop is None and self.frontier.exhausted:
-            self.stop = "memory_limit"
+            run.stop = "heuristic"
+        elif 0.0 < run.gap() <= run.limits.max_gap:
+            run.stop = "gap_reached"
 
-    def _finished(self) -> bool:
+    def finished(self) -> bool:
+        """Whether no branch is left that could matter."""
         settled = not self.root_open and not self.in_flight and not self.late
-        return settled and self.frontier.bound() >= self._threshold()
-
-    def _gap(self) -> float:
-        best = self.pool.best
-        return 0.0 if best == 0.0 else (best - self.bound()) / abs(best)
+        return settled and self.frontier.bound() >= self.run.threshold
 
     def _exhausted(self) -> None:
         """No branch is left to open under this order."""
-        in_time = True
+        run, in_time = self.run, True
         if not self._proven() and self._drowned():
             in_time = self._enumerate()
         if self._proven():
-            self.stop = "optimal"
+            run.stop = "optimal"
         elif not in_time:
-            self.stop = "interrupted" if pending() else "time_limit"
+            run.stop = "interrupted" if pending() else "time_limit"
         elif self._drowned():
-            self.stop = "precision_limit"
-        elif self.limits.max_gap > 0.0 and self._gap() <= self.limits.max_gap + AGREEMENT:
-            self.stop = "gap_reached"
+            run.stop = "precision_limit"
         else:
-            self.stop = "bounded"
+            run.stop = "gap_reached" if run.within_gap() else "bounded"
 
     def _proven(self) -> bool:
         """Whether the best set, and every other one of the pool, is proven."""
@@ -427,22 +368,24 @@ class _Run:
             return False
         if self.pool.capacity == 1:
             # Where its error is not known well, the best set is proven by the others'.
-            surely = self.torn or agrees(self._unseen(), self.pool.best_high, self.least)
-            return surely and agrees(self.bound(), self.pool.best, self.least)
+            least = self.run.least
+            self._prove()
+            surely = self.run.torn or agrees(self._unseen(), self.pool.best_high, least)
+            return surely and agrees(self.run.bound(), self.pool.best, least)
         settled = not self.root_open and not self.in_flight and self.problem.exact
         # A pool that could not be filled holds every set there is.
         last = self.pool.entries[-1][0]
         unseen = min(self.frontier.bound(), self.pool.floor)
-        return settled and self.limits.max_gap == 0.0 and agrees(unseen, last, self.least)
+        return settled and self.limits.max_gap == 0.0 and agrees(unseen, last, self.run.least)
 
     def _drowned(self) -> bool:
         """Whether all is searched, and only rounding leaves something open."""
-        if not self._finished() or not self.problem.exact:
+        if not self.finished() or not self.problem.exact:
             return False
         # With fewer sets than are wanted, none may have been passed over.
-        limit = min(self._threshold(), np.finfo(np.float64).max)
+        limit = min(self.run.threshold, np.finfo(np.float64).max)
         unknown = self.policy.by_bound and np.isfinite(self.pool.low)
-        return self.doubtful or unknown or not agrees(self.pool.floor, limit, self.least)
+        return self.doubtful or unknown or not agrees(self.pool.floor, limit, self.run.least)
 
     def _fill_pool(self, deadline: float) -> None:
         """A search that stops early, or follows one path, has seen too few sets for a large pool:
@@ -473,41 +416,21 @@ class _Run:
         self.doubtful, self.pool.floor = False, self.pool.least_of_others()
         return True
 
-    # -- reporting ----------------------------------------------------------------
+    # -- the end ------------------------------------------------------------------
 
-    def _report(self, *, new: bool = False) -> None:
-        elapsed = time.perf_counter() - self.started
-        last = self.history[-1]["elapsed"] if self.history else -np.inf
-        if not new and elapsed - last < _HISTORY_SECONDS:
-            return
-        progress = Progress(
-            self.expanded, self.frontier.n_open, self.bound(), self.pool.best, elapsed, new
-        )
-        self.history.append(progress.entry())
-        self.log.show(progress)
-        if self.callback is not None and self.callback(progress):
-            self.stop = self.stop or "interrupted"
-
-    def _result(self) -> SearchResult:
+    def result(self, run: Run) -> SearchResult:
+        """What was found, with the guarantee of the order."""
         if not self.pool.entries:  # stopped before any complete set was seen
             raise_pending()
             chosen, candidates = self.problem.root()
             self.pool.offer(np.inf, greedy(self.problem, chosen, candidates, deadline=-np.inf))
         self._fill_pool(time.perf_counter() + _FILL_SECONDS)
-        bound = self.bound()
-        if self.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
-            self.stop = "optimal"
-            bound = self.bound()
-        elapsed = time.perf_counter() - self.started
-        last = Progress(self.expanded, self.frontier.n_open, bound, self.pool.best, elapsed)
-        self.history.append(last.entry())
-        self.log.show(last, force=True)
-        limited = self.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
-        a_priori = None if limited or self.doubtful else self._guarantee()
-        return SearchResult(
-            str(self.stop), self.pool.entries, bound, a_priori, self.expanded, self.generated,
-            self.frontier.peak, self.history, self.pool.low,
-        )  # fmt: skip
+        if run.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
+            run.stop = "optimal"
+        self._prove()
+        limited = run.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
+        run.peak = self.frontier.peak
+        return run.result(None if limited or self.doubtful else self._guarantee())
 
     def _guarantee(self) -> float | None:
         """How far from the optimum the order of the search can have led at most."""

@@ -21,10 +21,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-# Squared lengths below this are rounding.
-cdef double PARALLEL = 1e-14
-# Rounding of a sum of energies, relative to them, before it grows.
-cdef double SLACK = 64 * 2.220446049250313e-16
+from columnist.linalg._rounding cimport PARALLEL, SUMS
 
 
 cdef struct Spectra:
@@ -224,7 +221,7 @@ def surviving_tuples(double[:, ::1] high, double[:, ::1] low, double[:, ::1] h_h
     s.drop = min(drop, s.d)
     s.fill = fill
     s.slack = slack
-    s.relative = SLACK * grown
+    s.relative = SUMS * grown
     s.high = s.low = s.h_high = s.h_low = NULL
     if s.d > 0 and n > 0:
         s.high = &high[0, 0]

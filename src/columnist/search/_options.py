@@ -14,9 +14,9 @@ from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.linalg._memory import available_memory
 from columnist.linalg._rounding import VISIBLE, above, agrees
 from columnist.search._certificate import Certificate
-from columnist.search._engine import Limits, SearchResult
 from columnist.search._log import Progress
 from columnist.search._policies import Policy, get_policy
+from columnist.search._run import Limits, SearchResult
 from columnist.search._workers import Workers
 
 __all__ = ["SearchOptions", "certificate_of"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.data._validation import check_count, check_real, random_generator
 from columnist.selection._base import FastSelector
 from columnist.selection._leverage import right_vectors

@@ -57,8 +57,7 @@ class Completions(NamedTuple):
     floor: float
     doubtful: bool
 
-# A residual shorter than this share of its column may be rounding: a heuristic look is not for it.
-cdef double DEPENDENT = 1e-9
+from columnist.linalg._rounding cimport NEARLY_DEPENDENT
 
 cdef enum:
     RESOLVED = 0
@@ -505,7 +504,7 @@ cdef class FrobeniusBrancher:
                 length += square
                 energy += square * self.frame.weights[i]
             out[c] = error
-            if length > (DEPENDENT * self.frame.lengths[candidates[c]]) ** 2:
+            if length > (NEARLY_DEPENDENT * self.frame.lengths[candidates[c]]) ** 2:
                 out[c] = max(error - energy / length, 0.0)
         return error
 

@@ -20,10 +20,7 @@ from columnist.selection._frame cimport (
     square,
 )
 
-# Squared lengths below this are rounding.
-cdef double PARALLEL = 1e-14
-# Rounding of the sums behind a pair's energy, relative to them, before it grows.
-cdef double SLACK = 64 * 2.220446049250313e-16
+from columnist.linalg._rounding cimport PARALLEL, SUMS
 
 
 cdef double node_slack(const Frame* frame, const Node* node, const int* kept) noexcept nogil:
@@ -32,7 +29,7 @@ cdef double node_slack(const Frame* frame, const Node* node, const int* kept) no
     cdef int c
     for c in range(node.n):
         worst = max(worst, candidate_growth(frame, node, kept[c], c))
-    return SLACK * worst
+    return SUMS * worst
 
 
 cdef double _exact_error(Search* search, const int* last, int count) noexcept nogil:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.criteria import Criterion, get_criterion, is_frobenius
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.data._validation import (
     check_choice,
     check_count,

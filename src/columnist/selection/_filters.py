@@ -8,11 +8,10 @@ from abc import abstractmethod
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data._blocks import RowBlocks, has_target, open_blocks
-from columnist.data._matrices import Matrices, in_memory
+from columnist.data import Matrices, open_blocks
 from columnist.data._target import open_target, resolve_target
-from columnist.data._validation import check_choice, open_data
-from columnist.linalg._column_parts import ColumnParts, Visit
+from columnist.data._validation import check_choice
+from columnist.linalg._column_parts import ColumnParts, Visit, visiting
 from columnist.linalg._passes import centered_norms, column_blocks, columns_of, cross, squared_norms
 from columnist.linalg._ties import ranked
 from columnist.selection._base import FastSelector
@@ -26,6 +25,8 @@ _CONSTANT = 100 * np.finfo(np.float64).eps
 
 class _Filter(FastSelector):
     """Scores columns against y and keeps the best."""
+
+    _needs_target = True
 
     @abstractmethod
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
@@ -45,18 +46,6 @@ class _Filter(FastSelector):
 
     def _on_passes(self) -> bool:
         return True
-
-    def _uses_target(self, y) -> bool:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        return True
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 class CorrelationFilter(_Filter):
@@ -111,19 +100,7 @@ class CorrelationFilter(_Filter):
         self.n_features_to_select = n_features_to_select
 
     def _matrices(self, X, y) -> Matrices:
-        self._uses_target(X if has_target(X) else y)
-        X = open_data(
-            self,
-            X,
-            accept_sparse="csc",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
-        if isinstance(X, RowBlocks):
-            return Matrices.of_blocks(
-                X, y, center=True, target=True, passes=True, open_y=_open_one_target
-            )
-        return Matrices(X, _one_target(y, X.shape[0]), center=True)
+        return super()._matrices(X, y, center=True, open_y=_open_one_target, ensure_min_samples=2)
 
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
         assert matrices.Y is not None  # this filter asks for a target
@@ -202,12 +179,11 @@ class MatchingFilter(_Filter):
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         super()._store(matrices, selected)
-        self.scores_ *= matrices.balanced()[0].unit ** 2
+        self.scores_ *= matrices.unit**2
 
 
 def _one_target(y, n_samples: int) -> np.ndarray:
     """y as one column of numbers; two classes become 0 and 1."""
-    y = in_memory(y)
     y = y.toarray() if sp.issparse(y) else y
     # A list is read as objects first: NumPy would turn a missing label into the string "nan".
     y = np.asarray(y if hasattr(y, "dtype") else np.asarray(y, dtype=object))
@@ -225,8 +201,8 @@ def _one_target(y, n_samples: int) -> np.ndarray:
     return classes[:, -1:]
 
 
-def _open_one_target(y, X: RowBlocks):
-    """The same for an X in blocks of rows: the target, and what reads a part of it."""
+def _open_one_target(y, X):
+    """The same, which may come in blocks of rows: the target, and what reads a part of it."""
     blocks = open_blocks(y)
     if blocks is None:
         return _one_target(y, X.shape[0]), _itself
@@ -277,13 +253,16 @@ def _is_number(value) -> bool:
     return value is None or isinstance(value, numbers.Real)
 
 
+def _matching_of_parts(function, X: ColumnParts, *args, **options) -> np.ndarray:
+    return X.spread(X.collect(Visit(function, *args, **options)), fill=np.nan)
+
+
+@visiting(_matching_of_parts)
 def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
     """``||Y'x||^2 / ||x||^2`` of every column; with ``center``, x without its mean.
 
     Y has its means removed already then, so that those of a sparse X need not be.
     """
-    if isinstance(X, ColumnParts):
-        return X.spread(X.collect(Visit(_matching, Y, center=center)), fill=np.nan)
     scores = np.full(X.shape[1], np.nan)
     lengths = squared_norms(X)
     height = Y.shape[1] if sp.issparse(X) else sum(Y.shape)

@@ -28,15 +28,8 @@ from scipy.linalg.cython_lapack cimport (
     dgeqp3, dgeqrf, dorgqr, dormqr, dormtr, dstedc, dsterf, dsytrd,
 )
 
+from columnist.linalg._rounding cimport DEPENDENT, DOUBTFUL, INDEPENDENT, NOISE
 from columnist.linalg._secular cimport downdate_roots, downdate_work_size
-
-# A residual shorter than this share of its column is the rounding of the data themselves.
-cdef double DEPENDENT = 1e-13
-cdef double DOUBTFUL = 0.5 * DEPENDENT
-# Units of rounding, for every coordinate, that the height of a dependent column may show.
-cdef double NOISE = 16 * 2.220446049250313e-16
-# Heights in a QR of unit columns above this leave no doubt that they are independent.
-cdef double INDEPENDENT = 1e-6
 
 
 cdef void gather(const double* columns, const int* which, int r, int count,

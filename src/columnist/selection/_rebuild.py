@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.linalg._passes import centered_norms, squared_norms, without_means
 from columnist.linalg._rounding import CONSTANT
 
@@ -43,9 +43,9 @@ class Rebuild:
 
 def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Rebuild:
     """Everything a fitted selector tells beside its proof. No input validation."""
-    balanced, x_scale, y_scale = matrices.balanced()
-    result = _rebuild(balanced, np.asarray(subset, dtype=np.intp), n_components)
-    coef, intercept = result.coef * (y_scale / x_scale), result.intercept * y_scale
+    result = _rebuild(matrices, np.asarray(subset, dtype=np.intp), n_components)
+    coef = result.coef * (matrices.y_scale / matrices.x_scale)
+    intercept = result.intercept * matrices.y_scale
     if matrices.removed is not None:
         x_means, target_means = matrices.removed
         intercept += target_means - x_means[list(subset)] @ coef

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.linalg._reduce import Reduced
+from columnist.linalg._residual import graded_basis
 from columnist.linalg._rounding import agrees, is_trusted
 from columnist.search._certificate import Certificate
-from columnist.search._engine import SearchResult, search
+from columnist.search._engine import search
 from columnist.search._incumbent import prefer_smaller
 from columnist.search._interrupts import expired, pending
 from columnist.search._log import SolverLog
 from columnist.search._options import SearchOptions, certificate_of
+from columnist.search._run import SearchResult
 from columnist.search._workers import current_workers
 from columnist.selection._columns import InvariantColumns, column_problem
 from columnist.selection._duplicates import distinct_columns
 
-__all__ = ["Options", "Outcome", "confirmed_error", "solve", "total_error"]
+__all__ = ["Options", "Outcome", "choose", "confirmed_error", "solve", "total_error"]
 
 
 @dataclass(frozen=True)
@@ -157,3 +161,64 @@ def total_error(matrices: Matrices, reduced: Reduced, options: Options) -> float
     if reduced.exact:
         return float(options.criterion.value(reduced.scale * np.sqrt(reduced.weights)))
     return matrices.error([], options.criterion, 0)
+
+
+def choose(
+    matrices, reduced, size, options, include, exclude, *, quiet=False, start=(), distinct=None
+) -> Outcome:
+    """Solve for one size; where the columns run out of rank, fill up with the first ones.
+
+    A pool is searched at its full size, so that the sets that explain less than everything stand
+    in it where they belong. ``quiet`` leaves out the warning about the rank; ``start`` holds known
+    selections; ``distinct`` is as in :func:`columnist.selection._task.solve`. No input validation.
+    """
+    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    enough = _useful_size(reduced, size, include, allowed)
+    if enough < size and not quiet:
+        warnings.warn(
+            f"{enough} columns explain everything that {size} could: the others are filled up "
+            "with the first columns left.",
+            UserWarning,
+            stacklevel=4,
+        )
+    solved = partial(
+        solve, matrices, reduced, options=options, include=include, exclude=exclude,
+        distinct=distinct,
+    )  # fmt: skip
+    if enough == size or options.n_solutions > 1:
+        return solved(size, start=start)
+    outcome = solved(enough)
+    return _fill_up(outcome, size, allowed, matrices, options)
+
+
+def _useful_size(reduced, size, include, allowed) -> int:
+    usable = np.concatenate([np.asarray(include, dtype=np.intp), allowed])
+    rank = reduced.rank if len(usable) == reduced.n_items else _rank(reduced, usable)
+    useless = len(include) - _rank(reduced, include)
+    return max(min(size, rank + useless), len(include), 1)
+
+
+def _rank(reduced, chosen) -> int:
+    """How many of the columns are independent; all of them where that is in doubt."""
+    lengths = np.linalg.norm(reduced.columns, axis=1)
+    basis = graded_basis(reduced.columns, chosen, lengths, reduced.power)
+    return len(chosen) if basis.doubtful else basis.Q.shape[1]
+
+
+def _fill_up(outcome: Outcome, size, allowed, matrices, options) -> Outcome:
+    """The best set filled up to ``size``: if it leaves nothing that any columns could explain, the
+    others add nothing; if the search had to stop before, they may."""
+    error, subset = outcome.solutions[0]
+    spare = [int(i) for i in allowed if i not in set(subset)]
+    filled = tuple(sorted([*subset, *spare[: size - len(subset)]]))
+    certificate = outcome.certificate
+    if certificate.status != "optimal":
+        error = min(error, confirmed_error(matrices, options, filled, error))
+    certificate = replace(
+        certificate,
+        error=error,
+        lower_bound=min(certificate.lower_bound, error),
+        selection=filled,
+        names=options.names and tuple(options.names[i] for i in filled),
+    )
+    return replace(outcome, solutions=[(error, filled)], certificate=certificate)

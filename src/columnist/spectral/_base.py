@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from columnist._selector import BaseSelector
+from columnist.data import in_memory, open_rows
 from columnist.data._blocks import RowBlocks
 from columnist.data._target import resolve_classes
-from columnist.data._validation import open_rows, resolve_size, whole_target
+from columnist.data._validation import resolve_size
 from columnist.linalg._reduce import squaring_scale
 from columnist.linalg._ties import ranked
 
@@ -130,7 +131,7 @@ class ScoreSelector(RankingSelector):
         self
         """
         X, size = self._begin(X)
-        y = whole_target(y)
+        y = in_memory(y)
         if self._needs_classes:
             y = self._classes(y, X.shape[0])
         self._keep(self._raw_scores(X, y), size)

@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
+from columnist.data import check_rows, in_memory
 from columnist.data._validation import (
     check_choice,
     check_count,
     check_real,
-    check_rows,
-    whole_target,
 )
 from columnist.linalg._passes import apply, by_columns, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms, row_shrink
@@ -132,7 +131,7 @@ def l21_regression(
 
 
 def _checked(X, Y, start) -> tuple:
-    Y = check_array(whole_target(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
+    Y = check_array(in_memory(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
     Y = Y[:, None] if Y.ndim == 1 else Y
     X = check_rows(X, accept_sparse="csc", dtype=[np.float64, np.float32])
     X, Y, _ = X.few_rows(Y)

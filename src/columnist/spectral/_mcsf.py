@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from columnist.data._validation import check_choice, whole_target
+from columnist.data import in_memory
+from columnist.data._validation import check_choice
 from columnist.linalg._ties import first_largest, ranked
 from columnist.spectral._base import SpectralBase
 from columnist.spectral._features import SCALINGS, Features, ProductsAhead
@@ -147,7 +148,7 @@ class MCSF(SpectralBase):
         self
         """
         X, size = self._begin(X)
-        F, S = self._problem(X, whole_target(y))
+        F, S = self._problem(X, in_memory(y))
         squares = F.few.squared_lengths()
         self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
         kind = _Incremental if self.form == "incremental" else _Residual

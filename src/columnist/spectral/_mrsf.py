@@ -9,13 +9,12 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from columnist.data import in_memory, open_rows
 from columnist.data._target import resolve_target
 from columnist.data._validation import (
     check_choice,
     check_count,
     feature_names,
-    open_rows,
-    whole_target,
 )
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
@@ -282,7 +281,7 @@ class MRSF(SpectralBase):
         self
         """
         X, size = self._begin(X)
-        features, Y = self._problem(X, whole_target(y))
+        features, Y = self._problem(X, in_memory(y))
         F, self._root, self._scale = features.few, features.root, features.scale
         means = np.zeros(Y.shape[1]) if F.means is None else Y.mean(axis=0)
         unit = power_of_two(Y)
@@ -327,7 +326,7 @@ class MRSF(SpectralBase):
     def _response(self, response, X, y, count: int) -> np.ndarray | None:
         """The response; None for one that is made of the features."""
         if not isinstance(response, str):
-            return _values(whole_target(response), X.shape[0], "response")
+            return _values(in_memory(response), X.shape[0], "response")
         if response == "values":
             return _values(y, X.shape[0], "y")
         if response in ("lda", "svm"):

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.data._array_rows import as_rows
-from columnist.data._blocks import largest_entry
+from columnist.data._blocks import checked_largest
 from columnist.linalg._passes import column_blocks, merge_repeats
 from columnist.linalg._reduce import squaring_scale
 
@@ -212,7 +212,7 @@ class ClassVisit:
             raise ValueError(
                 f"A block of X has {X.shape[0]} rows, but its part of y has {len(codes)}."
             )
-        unit = squaring_scale(np.array(largest_entry(X))) if self.look else 1.0
+        unit = squaring_scale(np.array(checked_largest(X))) if self.look else 1.0
         X = X if unit == 1.0 else X / unit
         sums = _block_sums(X, codes, np.ones(len(codes)), self.n_classes)
         return replace(sums, unit=unit)

@@ -16,10 +16,11 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_consistent_length
 
+from columnist.data import check_rows, in_memory
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
 from columnist.data._target import resolve_classes
-from columnist.data._validation import check_count, check_real, check_rows, whole_target
+from columnist.data._validation import check_count, check_real
 from columnist.linalg._memory import check_memory
 from columnist.spectral._neighbors import neighbor_distances
 from columnist.spectral._relief import relief_similarity
@@ -428,7 +429,7 @@ def _labels(y, X, name: str):
 
 
 def _indicator(y) -> np.ndarray:
-    classes, codes = resolve_classes(whole_target(y), None, "A similarity of labels")
+    classes, codes = resolve_classes(in_memory(y), None, "A similarity of labels")
     return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 

@@ -1,7 +1,7 @@
-"""Rows that stay where they are: everything robust PCA needs of them, pass by pass.
+"""The rows of a robust PCA, wherever they are: everything it needs of them, pass by pass.
 
-Rows are looked at block by block (:mod:`columnist.robust._passes`); what comes back is of the size
-of the columns squared, of the removed rows, or a few numbers a row.
+Rows are looked at block by block (:mod:`columnist.robust._passes`); an array is one block. What
+comes back is of the size of the columns squared, of the removed rows, or a few numbers a row.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
 from columnist.linalg._memory import available_memory, check_memory
 from columnist.linalg._moments import Moments, merged_moments
+from columnist.linalg._rounding import EPS, allowance
 from columnist.robust._cutoffs import (
     Cutoffs,
     Distances,
-    classical_from,
-    cross_fitted_from,
+    classical_cutoffs,
+    cross_fitted_cutoffs,
     deal_folds,
     n_folds,
 )
@@ -46,7 +48,7 @@ from columnist.robust._subspace import (
     subspace_of_moments,
 )
 
-__all__ = ["KeptRows", "ManyRows", "Measured", "given_mean", "worth_passes"]
+__all__ = ["KeptRows", "Measured", "RowData", "given_mean", "worth_passes"]
 
 # So many rows are brought together, if they fit: in memory every start is tried on all of them.
 _FEW_ROWS = 8000
@@ -106,20 +108,32 @@ class KeptRows:
     @property
     def rounding(self) -> float:
         """How far rounding may move a sum of eigenvalues."""
-        eps, p = np.finfo(np.float64).eps, len(self.spectrum)
-        shift = self.moments.count * (64.0 * eps * np.linalg.norm(self.subspace.mean)) ** 2
-        return (p + 64) * eps * float(np.sum(self.spectrum**2)) + float(shift)
+        shift = self.moments.count * (64.0 * EPS * np.linalg.norm(self.subspace.mean)) ** 2
+        order = len(self.spectrum) / 8 + 8
+        return allowance(order, float(np.sum(self.spectrum**2))) + float(shift)
 
-    def eigenvalue_gaps(self) -> np.ndarray:
-        """By how much the eigenvalue of every axis exceeds all others; rounding counts against."""
+    def outside(self, n_axes: int) -> float:
+        """Sum of squared coordinates about the centre but for the first few."""
+        rows, subspace = self.moments.factor(), self.subspace
+        if not subspace.free_mean:
+            off = self.moments.mean - subspace.mean
+            rows = np.vstack([rows, np.sqrt(self.moments.count) * off])
+        return float(np.sum(rows[:, n_axes:] ** 2))
+
+    def eigenvalue_gaps(self, off: float = 0.0) -> np.ndarray:
+        """By how much the eigenvalue of every axis exceeds all others.
+
+        Rounding counts against, and so does what the rows themselves are off by.
+        """
         r = len(self.subspace.variances)
         squares = np.append(self.spectrum**2, 0.0)
-        return squares[:r] - squares[r] - self.rounding
+        rounding = self.rounding + off * (2.0 * float(self.spectrum.max(initial=0.0)) + off)
+        return squares[:r] - squares[r] - rounding
 
 
 @dataclass(frozen=True)
 class Measured:
-    """All rows, measured from the subspace of a choice: see :class:`passes.Measure`."""
+    """All rows, measured from a subspace: see :class:`columnist.robust._passes.Measure`."""
 
     score: np.ndarray
     orthogonal: np.ndarray
@@ -131,14 +145,14 @@ class Measured:
         return Distances(self.score[which], self.orthogonal[which])
 
 
-class ManyRows:
-    """Blocks of rows, safe to square, and what the first look tells of them.
+class RowData:
+    """Rows, safe to square, and what the first look tells of them.
 
     Parameters
     ----------
-    blocks : RowBlocks
+    blocks : RowBlocks or ndarray
         The rows.
-    balance : callable
+    balance : callable, optional
         Number to divide entries by, from the size of the largest and the number of entries.
     movable : bool, default=False
         Whether the origin means nothing: then rows far from it are looked at from their mean,
@@ -154,14 +168,24 @@ class ManyRows:
         Of all rows.
     longest : float
         Norm of the longest row.
+    many : bool
+        Whether there are so many rows that searches do best by a few passes over them.
+    elsewhere : bool
+        Whether every pass goes to other processes or files.
     shape : tuple of int
         Rows and columns.
     """
 
     def __init__(
-        self, blocks: RowBlocks, balance: Callable[[float, int], float], *, movable: bool = False
+        self,
+        blocks: RowBlocks | np.ndarray,
+        balance: Callable[[float, int], float] = lambda largest, size: 1.0,
+        *,
+        movable: bool = False,
     ):
-        self.shape = blocks.shape
+        blocks = as_rows(blocks)
+        self.shape, self.many = blocks.shape, worth_passes(blocks)
+        self.elsewhere = not blocks.in_memory
         seen = blocks.fold(LookAround(), merged_looks)
         self.unit = balance(seen.largest, self.shape[0] * self.shape[1])
         if self.unit != 1.0:
@@ -178,6 +202,10 @@ class ManyRows:
     @property
     def _numbers(self) -> range:
         return range(self.shape[0])
+
+    def array(self) -> np.ndarray:
+        """All rows, in one array, where they are."""
+        return self._blocks.gather()
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
         """Some rows, ascending."""
@@ -196,6 +224,10 @@ class ManyRows:
     def collect(self, visit: Callable, *along) -> np.ndarray:
         """What a visitor says of every row."""
         return np.concatenate(self._blocks.collect(self._moved(visit), *along))
+
+    def mapped(self, visit: Callable) -> RowBlocks:
+        """What a visitor makes of every row, where the rows are."""
+        return as_rows(self._blocks.map(self._moved(visit), self.shape[1]))
 
     def _moved(self, visit: Callable) -> Callable:
         return FromOrigin(visit, self.origin) if self.origin.any() else visit
@@ -248,28 +280,35 @@ class ManyRows:
 
     # -- distances --------------------------------------------------------------------
 
-    def measure(self, kept: KeptRows) -> Measured:
-        """Distances of all rows from the subspace of a choice."""
-        gaps = kept.eigenvalue_gaps()
+    def measure(self, subspace: Subspace) -> Measured:
+        """Distances of all rows from a subspace."""
+        return self._measured(Measure(subspace, np.zeros(len(subspace.variances)), 0.0))
+
+    def measure_turns(self, kept: KeptRows, off: float = 0.0) -> Measured:
+        """The same for the subspace of a choice, and what turning it would do to every row."""
+        gaps = kept.eigenvalue_gaps(off)
         with np.errstate(divide="ignore"):
             weights = np.where(gaps > 0.0, 1.0 / np.maximum(gaps, 0.0), np.finfo(np.float64).max)
         constant = 1.0 / kept.moments.count if kept.subspace.free_mean else 0.0
-        found = self.collect(Measure(kept.subspace, weights, constant))
-        return Measured(*np.ascontiguousarray(found.T))
+        return self._measured(Measure(kept.subspace, weights, constant))
 
-    def cutoffs(self, kept: KeptRows, measured: Measured, rule: str) -> Cutoffs:
+    def _measured(self, visit: Measure) -> Measured:
+        return Measured(*np.ascontiguousarray(self.collect(visit).T))
+
+    def cutoffs(
+        self, subspace: Subspace, removed: np.ndarray, measured: Measured, rule: str
+    ) -> Cutoffs:
         """Largest distances of an inlier: see :mod:`columnist.robust._cutoffs`."""
-        r = len(kept.subspace.variances)
-        stays = np.ones(self.shape[0], dtype=bool)
-        stays[kept.removed] = False
-        folds = n_folds(kept.moments.count, r)
+        r, stays = len(subspace.variances), np.ones(self.shape[0], dtype=bool)
+        stays[removed] = False
+        folds = n_folds(int(np.count_nonzero(stays)), r)
         if rule == "classical" or not folds:
-            return classical_from(measured.orthogonal, r, self.longest)
+            return classical_cutoffs(measured.orthogonal, r, self.longest)
         own = measured.at(stays)
         fold = np.full(self.shape[0], -1, dtype=np.int8)
         fold[stays] = deal_folds(own, folds)
-        held_out = self.collect(HeldOut(self._fold_fits(fold, folds, kept.subspace)), fold)[stays]
-        return cross_fitted_from(
+        held_out = self.collect(HeldOut(self._fold_fits(fold, folds, subspace)), fold)[stays]
+        return cross_fitted_cutoffs(
             Distances(*held_out.T), own.score, measured.at(~stays), r, self.longest
         )
 
@@ -291,10 +330,10 @@ def _is_far(moments: Moments) -> bool:
     return float(np.linalg.norm(moments.mean)) > _FAR * spread
 
 
-def given_mean(data: ManyRows, centering: str) -> np.ndarray | None:
+def given_mean(data: RowData, centering: str) -> np.ndarray | None:
     """The centre that "mean" and "none" prescribe; None where it is found with the rows.
 
-    Rows that "none" is for are not movable: see :class:`ManyRows`.
+    Rows that "none" is for are not movable: see :class:`RowData`.
     """
     if centering == "none":
         return np.zeros(data.shape[1])

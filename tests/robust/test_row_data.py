@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust import _many_rows as many_rows
+from columnist.robust import _row_data as row_data
 from columnist.robust._concentrate import Trimming, trimmed_error
-from columnist.robust._cutoffs import classical_cutoffs, cross_fitted_cutoffs
-from columnist.robust._many_rows import KeptRows, ManyRows, given_mean, worth_passes
+from columnist.robust._row_data import KeptRows, RowData, given_mean, worth_passes
 from columnist.robust._subspace import fit_subspace, subspace_of_moments
-from tests.linalg.test_blocks import Slices
+from tests.data.test_blocks import Slices
+from tests.oracles.cutoffs import classical_cutoffs, cross_fitted_cutoffs
 
 cuts = st.lists(st.integers(0, 50), max_size=4)
 
@@ -25,7 +25,7 @@ def data(seed=0, n=50, p=4):
 
 
 def many(X, edges=()):
-    return ManyRows(Slices(X, edges), lambda largest, size: 1.0)
+    return RowData(Slices(X, edges), lambda largest, size: 1.0)
 
 
 @given(cuts, st.integers(0, 10**6), st.sampled_from(["optimal", "mean", "none"]))
@@ -62,12 +62,12 @@ def test_cutoffs(edges, seed, r, free):
     removed = np.array([0, 2, 31])
     kept = rows.without(removed, r, mean)
     fit = fit_subspace(np.delete(X, removed, axis=0), r, mean)
-    measured = rows.measure(kept)
+    measured = rows.measure(kept.subspace)
     for rule, expected in (
         ("classical", classical_cutoffs(X, fit)),
         ("cross-fitted", cross_fitted_cutoffs(X, removed, fit)),
     ):
-        found = rows.cutoffs(kept, measured, rule)
+        found = rows.cutoffs(kept.subspace, removed, measured, rule)
         np.testing.assert_allclose(found.score, expected.score, rtol=1e-9)
         np.testing.assert_allclose(found.orthogonal, expected.orthogonal, rtol=1e-9)
 
@@ -76,14 +76,14 @@ def test_too_few_rows_for_folds_have_classical_cutoffs():
     X = data(n=6)
     rows = many(X)
     kept = rows.without(np.array([0]), 3, None)
-    found = rows.cutoffs(kept, rows.measure(kept), "cross-fitted")
+    found = rows.cutoffs(kept.subspace, kept.removed, rows.measure(kept.subspace), "cross-fitted")
     fit = fit_subspace(X[1:], 3)
     np.testing.assert_allclose(found.orthogonal, classical_cutoffs(X, fit).orthogonal, rtol=1e-9)
 
 
 def test_scaled_rows():
     X = data()
-    rows = ManyRows(Slices(X, [9]), lambda largest, size: 8.0)
+    rows = RowData(Slices(X, [9]), lambda largest, size: 8.0)
     assert rows.unit == 8.0
     np.testing.assert_allclose(rows.moments.mean, X.mean(axis=0) / 8.0)
     np.testing.assert_array_equal(rows.rows(np.array([3, 30])), X[[3, 30]] / 8.0)
@@ -102,11 +102,11 @@ def test_eigenvalue_gaps_count_rounding():
 
 def test_few_rows_and_wide_rows_are_not_worth_passes(monkeypatch):
     assert not worth_passes(Slices(data()))
-    monkeypatch.setattr(many_rows, "_FEW_ROWS", 49)
+    monkeypatch.setattr(row_data, "_FEW_ROWS", 49)
     assert worth_passes(Slices(data()))
     assert not worth_passes(Slices(data().T.repeat(20, axis=1)))
-    monkeypatch.setattr(many_rows, "_FEW_ROWS", 8000)
-    monkeypatch.setattr(many_rows, "available_memory", lambda: 100)
+    monkeypatch.setattr(row_data, "_FEW_ROWS", 8000)
+    monkeypatch.setattr(row_data, "available_memory", lambda: 100)
     assert worth_passes(Slices(data()))
 
 

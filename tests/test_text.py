@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.report._text import count, joined, number, percent, readable, rounded_percent, ways
+from columnist._text import count, joined, number, percent, readable, rounded_percent, ways
 
 FINITE = st.floats(-1e300, 1e300)
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.robust import _node as node_module
-from columnist.robust._prove import TOLERANCE, prove
 from tests.oracles.outliers import best_rows, row_errors
+from tests.robust.proofs import TOLERANCE, prove
 from tests.robust.samples import contaminated
 
 CENTERINGS = "optimal", "mean", "none"
@@ -192,7 +192,8 @@ def test_every_other_set_beyond_enumeration():
 
 @pytest.fixture
 def hard(monkeypatch):
-    """A problem that takes many stages, and its best error."""
+    """A problem that takes many stages, all of them in the history, and its best error."""
+    monkeypatch.setattr("columnist.search._run._HISTORY_SECONDS", 0.0)
     monkeypatch.setattr(node_module, "_FEW", 1)
     monkeypatch.setattr(node_module, "_CHUNK", 1)
     monkeypatch.setattr(node_module, "block_size", lambda n, d: 3)
@@ -262,7 +263,7 @@ def test_keyboard_interrupt_before_there_is_a_set(monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("columnist.robust._prove.concentrated_rows", interrupt)
+    monkeypatch.setattr("tests.robust.proofs.concentrated_rows", interrupt)
     with pytest.raises(KeyboardInterrupt):
         prove(np.eye(5), 1, 1)
 
@@ -281,7 +282,7 @@ def test_deadline_at_any_look_at_the_clock(hard, monkeypatch):
     for looks in (1, 3, 10, 30, 100, 300):
         left = iter(range(looks))
         monkeypatch.setattr(
-            "columnist.robust._prove._Run.expired", lambda self, left=left: next(left, None) is None
+            "columnist.search._run.Run.expired", lambda self, left=left: next(left, None) is None
         )
         proof = prove(X, 1, 4)
         assert proof.status in ("time_limit", "optimal")

@@ -14,6 +14,7 @@ __all__ = [
     "quoted",
     "readable",
     "rounded_percent",
+    "seconds",
     "shortened",
     "ways",
 ]
@@ -31,7 +32,7 @@ def readable(text: object, longest: int = _LONGEST) -> str:
 
     Examples
     --------
-    >>> from columnist.report._text import readable
+    >>> from columnist._text import readable
     >>> readable("two\\nlines")
     'two↵lines'
     """
@@ -54,7 +55,7 @@ def shortened(text: str, longest: int) -> str:
 
     Examples
     --------
-    >>> from columnist.report._text import shortened
+    >>> from columnist._text import shortened
     >>> shortened("temperature", 7)
     'temp…re'
     """
@@ -82,7 +83,7 @@ def count(n: int, what: str) -> str:
 
     Examples
     --------
-    >>> from columnist.report._text import count
+    >>> from columnist._text import count
     >>> count(1, "column"), count(1200, "column")
     ('1 column', '1,200 columns')
     """
@@ -94,7 +95,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> from columnist.report._text import number
+    >>> from columnist._text import number
     >>> [number(v) for v in (1234.567, 0.00001234, 3, None, float("inf"))]
     ['1,235', '1.234 × 10⁻⁵', '3', '–', 'infinite']
     """
@@ -124,7 +125,7 @@ def percent(share: float | None) -> str:
 
     Examples
     --------
-    >>> from columnist.report._text import percent
+    >>> from columnist._text import percent
     >>> [percent(v) for v in (0.05123, 0.5, 0.0, 1e-7, 0.99999, None)]
     ['5.12\\xa0%', '50\\xa0%', '0\\xa0%', 'less than 0.01\\xa0%', 'more than 99.99\\xa0%', '–']
     """
@@ -145,7 +146,7 @@ def rounded_percent(share: float) -> str:
 
     Examples
     --------
-    >>> from columnist.report._text import rounded_percent
+    >>> from columnist._text import rounded_percent
     >>> [rounded_percent(v) for v in (0.72, 0.9999, 1.0)]
     ['72.0\\xa0%', '99.99\\xa0%', '100.0\\xa0%']
     """
@@ -153,12 +154,29 @@ def rounded_percent(share: float) -> str:
     return percent(share) if share < 1.0 and text.startswith("100") else text
 
 
+def seconds(value: float | None) -> str:
+    """A time that people can read.
+
+    Examples
+    --------
+    >>> from columnist._text import seconds
+    >>> seconds(0.02061), seconds(75.2)
+    ('0.0206 s', '1 min 15 s')
+    """
+    if value is None:
+        return "-"
+    if value < 60:
+        return f"{value:.3g} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
 def ways(n_items: int, size: int) -> str:
     """In how many ways a set can be chosen, in words.
 
     Examples
     --------
-    >>> from columnist.report._text import ways
+    >>> from columnist._text import ways
     >>> ways(30, 11), ways(20000, 50)
     ('54,627,300', 'about 10¹⁵¹')
     """

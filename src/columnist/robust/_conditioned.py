@@ -1,0 +1,121 @@
+r"""Rows seen so that rounding does not hide their error.
+
+Where a few directions hold nearly everything, double precision loses the small rest in them. Let
+the columns of V be the axes of the rows that a choice keeps, those of its subspace first, and m its
+mean. The map
+
+.. math:: y = S V^T (x - m), \qquad s_j \le 1,
+
+lengthens nothing, so the error of any rows is at least that of their images; and if the leading
+axes are shortened to no less than what the others hold, the choice itself loses nothing. Every
+coordinate is a sum of products that is rounded by its own terms only: the rest keeps its digits.
+
+The map is what the computer multiplies by, so V need not be orthogonal: its norm is charged. With W
+the other axes, the null space of :math:`W^T` is a subspace of the right dimension, and rows lie no
+farther from it than :math:`|W^T(x - m)| / \sigma_{\min}(W)`, which bounds the error of the choice
+from above.
+
+No input validation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from columnist.linalg._rounding import UNIT
+from columnist.robust._row_data import KeptRows, RowData
+from columnist.robust._subspace import at_most_square, row_norms
+
+__all__ = ["Seen", "conditioned"]
+
+# Leading eigenvalues become at most so many times the largest other one.
+_LEAD = 100.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Rows, perhaps as a map shows them, and what that may have cost.
+
+    Attributes
+    ----------
+    data : RowData
+        The rows.
+    mean : ndarray of shape (p,) or None
+        Where the subspace passes; None for the mean of the kept rows.
+    noise : ndarray of shape (n,)
+        How far rounding may have moved every row.
+    stretch : float
+        Squared norm of the map, at most.
+    """
+
+    data: RowData
+    mean: np.ndarray | None
+    noise: np.ndarray
+    stretch: float = 1.0
+
+    def without(self, removed: np.ndarray, n_components: int) -> KeptRows:
+        """The choice that removes some rows."""
+        return self.data.without(removed, n_components, self.mean)
+
+    def off(self, removed: np.ndarray) -> float:
+        """How far rounding may have moved the root of the error of a choice."""
+        return float(np.linalg.norm(np.delete(self.noise, removed)))
+
+    def proven(self, error: float, off: float) -> float:
+        """What an error of these rows proves of the rows themselves."""
+        return max(np.sqrt(max(error, 0.0)) - off, 0.0) ** 2 / self.stretch
+
+
+def conditioned(data: RowData, kept: KeptRows) -> Seen:
+    """The rows as the axes of a choice, whose error is not zero, show them."""
+    subspace = kept.subspace
+    axes = _axes(kept).T
+    squares, r = kept.spectrum**2, len(subspace.variances)
+    shrink = np.ones(len(squares))
+    shrink[:r] = np.sqrt(np.minimum(1.0, _LEAD * squares[r] / squares[:r]))
+    image = axes * shrink
+    seen = RowData(data.mapped(_Image(subspace.mean, image)))
+    noise = data.collect(_Noise(subspace.mean, np.abs(image)))
+    mean = None if subspace.free_mean else np.zeros(len(squares))
+    return Seen(seen, mean, noise, 1.0 + _skewness(axes))
+
+
+def _axes(kept: KeptRows) -> np.ndarray:
+    """All axes of the kept rows, one per row, those of the subspace first."""
+    rows = kept.moments.factor()
+    if not kept.subspace.free_mean:
+        off = kept.moments.mean - kept.subspace.mean
+        rows = np.vstack([rows, np.sqrt(kept.moments.count) * off])
+    return scipy.linalg.svd(at_most_square(rows), check_finite=False)[2]
+
+
+def _skewness(axes: np.ndarray) -> float:
+    """How far the squared singular values of nearly orthogonal axes may be from 1."""
+    p = len(axes)
+    return float(scipy.linalg.norm(axes.T @ axes - np.eye(p))) + (p + 8) * p * UNIT
+
+
+@dataclass(frozen=True)
+class _Image:
+    """Rows about a centre, mapped."""
+
+    centre: np.ndarray
+    image: np.ndarray
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        return (block - self.centre) @ self.image
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """Rounding of the mapped rows: every sum by its terms, and every entry once or twice before."""
+
+    centre: np.ndarray
+    sizes: np.ndarray
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        terms = np.abs(block - self.centre) + np.abs(self.centre)
+        return 1.1 * (len(self.centre) + 4) * UNIT * row_norms(terms @ self.sizes)

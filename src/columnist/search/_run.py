@@ -1,0 +1,270 @@
+"""The one run: what every proof has in common, whatever its strategy.
+
+A run owns the clock and the limits, the pool of the best choices, the bound that never falls, the
+history, the log, interrupts, and the result. A *strategy* does the work: best-first search, blocks
+of rows, screening, going through all sets. It raises the bound and offers choices step by step, and
+every step ends at a safe moment, where the run looks at limits and reports. Strategies may follow
+one another, each with what the ones before have left open.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from columnist.linalg._rounding import AGREEMENT, agrees
+from columnist.search._interrupts import expired, pending
+from columnist.search._log import Progress, SolverLog
+from columnist.search._pool import Pool
+
+__all__ = ["Limits", "PrecisionError", "Run", "SearchResult", "Strategy"]
+
+# Seconds between two entries of the history, unless there is a new incumbent.
+_HISTORY_SECONDS = 0.05
+
+
+class PrecisionError(ArithmeticError):
+    """What is left to decide cannot be told from rounding in double precision."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop.
+
+    Attributes
+    ----------
+    deadline : float
+        ``time.perf_counter()`` at which to stop.
+    max_nodes : float
+        Nodes to expand at most.
+    max_memory : float
+        Bytes for open nodes.
+    max_gap : float
+        Relative gap that is good enough.
+    """
+
+    deadline: float = np.inf
+    max_nodes: float = np.inf
+    max_memory: float = np.inf
+    max_gap: float = 0.0
+
+
+@dataclass
+class SearchResult:
+    """What a search found and proved.
+
+    ``solutions`` are (error, subset) pairs, best first; ``bound`` is valid whatever the status, up
+    to what is not known of their errors: none of these is below ``low``.
+    """
+
+    status: str
+    solutions: list[tuple[float, tuple[int, ...]]]
+    bound: float
+    a_priori: float | None
+    expanded: int
+    generated: int
+    peak_memory: int
+    history: list[dict[str, float]] = field(default_factory=list)
+    low: float = np.inf
+
+
+class Strategy(ABC):
+    """A way to raise the bound of a run.
+
+    Attributes
+    ----------
+    n_open : int
+        What is still open, for the log.
+    n_bytes : float
+        Memory of what is open.
+    """
+
+    n_open: int = 0
+    n_bytes: float = 0.0
+
+    @abstractmethod
+    def steps(self, run: Run) -> Iterator[None]:
+        """Work; a generator that yields at safe moments and ends when nothing is left to do.
+
+        It offers choices by :meth:`Run.offer` and raises the bound by :meth:`Run.prove`.
+        """
+
+    def finished(self) -> bool:
+        """Whether a limit that is reached now stops nothing."""
+        return False
+
+
+class Run:
+    """State of one proof.
+
+    Parameters
+    ----------
+    problem : object
+        Evaluates complete choices: ``interval(subset, limit)`` or ``value(subset)``, ``exact``,
+        perhaps ``least``; see :mod:`columnist.search._problem`.
+    limits : Limits
+        When to stop.
+    n_solutions : int, default=1
+        How many of the best choices are wanted.
+    log : SolverLog, optional
+        Where to report.
+    callback : callable, optional
+        Receives every :class:`~columnist.search.Progress`; a true answer stops the run.
+
+    Attributes
+    ----------
+    pool : Pool
+        The best choices so far.
+    proven : float
+        No choice has a smaller error.
+    stop : str or None
+        Why the run ended.
+    torn : bool
+        Whether it ended between two safe moments: only what was proven before counts.
+    expanded, generated : int
+        Size of the work.
+    """
+
+    def __init__(
+        self,
+        problem,
+        limits: Limits | None = None,
+        *,
+        n_solutions: int = 1,
+        log: SolverLog | None = None,
+        callback: Callable[[Progress], object] | None = None,
+    ):
+        self.limits, self.callback = limits or Limits(), callback
+        self.log = log or SolverLog(False)
+        self.pool = Pool(problem, n_solutions)
+        self.least = self.pool.least
+        self.proven = self.least
+        self.started = time.perf_counter()
+        self.expanded = self.generated = self.peak = 0
+        self.stop: str | None = None
+        self.torn = False
+        self.history: list[dict[str, float]] = []
+        self.strategy: Strategy | None = None
+
+    # -- driving ------------------------------------------------------------------
+
+    def drive(self, strategies: Iterable[Strategy]) -> None:
+        """Let strategies work one after the other, until one stops the run or all are done."""
+        try:
+            for strategy in strategies:
+                self.strategy = strategy
+                for _ in strategy.steps(self):
+                    if self.stop is None:
+                        self.stop = self._limit(strategy)
+                    if self.stop is not None:
+                        return
+                self._settle()
+                if self.stop is not None:
+                    return
+        except (KeyboardInterrupt, MemoryError, PrecisionError) as end:
+            if not self.pool.entries:  # nothing to return yet
+                raise
+            self.stop, self.torn = _status(end), True
+        finally:
+            if self.stop == "interrupted":
+                self.log.message("Interrupted: keeping the best choice so far.")
+
+    def _settle(self) -> None:
+        """End if what a strategy has proven is enough."""
+        if self.stop is None and self.pool.capacity == 1 and self.is_proven():
+            self.stop = "optimal"
+        elif self.stop is None and self.within_gap():
+            self.stop = "gap_reached"
+
+    def _limit(self, strategy: Strategy) -> str | None:
+        """The limit that is reached, if any."""
+        if pending():
+            return "interrupted"
+        if strategy.finished():
+            return None
+        if self.expanded >= self.limits.max_nodes:
+            return "node_limit"
+        if self.expired():
+            return "time_limit"
+        return "memory_limit" if strategy.n_bytes > self.limits.max_memory else None
+
+    def expired(self) -> bool:
+        """Whether time is up, or the user wants an end."""
+        return expired(self.limits.deadline)
+
+    # -- choices and bound --------------------------------------------------------
+
+    def offer(self, subset: Sequence[int] | np.ndarray, lower: float = np.inf) -> bool:
+        """Take a choice if it is among the best; whether it is the best so far."""
+        return self.pool.offer(lower, subset)
+
+    def prove(self, bound: float) -> None:
+        """Take notice that no choice has a smaller error."""
+        if np.isfinite(bound):
+            self.proven = max(self.proven, float(bound))
+
+    def bound(self) -> float:
+        """Proven lower bound; never falls."""
+        return min(self.proven, self.pool.best)
+
+    @property
+    def threshold(self) -> float:
+        """What reaches this need not be looked at."""
+        threshold = self.pool.threshold
+        if self.limits.max_gap > 0.0 and np.isfinite(threshold):
+            threshold -= self.limits.max_gap * abs(threshold)
+        return threshold
+
+    def gap(self) -> float:
+        """Relative gap between the best choice and the bound."""
+        best = self.pool.best
+        return 0.0 if best == 0.0 else (best - self.bound()) / abs(best)
+
+    def is_proven(self) -> bool:
+        """Whether the bound reaches the best choice, whatever its error is exactly."""
+        return bool(self.pool.entries) and agrees(self.proven, self.pool.best_high, self.least)
+
+    def within_gap(self) -> bool:
+        """Whether the gap is good enough, but not closed."""
+        return self.limits.max_gap > 0.0 and self.gap() <= self.limits.max_gap + AGREEMENT
+
+    # -- reporting ----------------------------------------------------------------
+
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.started
+
+    def report(self, *, new: bool = False) -> None:
+        """Note a moment of the run, if it is worth it, and ask the callback."""
+        elapsed = self.elapsed()
+        last = self.history[-1]["elapsed"] if self.history else -np.inf
+        if not new and elapsed - last < _HISTORY_SECONDS:
+            return
+        progress = self._progress(elapsed, new)
+        self.log.show(progress)
+        if self.callback is not None and self.callback(progress):
+            self.stop = self.stop or "interrupted"
+
+    def _progress(self, elapsed: float, new: bool) -> Progress:
+        n_open = 0 if self.strategy is None else self.strategy.n_open
+        progress = Progress(self.expanded, n_open, self.bound(), self.pool.best, elapsed, new)
+        self.history.append(progress.entry())
+        return progress
+
+    def result(self, a_priori: float | None = None) -> SearchResult:
+        """What is found and proven."""
+        self.log.show(self._progress(self.elapsed(), False), force=True)
+        return SearchResult(
+            str(self.stop), self.pool.entries, self.bound(), a_priori, self.expanded,
+            self.generated, self.peak, self.history, self.pool.low,
+        )  # fmt: skip
+
+
+def _status(end: BaseException) -> str:
+    if isinstance(end, KeyboardInterrupt):
+        return "interrupted"
+    return "memory_limit" if isinstance(end, MemoryError) else "precision_limit"
