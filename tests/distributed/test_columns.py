@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from benchmarks.counting import count_cost
 from columnist import ColumnSelector
 from columnist.data import _open, matrices_of, open_blocks
 from columnist.datasets import make_wide_sparse
-from columnist.distributed import ChunkWarning, count_cost
+from columnist.distributed import ChunkWarning
 from columnist.distributed import _columns as columns
 from columnist.distributed._columns import DaskColumns
 from columnist.linalg import _passes as passes

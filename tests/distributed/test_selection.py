@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 
+from benchmarks.counting import count_cost
 from columnist import ColumnSelector, certify, selection_path
 from columnist import selection as family
 from columnist.data import _open
-from columnist.distributed import RunningMoments, count_cost
+from columnist.distributed import RunningMoments
 from columnist.selection import (
     CorrelationFilter,
     ExchangeSelector,

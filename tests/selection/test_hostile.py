@@ -159,15 +159,18 @@ def test_a_long_column_is_decided(criterion):
 
 @pytest.fixture
 def measured_with_care(monkeypatch) -> list:
-    """The sets whose errors were computed in double-double arithmetic."""
+    """The sets whose errors were computed in better than double precision."""
     sets: list = []
-    own = _errors._accurate_spectra
 
-    def counted(self, subset, *arguments):
-        sets.append(subset)
-        return own(self, subset, *arguments)
+    def counting(own):
+        def counted(self, subset, *arguments):
+            sets.append(subset)
+            return own(self, subset, *arguments)
 
-    monkeypatch.setattr(_errors, "_accurate_spectra", counted)
+        return counted
+
+    for way in ("_verified_interval", "_accurate_spectra"):
+        monkeypatch.setattr(_errors, way, counting(getattr(_errors, way)))
     return sets
 
 

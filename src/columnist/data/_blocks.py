@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,10 @@ class RowBlocks(ABC):
     @abstractmethod
     def collect(self, visit: Callable, *along) -> list:
         """Visit every block; the results in order."""
+
+    def stream(self, visit: Callable, *along) -> Iterator:
+        """The same, but only a few results at a time need to be here."""
+        yield from self.collect(visit, *along)
 
     @abstractmethod
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:

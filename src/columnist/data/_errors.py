@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import svdvals
 
 from columnist.criteria import Criterion, is_frobenius
 from columnist.linalg import _accurate as accurate
 from columnist.linalg._column_parts import is_sparse
-from columnist.linalg._passes import columns_of, cross, energies_along
+from columnist.linalg._passes import columns_of, cross, energies_along, others
 from columnist.linalg._reduce import power_of_two
 from columnist.linalg._residual import Basis, blocked_energy, singular_values_outside
 from columnist.linalg._rounding import (
@@ -28,6 +29,7 @@ from columnist.linalg._rounding import (
     is_trusted,
     rank_floor,
 )
+from columnist.linalg._verified import Verified, verified_residual
 
 if TYPE_CHECKING:
     from columnist.data._matrices import Matrices
@@ -59,6 +61,7 @@ def error_of(
     n_components: int = 0,
 ) -> float:
     """Error of a choice, recomputed from the data themselves."""
+    matrices = matrices.written
     Q = matrices.basis(subset).Q
     if is_frobenius(criterion) and n_components == 0:
         return matrices.unit**2 * _energy(matrices, Q)
@@ -75,13 +78,20 @@ def interval_of(
 ) -> tuple[float, float]:
     """Two numbers between which the error of a choice lies, from the data themselves.
 
-    What double precision leaves open is computed again in double-double arithmetic, if that
-    is affordable and the error may be below ``limit``. This is where a claim of a search is
-    confirmed.
+    What double precision leaves open is computed again in better arithmetic, if that is
+    affordable and the error may be below ``limit``: only the residual, or, where rounding of
+    the entries may be all there is, everything. This is where a claim of a search is confirmed.
     """
-    low, high = _double_interval(matrices, subset, criterion, n_components)
-    if low >= limit or is_trusted(low, high, float(criterion.value(np.zeros(1)))):
-        return low, high
+    matrices = matrices.written
+    least = float(criterion.value(np.zeros(1)))
+    # With many columns, of which little is left, only the sharper one is likely to do.
+    ways = [_double_interval, _verified_interval]
+    low, high = least, np.inf
+    for way in ways[::-1] if 3 * len(subset) > matrices.n_features else ways:
+        ends = way(matrices, subset, criterion, n_components)
+        if ends[0] >= limit or is_trusted(*ends, least):
+            return ends
+        low, high = max(low, ends[0]), min(high, ends[1])
     if matrices.source is not None:
         return matrices.source().interval(subset, criterion, n_components, limit)
     if matrices.sample:  # better arithmetic on them tells nothing about the rows they stand for
@@ -142,6 +152,74 @@ def _double_interval(matrices: Matrices, subset, criterion, n_components) -> tup
     ends = [np.maximum(sigma - doubt, 0.0), sigma + doubt]
     low, high = (float(criterion.value(matrices.unit * values)) for values in ends)
     return low, high
+
+
+def _verified_interval(matrices: Matrices, subset, criterion, n_components) -> tuple[float, float]:
+    """The same from residuals that are computed in better arithmetic; nothing is known where
+    their size may be the rounding of entries.
+
+    Each moment of the residuals exceeds the true one by no more than what is inside the span.
+    """
+    least = float(criterion.value(np.zeros(1)))
+    if matrices.gram or matrices.sample or not isinstance(matrices.X, np.ndarray):
+        return least, np.inf
+    targets = _targets_left(matrices, subset)
+    if not len(targets):
+        return least, least
+    scale = power_of_two(targets)
+    unit = matrices.unit * scale
+    found, rank = _verified(matrices, subset, targets / scale)
+    if found is None:
+        return least, np.inf
+    if is_frobenius(criterion) and n_components == 0:
+        low, high = found.energy()
+        return unit**2 * low, unit**2 * high
+    ends = (values[n_components:rank] for values in found.singular_values())
+    low, high = (
+        float(criterion.value(unit * values if len(values) else np.zeros(1))) for values in ends
+    )
+    return low, high
+
+
+def _targets_left(matrices: Matrices, subset: Sequence[int]) -> np.ndarray:
+    """Targets, one per row, but for zeros and columns that are chosen."""
+    taken = subset if matrices.Y is None else ()
+    targets = columns_of(matrices.target, others(matrices.target.shape[1], taken)).T
+    return targets[targets.any(axis=1)]
+
+
+def _verified(
+    matrices: Matrices, subset: Sequence[int], targets: np.ndarray
+) -> tuple[Verified | None, int]:
+    """Residuals, if all of them are clearly more than rounding, and their rank."""
+    m = len(matrices.X)
+    rank = min(len(targets), m - matrices.center - len(subset))
+    if rank <= 0 or m * (len(subset) + 1.0) * (len(subset) + len(targets)) > _MOST_ACCURATE:
+        return None, rank
+    columns = _near_one(columns_of(matrices.X, list(subset)).T)
+    if matrices.center:
+        columns = np.vstack([np.ones(m), columns])
+    found = verified_residual(columns, np.ascontiguousarray(targets))
+    if found is None or not _is_clear(found.rest, np.linalg.norm(targets, axis=1), rank):
+        return None, rank
+    return found, rank
+
+
+def _is_clear(rest: np.ndarray, lengths: np.ndarray, rank: int) -> bool:
+    """Whether nothing that is left of targets of these lengths may be the rounding of entries."""
+    if not (np.linalg.norm(rest, axis=1) > _SMALL_REST * lengths).all():
+        return False
+    shares = rest / lengths[:, None]
+    # Squares tell where all is well; only what they do not show needs singular values.
+    least = float(np.linalg.eigvalsh(shares @ shares.T)[-rank])
+    return least > _SMALL_REST**2 or svdvals(shares, check_finite=False)[rank - 1] > _SUSPECT
+
+
+def _near_one(vectors: np.ndarray) -> np.ndarray:
+    """Vectors divided by powers of two, which rounds nothing, so that entries are near 1."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    return np.ascontiguousarray(vectors / units[:, None])
 
 
 def _rank_outside(matrices: Matrices, subset: Sequence[int], basis: Basis) -> int:
@@ -212,14 +290,12 @@ def _accurate_vectors(matrices: Matrices, subset: Sequence[int]):
         chosen = list(subset)
         lengths = np.sqrt(accurate.squares((hi, lo)))
         return (hi[chosen], lo[chosen]), (hi, lo), lengths
-    columns = columns_of(matrices.X, list(subset)).T
-    largest = np.abs(columns).max(axis=1, initial=0.0)
-    units = np.exp2(np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    columns = _near_one(columns_of(matrices.X, list(subset)).T)
     target = matrices.target
     target = target.toarray() if sp.issparse(target) else target
     target = (target / power_of_two(target)).T
     lengths = np.linalg.norm(target, axis=1)
-    both = [_doubled(columns / units[:, None]), _doubled(target)]
+    both = [_doubled(columns), _doubled(target)]
     if matrices.center:
         both = [_constant_free(part) for part in both]
         # Entries are rounded once, whatever was done to what is left of them since.

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.criteria import Criterion
 from columnist.data._errors import error_of, errors_along, interval_of
 from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._memory import check_memory
@@ -166,28 +165,9 @@ class Matrices:
 
     # -- errors ---------------------------------------------------------------------
 
-    def error(
-        self, subset: Sequence[int] | np.ndarray, criterion: Criterion, n_components: int = 0
-    ) -> float:
-        """Error of a choice, recomputed from the data themselves."""
-        return error_of(self.written, subset, criterion, n_components)
-
-    def interval(
-        self,
-        subset: Sequence[int],
-        criterion: Criterion,
-        n_components: int = 0,
-        limit: float = np.inf,
-    ) -> tuple[float, float]:
-        """Two numbers between which the error of a choice lies: see :mod:`columnist.data._errors`.
-
-        They are close only if the error may be below ``limit``.
-        """
-        return interval_of(self.written, subset, criterion, n_components, limit)
-
-    def errors_along(self, subset: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Squared Frobenius errors of none, the first, the first two, ... of these columns."""
-        return errors_along(self, subset)
+    error = error_of
+    interval = interval_of
+    errors_along = errors_along
 
     def basis(self, subset: Sequence[int] | np.ndarray, *, ordered: bool = False) -> Basis:
         """Orthonormal basis of the chosen columns, means removed if they are free.

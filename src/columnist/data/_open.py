@@ -244,7 +244,7 @@ def _plain(X):
     return X.toarray() if empty else X
 
 
-def _whole(along, read: Callable | None, n_samples: int) -> np.ndarray | None:
+def _whole(along, read, n_samples: int) -> np.ndarray | None:
     """The whole target, which may come in blocks of rows."""
     if not isinstance(along, RowBlocks):
         return along

@@ -9,7 +9,7 @@ vector for that).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,6 +36,7 @@ __all__ = [
     "gram",
     "kernel_product",
     "merge_repeats",
+    "others",
     "row_blocks",
     "squared_norms",
     "squares_along",
@@ -70,6 +71,13 @@ def column_blocks(n: int, height: int) -> Iterator[slice]:
 
 # The same for rows: the name tells the reader which side is cut.
 row_blocks = column_blocks
+
+
+def others(n: int, taken: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Columns, of n, that are not taken, ascending."""
+    free = np.ones(n, dtype=bool)
+    free[list(taken)] = False
+    return np.flatnonzero(free)
 
 
 @visiting(lambda _, X, which: X.take(which))

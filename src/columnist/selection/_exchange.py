@@ -157,8 +157,8 @@ class ExchangeSelector(FastSelector):
     def _criterion(self) -> Criterion:
         return get_criterion(self.criterion)
 
-    def _matrices(self, X, y) -> Matrices:
-        matrices = super()._matrices(X, y)
+    def _matrices(self, X, y, **how) -> Matrices:
+        matrices = super()._matrices(X, y, **how)
         n, names = matrices.n_features, getattr(self, "feature_names_in_", None)
         size = self._size(n)
         self._fixed = resolve_constraints(self.include, self.exclude, n, names)

@@ -99,8 +99,9 @@ class CorrelationFilter(_Filter):
     def __init__(self, n_features_to_select: int | float | None = None):
         self.n_features_to_select = n_features_to_select
 
-    def _matrices(self, X, y) -> Matrices:
-        return super()._matrices(X, y, center=True, open_y=_open_one_target, ensure_min_samples=2)
+    def _matrices(self, X, y, **how) -> Matrices:
+        how = {"center": True, "open_y": _open_one_target, "ensure_min_samples": 2, **how}
+        return super()._matrices(X, y, **how)
 
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
         assert matrices.Y is not None  # this filter asks for a target

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from columnist.data import Matrices
+from columnist.linalg._passes import others
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._residual import graded_basis
 from columnist.linalg._rounding import agrees, is_trusted
@@ -60,16 +61,16 @@ def solve(
 
     ``distinct`` are the allowed columns but for copies and zeros, if that is known already.
     """
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    allowed = others(matrices.n_features, [*include, *exclude])
     candidates = allowed
     if options.n_solutions == 1:
         if distinct is None:
             distinct = distinct_columns(reduced.columns, allowed, matrices.X)
         candidates = distinct if len(distinct) >= size - len(include) else allowed
+    interval = _interval(matrices, options)
     problem = column_problem(
         reduced, size, criterion=options.criterion, n_components=options.n_components,
-        include=include, candidates=candidates,
-        evaluate=_interval(matrices, options),
+        include=include, candidates=candidates, evaluate=interval,
     )  # fmt: skip
     log = SolverLog(options.verbose)
     result = search(
@@ -85,7 +86,7 @@ def solve(
     for error, subset in result.solutions:
         # Out of time, what the search knows of the runners-up has to do.
         if not solutions or not expired(options.deadline):
-            error = confirmed_error(matrices, options, subset, error)
+            error = confirmed_error(matrices, options, subset, error, interval)
         solutions.append((error, subset))
     outcome = _outcome(matrices, reduced, options, result, sorted(solutions))
     log.message(repr(outcome.certificate))
@@ -124,7 +125,7 @@ def _interval(matrices: Matrices, options: Options) -> Callable[..., tuple[float
     known: dict[tuple[int, ...], tuple[float, float]] = {}
 
     def interval(subset: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
-        subset = tuple(subset)
+        subset = tuple(sorted(subset))
         if subset in known:
             return known[subset]
         ends = matrices.interval(subset, options.criterion, options.n_components, limit)
@@ -146,9 +147,18 @@ def _outcome(matrices, reduced, options, result: SearchResult, solutions) -> Out
     return Outcome(solutions, certificate, total_error(matrices, reduced, options))
 
 
-def confirmed_error(matrices: Matrices, options: Options, subset, found: float) -> float:
-    """Error of a choice from the data, whatever the search has ``found`` it to be."""
-    low, high = matrices.interval(subset, options.criterion, options.n_components)
+def confirmed_error(
+    matrices: Matrices,
+    options: Options,
+    subset,
+    found: float,
+    interval: Callable[..., tuple[float, float]] | None = None,
+) -> float:
+    """Error of a choice from the data, whatever the search has ``found`` it to be.
+
+    ``interval`` is where the search asked the data, if it did.
+    """
+    low, high = (interval or _interval(matrices, options))(subset)
     if is_trusted(low, high, float(options.criterion.value(np.zeros(1)))):
         return low + 0.5 * (high - low)
     if matrices.gram:
@@ -172,7 +182,7 @@ def choose(
     in it where they belong. ``quiet`` leaves out the warning about the rank; ``start`` holds known
     selections; ``distinct`` is as in :func:`columnist.selection._task.solve`. No input validation.
     """
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    allowed = others(matrices.n_features, [*include, *exclude])
     enough = _useful_size(reduced, size, include, allowed)
     if enough < size and not quiet:
         warnings.warn(

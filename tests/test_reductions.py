@@ -12,15 +12,15 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.distributed import (
+from benchmarks.counting import count_cost
+from benchmarks.reductions import (
     column_norms,
-    count_cost,
     least_squares,
-    moments,
     randomized_svd,
     row_leverages,
     tall_qr,
 )
+from columnist.distributed import moments
 
 
 @pytest.fixture(autouse=True)

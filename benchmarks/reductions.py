@@ -1,4 +1,4 @@
-r"""Reductions over the rows of a collection: what the estimators are made of, for direct use.
+r"""Reductions over the rows of a collection that the scaling benchmark measures.
 
 Every function takes a Dask array or dataframe with any number of rows and a moderate number of
 columns. Blocks are visited where they are, and small results merged in a tree.
@@ -15,9 +15,9 @@ import scipy.linalg
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 
-from columnist.data._blocks import RowBlocks, open_blocks
 from columnist.data._target import open_target
 from columnist.data._validation import check_count, random_generator
+from columnist.distributed._running import opened
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "LeastSquares",
     "column_norms",
     "least_squares",
-    "moments",
     "randomized_svd",
     "row_leverages",
     "tall_qr",
@@ -51,33 +50,6 @@ class LeastSquares(NamedTuple):
     residual: np.ndarray
 
 
-def moments(X, y=None) -> Moments:
-    """Count, means and inner products of the columns (and of y beside them), in one pass.
-
-    Parameters
-    ----------
-    X : Dask array or dataframe of shape (n_samples, n_features)
-        Data; blocks may be sparse, float32 is summed up in float64.
-    y : Dask collection or array-like, optional
-        Target, whose columns follow those of X; class labels become an indicator matrix.
-
-    Returns
-    -------
-    Moments
-        With ``count``, ``mean``, ``covariance()``, ``gram()``, ``factor()`` and ``sample()``.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from columnist.distributed import moments
-    >>> summed = moments(da.ones((1000, 3), chunks=(300, 3)))
-    >>> summed.count, summed.mean, summed.gram()[0, 0]
-    (1000, array([1., 1., 1.]), np.float64(1000.0))
-    """
-    X = _opened(X)
-    return X.moments(*(() if y is None else open_target(y, X)))
-
-
 def column_norms(X) -> np.ndarray:
     """Lengths of the columns, without overflow, in one pass.
 
@@ -93,11 +65,11 @@ def column_norms(X) -> np.ndarray:
     Examples
     --------
     >>> import dask.array as da
-    >>> from columnist.distributed import column_norms
+    >>> from benchmarks.reductions import column_norms
     >>> column_norms(da.ones((100, 2), chunks=(30, 2)))
     array([10., 10.])
     """
-    return _opened(X).fold(_norms, _merged_norms)
+    return opened(X).fold(_norms, _merged_norms)
 
 
 def tall_qr(X) -> Factors:
@@ -121,13 +93,13 @@ def tall_qr(X) -> Factors:
     --------
     >>> import dask.array as da
     >>> import numpy as np
-    >>> from columnist.distributed import tall_qr
+    >>> from benchmarks.reductions import tall_qr
     >>> X = np.random.default_rng(0).standard_normal((1000, 4))
     >>> Q, _, R = tall_qr(da.from_array(X, chunks=(300, 4)))
     >>> bool(np.allclose((Q.T @ Q).compute(), np.eye(4))), bool(np.allclose((Q @ R).compute(), X))
     (True, True)
     """
-    X = _opened(X)
+    X = opened(X)
     first = _triangle_of(X.moments())
     second = _triangle_of(X.fold(_TurnedMoments(first), merged_moments))
     R = second @ first
@@ -157,13 +129,13 @@ def least_squares(X, y, *, intercept: bool = False) -> LeastSquares:
     --------
     >>> import dask.array as da
     >>> import numpy as np
-    >>> from columnist.distributed import least_squares
+    >>> from benchmarks.reductions import least_squares
     >>> X = da.from_array(np.arange(10.0)[:, None], chunks=(3, 1))
     >>> fit = least_squares(X, 2 * X[:, 0] + 1, intercept=True)
     >>> fit.coef.round(6), fit.intercept.round(6)
     (array([[2.]]), array([1.]))
     """
-    X = _opened(X)
+    X = opened(X)
     joint, n = X.moments(*open_target(y, X)), X.n_features
     rows = joint.factor()
     if not intercept:
@@ -205,13 +177,13 @@ def randomized_svd(
     --------
     >>> import dask.array as da
     >>> import numpy as np
-    >>> from columnist.distributed import randomized_svd
+    >>> from benchmarks.reductions import randomized_svd
     >>> X = np.outer(np.arange(100.0), [3.0, 4.0, 0.0])
     >>> svd = randomized_svd(da.from_array(X, chunks=(30, 3)), 1, random_state=0)
     >>> bool(np.isclose(svd.values[0], np.linalg.norm(X)))
     True
     """
-    X = _opened(X)
+    X = opened(X)
     check_count("n_components", n_components, low=1)
     check_count("n_passes", n_passes, low=1)
     n = X.n_features
@@ -252,12 +224,12 @@ def row_leverages(X, *, center: bool = False):
     --------
     >>> import dask.array as da
     >>> import numpy as np
-    >>> from columnist.distributed import row_leverages
+    >>> from benchmarks.reductions import row_leverages
     >>> X = da.from_array(np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 1.0]]), chunks=(2, 2))
     >>> row_leverages(X).compute()
     array([1. , 0.5, 0.5])
     """
-    X = _opened(X)
+    X = opened(X)
     summed = X.moments()
     rows = summed.factor()
     if not center:
@@ -267,16 +239,6 @@ def row_leverages(X, *, center: bool = False):
     turn = Vt[kept].T / s[kept]
     shift = summed.mean @ turn if center else np.zeros(turn.shape[1])
     return X.map(_Squares(turn, shift), None)
-
-
-def _opened(X) -> RowBlocks:
-    blocks = open_blocks(X)
-    if blocks is None:
-        raise TypeError(
-            f"X must be a Dask array or dataframe; got {type(X).__name__}. "
-            "Wrap an array with dask.array.from_array(X, chunks=...)."
-        )
-    return blocks
 
 
 def _triangle_of(summed: Moments) -> np.ndarray:
