@@ -8,6 +8,7 @@ opened here, and nowhere else. A selection works on :class:`Matrices`; whatever 
 from columnist.data._blocks import RowBlocks, open_blocks, register_blocks
 from columnist.data._matrices import Matrices
 from columnist.data._open import (
+    check_rows,
     in_memory,
     is_target_given,
     matrices_of,
@@ -19,6 +20,7 @@ from columnist.data._open import (
 __all__ = [
     "Matrices",
     "RowBlocks",
+    "check_rows",
     "in_memory",
     "is_target_given",
     "matrices_of",

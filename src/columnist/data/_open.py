@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_array, check_consistent_length
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks, open_blocks
@@ -27,6 +27,7 @@ from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import merge_repeats
 
 __all__ = [
+    "check_rows",
     "in_memory",
     "is_target_given",
     "matrices_of",
@@ -131,8 +132,12 @@ def matrices_of(
     return replace(matrices, workers=X.workers(), preparation=spent)
 
 
-def open_rows(estimator, X, **checks) -> RowBlocks:
+def open_rows(
+    estimator, X, *, whole: bool = False, ensure_min_samples: int = 1, **checks
+) -> RowBlocks:
     """Rows to visit, checked as scikit-learn does: a collection as it is cut, an array at once.
+
+    A collection whose rows are needed ``whole`` is gathered.
 
     Examples
     --------
@@ -142,7 +147,33 @@ def open_rows(estimator, X, **checks) -> RowBlocks:
     >>> open_rows(BaseEstimator(), [[1.0, 2.0], [3.0, 4.0]]).collect(np.sum)
     [np.float64(10.0)]
     """
-    return as_rows(open_data(estimator, X, **checks))
+    read = read_data if whole else open_data
+    X = read(estimator, X, ensure_min_samples=ensure_min_samples, **checks)
+    rows = as_rows(merge_repeats(X))
+    if rows.shape[0] < ensure_min_samples:
+        raise ValueError(
+            f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a minimum of "
+            f"{ensure_min_samples} is required by {type(estimator).__name__}."
+        )
+    return rows
+
+
+def check_rows(X, **checks) -> RowBlocks:
+    """The same for a function without an estimator; open rows were looked at before.
+
+    Examples
+    --------
+    >>> from columnist.data import check_rows
+    >>> check_rows([[1, 2], [3, 4]], dtype=float).gather()
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    blocks = open_blocks(X)
+    if blocks is None:
+        return as_rows(check_array(X, input_name="X", **checks))
+    if blocks is not X:
+        blocks.largest()
+    return blocks
 
 
 def uses_target(option: str, X, y) -> bool:
