@@ -196,3 +196,46 @@ def test_a_wrong_import_is_seen(path, text):
 )
 def test_a_right_import_passes(path, text):
     assert violations(Path(path), text) == []
+
+
+def test_every_module_of_linalg_serves_two_rooms():
+    """Directly or through other modules of linalg; what one room uses lives there."""
+    rooms: dict[str, set[str]] = {}
+    for path in source_files():
+        package = ".".join(["columnist", *path.parent.parts])
+        reader = python_imports if path.suffix in {".py", ".pyi"} else cython_imports
+        here = "/".join(path.with_suffix("").parts)
+        for module, name in reader((SOURCE / path).read_text(encoding="utf-8"), package):
+            parts = [*module.split("."), name][:4]
+            if parts[:2] == ["columnist", "linalg"] and len(parts) > 2:
+                rooms.setdefault(parts[2], set()).add(here)
+    users = {path.stem for path in source_files() if path.parts[0] == "linalg"} - {"__init__"}
+    for module in users:
+        assert len(rooms_of(module, rooms, set())) > 1, f"linalg/{module} belongs to one room"
+
+
+def rooms_of(module: str, importers: dict[str, set[str]], seen: set[str]) -> set[str]:
+    """Rooms that use a module of linalg."""
+    found: set[str] = set()
+    for place in importers.get(module, set()):
+        room, _, name = place.partition("/")
+        if room != "linalg":
+            found.add(room)
+        elif name not in seen and name != "__init__":
+            found |= rooms_of(name, importers, seen | {name})
+    return found
+
+
+def test_no_estimator_asks_where_its_data_live():
+    """Questions about the kind of data belong to the door, and to the side of Dask."""
+    asks = re.compile(
+        r"isinstance\([^)]*(RowBlocks|ColumnParts|DataFrame|da\.Array)|open_blocks\(|keeps_rows"
+    )
+    found = [
+        f"{path}: {line.strip()}"
+        for path in source_files()
+        if path.parts[0] not in ("data", "distributed")
+        for line in (SOURCE / path).read_text(encoding="utf-8").splitlines()
+        if asks.search(line)
+    ]
+    assert len(found) < 20, found

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from scipy.linalg import svdvals
 
 from columnist.criteria import Criterion, is_frobenius
+from columnist.data._verified import Verified, verified_residual
 from columnist.linalg import _accurate as accurate
 from columnist.linalg._column_parts import is_sparse
 from columnist.linalg._passes import columns_of, cross, energies_along, others
@@ -29,7 +30,6 @@ from columnist.linalg._rounding import (
     is_trusted,
     rank_floor,
 )
-from columnist.linalg._verified import Verified, verified_residual
 
 if TYPE_CHECKING:
     from columnist.data._matrices import Matrices

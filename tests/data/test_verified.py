@@ -4,8 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from columnist.data._verified import verified_residual
 from columnist.linalg import accurate
-from columnist.linalg._verified import verified_residual
 from tests.examples import examples
 
 mpmath.mp.dps = 60

@@ -70,7 +70,7 @@ def verified_residual(columns: np.ndarray, targets: np.ndarray) -> Verified | No
     Examples
     --------
     >>> import numpy as np
-    >>> from columnist.linalg._verified import verified_residual
+    >>> from columnist.data._verified import verified_residual
     >>> found = verified_residual(np.array([[1.0, 1.0, 0.0]]), np.array([[2.0, 0.0, 3.0]]))
     >>> found.rest
     array([[ 1., -1.,  3.]])
