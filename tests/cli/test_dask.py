@@ -363,6 +363,10 @@ def test_refused_before_a_cluster_is_started(cli, files, tmp_path):
         answer = cli(*arguments, "--dask")
         assert answer.code == 2, arguments
         assert message in answer.err and len(answer.err.splitlines()) == 1
+    (tmp_path / "long.csv").write_text("a,b\n1,2\n3,4,5\n")
+    answer = cli("select", tmp_path / "long.csv", "-k", 1, "--dask")
+    assert answer.code == 2 and "long.csv: a row has more fields" in answer.err
+    (tmp_path / "long.csv").unlink()
     answer = cli("select", wine, "-k", 2, "--out", tmp_path / "a.zarr")
     assert answer.code == 2 and "with --dask" in answer.err
     assert list(tmp_path.iterdir()) == []

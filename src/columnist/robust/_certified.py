@@ -102,15 +102,15 @@ class RobustPCA(BaseRobustPCA):
 
     Notes
     -----
-    Under the squared Frobenius norm the proof deals the rows into blocks and bounds these
-    together; it reaches hundreds of rows and dozens of outliers. Other criteria and orders
-    use bounds that vanish once r + k reaches the number of features, so they prove much only
-    for few rows in many dimensions; the gap always tells.
+    Under the squared Frobenius norm a screening decides for most rows whether they stay: a subspace
+    that many rows agree upon can hardly turn when a few are exchanged. The rows that it leaves
+    undecided are dealt into blocks that are bounded together. Other criteria and orders use
+    bounds that vanish once r + k reaches the number of features, so they prove much only for
+    few rows in many dimensions; the gap always tells.
 
-    Dask arrays and dataframes of more than 8,000 rows are not brought together if the criterion
-    is the squared Frobenius norm and the search "auto" or "optimal". A few passes find the rows,
-    and the more rows there are the easier is the proof: a subspace that many rows agree upon can
-    hardly turn when a few are exchanged, which decides for most rows whether they stay.
+    More than 8,000 rows are proven in a few passes over them if the criterion is the squared
+    Frobenius norm and the search "auto" or "optimal"; Dask arrays and dataframes then stay where they
+    are. Fewer rows are brought together.
 
     References
     ----------
