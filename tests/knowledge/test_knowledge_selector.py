@@ -15,15 +15,11 @@ from columnist.knowledge import (
     MultiSourceSelector,
     Source,
     aggregate_rankings,
-    annotation_similarity,
-    count_hits,
-    make_gene_study,
-    nearest_accuracy,
     propagate,
     term_relevance,
     vote,
 )
-from columnist.spectral import FisherScore, linear_similarity
+from columnist.spectral import FisherScore
 
 NAMES = [f"f{i}" for i in range(8)]
 
@@ -153,46 +149,6 @@ def test_bad_input(problem, options, message):
     X, y, _, _ = problem
     with pytest.raises(ValueError, match=message):
         KnowledgeSelector(3, **options).fit(X, y)
-
-
-def gene_sources(study) -> list[Source]:
-    """Four sources about a generated study."""
-    cancer = [study.genes[i] for i in study.cancer]
-    terms = pd.DataFrame(study.annotation, study.genes, study.terms)
-    return [
-        Source("labels"),
-        Source("auxiliary", study.auxiliary),
-        Source("annotation", terms, known=cancer),
-        Source("interaction", study.interactions, known=cancer),
-    ]
-
-
-def measures(study, ranking) -> list[float]:
-    """Mean accuracy at 10, 30, 50, hits among the relevant genes, similarity to known ones."""
-    accuracy = nearest_accuracy(study.X, study.y, ranking, test=(study.X_test, study.y_test))
-    top = ranking[:50]
-    alike = annotation_similarity(top, study.known, linear_similarity(study.annotation))
-    return [accuracy.mean(), count_hits(top, study.relevant), alike]
-
-
-def test_fusing_beats_every_single_source():
-    single, fused = [], {"em": [], "borda": []}
-    for seed in range(12):
-        study = make_gene_study(random_state=seed)
-        X = pd.DataFrame(study.X, columns=study.genes)
-        sources = gene_sources(study)
-        alone = [KnowledgeSelector(50, sources=[source]).fit(X, study.y) for source in sources]
-        single.append([measures(study, selector.ranking_) for selector in alone])
-        for name, results in fused.items():
-            selector = KnowledgeSelector(50, sources=sources, aggregation=name)
-            results.append(measures(study, selector.fit(X, study.y).ranking_))
-    single = np.mean(single, axis=0)
-    for results in fused.values():
-        accuracy, hits, alike = np.mean(results, axis=0)
-        assert accuracy > single[:, 0].max()
-        assert hits > single[:, 1].max()
-        # Terms find genes with those terms best, of course; the other sources are far behind.
-        assert alike > 1.2 * single[[0, 1, 3], 2].max()
 
 
 def test_names_of_sources_reach_the_result(problem):

@@ -50,7 +50,7 @@ def nearest_accuracy(
 
     Examples
     --------
-    >>> from columnist.knowledge import nearest_accuracy
+    >>> from reproduction.evidence import nearest_accuracy
     >>> X = [[0.0, 5.0], [0.1, -7.0], [1.0, 4.0], [1.2, -9.0]]
     >>> nearest_accuracy(X, ["a", "a", "b", "b"], [0, 1], sizes=[1, 2])
     array([1., 0.])
@@ -92,7 +92,7 @@ def annotation_similarity(selected: Iterable[int], known: Iterable[int], similar
     Examples
     --------
     >>> import numpy as np
-    >>> from columnist.knowledge import annotation_similarity
+    >>> from reproduction.evidence import annotation_similarity
     >>> terms = np.array([[1, 1], [0, 1], [0, 0]])
     >>> annotation_similarity([0, 2], [1], terms @ terms.T)
     1.0
@@ -109,7 +109,7 @@ def count_hits(selected: Iterable, known: Iterable) -> int:
 
     Examples
     --------
-    >>> from columnist.knowledge import count_hits
+    >>> from reproduction.evidence import count_hits
     >>> count_hits(["p53", "ras", "actin"], known={"p53", "ras", "jun"})
     2
     """
@@ -140,7 +140,7 @@ def significant_features(X, y, *, fold: float = 2.0, level: float = 0.05) -> np.
 
     Examples
     --------
-    >>> from columnist.knowledge import significant_features
+    >>> from reproduction.evidence import significant_features
     >>> X = [[1.0, 5.0], [1.1, 5.2], [9.0, 5.1], [9.5, 4.9]]
     >>> significant_features(X, ["a", "a", "b", "b"])
     array([0])

@@ -8,7 +8,7 @@ from scipy.stats import ttest_ind
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from columnist.knowledge._evidence import (
+from reproduction.evidence import (
     annotation_similarity,
     count_hits,
     nearest_accuracy,
