@@ -109,8 +109,8 @@ class RobustPCA(BaseRobustPCA):
     few rows in many dimensions; the gap always tells.
 
     More than 8,000 rows are proven in a few passes over them if the criterion is the squared
-    Frobenius norm and the search "auto" or "optimal"; Dask arrays and dataframes then stay where they
-    are. Fewer rows are brought together.
+    Frobenius norm and the search "auto" or "optimal"; Dask arrays and dataframes then stay where
+    they are. Fewer rows are brought together.
 
     References
     ----------
