@@ -45,7 +45,7 @@ class Data:
     X : ndarray or sparse array
         Features after preparation.
     y : ndarray or None
-        Target: text or integers for classes, floating point numbers for values.
+        Target, in a type that estimators read as what it is.
     classes : bool
         Whether the target holds classes.
     mean, scale : ndarray or None
@@ -312,19 +312,23 @@ def _target(table: Table, task: str) -> tuple[Any, bool]:
 
 
 def classes_or_values(y: np.ndarray, name: str, task: str = "auto") -> tuple[np.ndarray, bool]:
-    """Classes as text or integers, values as floating point numbers; and which it is."""
+    """Classes and values in types that estimators read as such; and which it is."""
     import numpy as np
+
+    from columnist.data._target import is_classes
+    from columnist.io._assemble import EXACT
 
     if y.dtype.kind not in "biuf":
         if task == "values":
             raise BadInput(f"the target {name!r} holds text, not values.")
         return y.astype(str), True
-    whole = bool(np.all(y == np.round(y)))
-    different = len(np.unique(y))
-    few = different <= max(20, len(y) // 50) and different < len(y)
-    if task == "classes" or (task == "auto" and whole and few):
-        return y.astype(np.int64) if whole else y.astype(str), True
-    return y.astype(np.float64), False
+    whole = bool(np.all(np.abs(y) < EXACT) and np.all(y == np.round(y)))
+    numbers = y.astype(np.int64 if whole else np.float64)
+    looks = is_classes(numbers)
+    if task == "classes" or (task == "auto" and looks):
+        return numbers if looks and whole else numbers.astype(str), True
+    values = y.astype(np.float64)
+    return values[:, None] if looks else values, False  # a matrix is numbers to all estimators
 
 
 def _prepared(data: Data, preparing: Preparing, screen: Screen) -> Data:

@@ -347,15 +347,17 @@ def read_target(
     only = facts[names[0]]
     classes = only.are_classes(names[0], task)
     if not classes:
-        return kept_blocks(y, np.dtype(np.float64)), names, False
+        y = kept_blocks(y, np.dtype(np.float64))
+        # A matrix is numbers to all estimators.
+        return y[:, None] if only.look_like_classes else y, names, False
     labels = tuple(f"class {label}" for label in only.labels())
-    return kept_blocks(y, only.label_dtype()), labels, True
+    return kept_blocks(y, only.label_dtype(), only.whole), labels, True
 
 
-def kept_blocks(y: Any, dtype: np.dtype) -> da.Array:
+def kept_blocks(y: Any, dtype: np.dtype, whole: bool = False) -> da.Array:
     """A target that workers keep, for it is small and needed again."""
     meta = np.empty((0,) * y.ndim, dtype=dtype)
-    return y.map_blocks(Labels(dtype), dtype=dtype, meta=meta).persist()
+    return y.map_blocks(Labels(dtype, whole), dtype=dtype, meta=meta).persist()
 
 
 def blocks_of(collection) -> RowBlocks:

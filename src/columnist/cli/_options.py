@@ -90,8 +90,8 @@ class Reading:
         Literal["auto", "classes", "values"],
         _data(
             "--task",
-            help="What the target holds: classes, values, or auto (text and few whole numbers are "
-            "classes).",
+            help="What the target holds: classes, values, or auto (text, whole numbers with at "
+            "most 20 distinct values and numbers with two are classes).",
             metavar="KIND",
         ),
     ] = "auto"

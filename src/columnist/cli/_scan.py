@@ -11,6 +11,7 @@ import numpy as np
 
 from columnist.cli._errors import BadInput
 from columnist.data._blocks import BlockMoments
+from columnist.data._target import is_classes
 from columnist.io._assemble import EXACT
 from columnist.linalg._moments import Moments, merged_moments
 
@@ -65,20 +66,26 @@ class ColumnFacts:
             if self.values is None:
                 raise BadInput(f"the target {name!r} has too many different values for classes.")
             return True
-        if task == "values" or not self.whole or self.values is None:
+        return task == "auto" and self.look_like_classes
+
+    @property
+    def look_like_classes(self) -> bool:
+        """Whether estimators take the numbers for classes."""
+        if self.values is None:
             return False
-        different = len(self.values)
-        return different <= max(20, self.count // 50) and different < self.count
+        return is_classes(self.values.astype(np.int64) if self.whole else self.values)
 
     def label_dtype(self) -> np.dtype:
-        """Type of the classes: whole numbers, or text."""
-        if self.whole:
+        """Type that estimators take for classes: whole numbers, or text."""
+        if self.whole and self.look_like_classes:
             return np.dtype(np.int64)
         return np.dtype(f"U{max(map(len, self._known))}") if self.is_text else np.dtype("U32")
 
     def labels(self) -> list[str]:
         """Names of the classes, in order."""
-        return [str(label) for label in np.unique(self._known.astype(self.label_dtype()))]
+        return [
+            str(label) for label in np.unique(Labels(self.label_dtype(), self.whole)(self._known))
+        ]
 
     @property
     def _known(self) -> np.ndarray:
@@ -177,13 +184,13 @@ def _together(facts: Sequence[ColumnFacts]) -> ColumnFacts:
 class Labels:
     """A target as estimators take it: classes are whole numbers or text, values are float."""
 
-    def __init__(self, dtype: np.dtype):
-        self.dtype = dtype
+    def __init__(self, dtype: np.dtype, whole: bool = False):
+        self.dtype, self.whole = dtype, whole
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y)
         y = y if y.dtype.kind not in "biuf" and self.dtype.kind == "U" else as_numbers(y)
-        return y.astype(self.dtype)
+        return (y.astype(np.int64) if self.whole else y).astype(self.dtype)
 
 
 def as_text(values: np.ndarray) -> np.ndarray:

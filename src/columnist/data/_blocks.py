@@ -51,6 +51,11 @@ class RowBlocks(ABC):
         return False
 
     @property
+    def target_kind(self) -> str | None:
+        """What the target that came with the rows holds, "classes" or "numbers"."""
+        return None
+
+    @property
     @abstractmethod
     def lengths(self) -> tuple[int, ...]:
         """Rows of every block; counted if nobody knows."""

@@ -78,7 +78,8 @@ class Matrices:
     entries are known to be neither too large nor too small to be squared. X may be kept elsewhere,
     in blocks of columns. ``sample`` says that a few rows stand for many; ``source`` then brings
     these themselves, if they fit, for errors that need better arithmetic, and ``removed`` are
-    means of X and of the target that the few rows are already without.
+    means of X and of the target that the few rows are already without. ``target_kind`` says
+    whether Y was made of classes or numbers.
     """
 
     X: Any  # ndarray, sparse array or ColumnParts
@@ -90,6 +91,7 @@ class Matrices:
     sample: bool = False
     source: Callable[[], Matrices] | None = None
     removed: tuple[np.ndarray, np.ndarray] | None = None
+    target_kind: str | None = None
 
     @classmethod
     def of_blocks(
@@ -113,10 +115,12 @@ class Matrices:
         along: Any
         read: Any
         along, read = open_y(y, X) if target and y is not None else (None, None)
+        kind = (X.target_kind if read is None else read.kind) if target else None
         parts = X.by_columns() if _is_wide(X) else None
         if parts is not None:
             Y = None if along is None else _whole_target(along, read, parts.shape[0])
-            return cls(parts if passes else gathered(parts), Y, center=center)
+            X = parts if passes else gathered(parts)
+            return cls(X, Y, center=center, target_kind=kind)
         moments, n = X.moments(along, read), X.n_features
         sample = moments.sample(centered=center)
         rows, mean = sample.rows, moments.mean
@@ -133,6 +137,7 @@ class Matrices:
             rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)), sample=True,
             source=source if known else None,
             removed=(mean[:n], mean[n:] if target else mean[:n]) if center else None,
+            target_kind=kind,
         )  # fmt: skip
 
     @property

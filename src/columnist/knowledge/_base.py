@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length
 
+from columnist.data._target import is_classes
 from columnist.data._validation import check_choice
 from columnist.knowledge._source import Source, named_sources
 from columnist.knowledge._study import Study
@@ -63,6 +63,6 @@ class SourceSelector(ScoreParameter, RankingSelector):
 def _default_sources(y) -> list[Source]:
     """Neighbours, and classes if there are any."""
     neighbours = Source("sample_similarity")
-    if y is None or type_of_target(y) not in ("binary", "multiclass"):
+    if y is None or not is_classes(y):
         return [neighbours]
     return [Source("labels"), neighbours]

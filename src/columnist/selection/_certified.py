@@ -17,7 +17,7 @@ from columnist._selector import BaseSelector
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data._blocks import RowBlocks, has_target
 from columnist.data._matrices import Matrices
-from columnist.data._target import resolve_target
+from columnist.data._target import as_target
 from columnist.data._validation import (
     check_choice,
     check_count,
@@ -300,11 +300,12 @@ class ColumnSelector(BaseSelector):
         gram = self.input == "gram"
         if gram:
             _check_gram(X, uses_y, self.centering)
-        Y = resolve_target(y, X.shape[0]) if uses_y else None
+        Y, kind, _ = as_target(y, X.shape[0]) if uses_y else (None, None, None)
         X = merge_repeats(X)
         if sp.issparse(X) and X.nnz == 0:
             X = X.toarray() if X.shape[0] * X.shape[1] < 10**7 else X
-        return Matrices(X, Y, gram=gram, center=self.centering == "mean")
+        center = self.centering == "mean"
+        return Matrices(X, Y, gram=gram, center=center, target_kind=kind)
 
     def _constraints(self, n_features: int, options: Options, matrices: Matrices):
         names = getattr(self, "feature_names_in_", None)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.data._blocks import RowBlocks
+from columnist.data._target import is_classes
 from columnist.data._validation import check_choice
 from columnist.linalg._passes import column_blocks
 from columnist.linalg._ties import first_largest, ranked
@@ -24,7 +25,6 @@ from columnist.spectral._columns import (
 )
 from columnist.spectral._forms import CommonForm
 from columnist.spectral._products import ProductsAhead
-from columnist.spectral._responses import has_classes
 from columnist.spectral._scaled_columns import ScaledColumns
 from columnist.spectral._similarity import resolve_similarity
 from columnist.spectral._symmetric import DenseMatrix, LowRankMatrix, SymmetricMatrix
@@ -202,7 +202,7 @@ class MCSF(SpectralBase):
         if isinstance(similarity, CommonForm):
             return common_features(similarity, X.shape), similarity.similarity
         if isinstance(similarity, str) and similarity == "auto":
-            similarity = "fisher" if y is not None and has_classes(y) else "rbf"
+            similarity = "fisher" if y is not None and is_classes(y) else "rbf"
         F: ScaledColumns | BlockFeatures
         if isinstance(X, RowBlocks):
             blocks = prepare_blocks(X, self.scaling)

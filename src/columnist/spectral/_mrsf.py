@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from columnist.data._blocks import RowBlocks
-from columnist.data._target import resolve_target
+from columnist.data._target import is_classes, resolve_target
 from columnist.data._validation import check_choice, check_count, feature_names, open_data
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
@@ -29,7 +29,6 @@ from columnist.spectral._forms import CommonForm
 from columnist.spectral._l21_newton import optimality
 from columnist.spectral._l21_path import Knot, L21Path, l21_path
 from columnist.spectral._responses import (
-    has_classes,
     lda_response,
     pca_response,
     spectral_response,
@@ -458,13 +457,13 @@ class _Extract:
 def _automatic(y) -> str:
     if y is None:
         return "spectral"
-    return "lda" if has_classes(y) else "values"
+    return "lda" if is_classes(y) else "values"
 
 
 def _values(Y, n_samples: int, name: str) -> np.ndarray:
     """A response given by its values."""
     Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name=name)
-    Y = resolve_target(Y, n_samples)
+    Y = resolve_target(Y[:, None] if Y.ndim == 1 else Y, n_samples)
     if not row_norms(Y.T).any():
         raise ValueError(f"{name} is zero everywhere: there is nothing for features to explain.")
     return Y

@@ -12,8 +12,6 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
-from sklearn.utils.multiclass import type_of_target
 
 from columnist.data._target import resolve_classes
 from columnist.data._validation import check_count
@@ -24,7 +22,6 @@ from columnist.spectral._scaled_columns import ScaledColumns
 from columnist.spectral._symmetric import as_symmetric
 
 __all__ = [
-    "has_classes",
     "lda_response",
     "pca_response",
     "spectral_response",
@@ -77,20 +74,6 @@ def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarr
             "are centred): there is nothing for features to preserve. Use another similarity."
         )
     return vectors * np.sqrt(values)
-
-
-def has_classes(y) -> bool:
-    """Whether y holds class labels rather than values or several targets.
-
-    Examples
-    --------
-    >>> from columnist.spectral._responses import has_classes
-    >>> has_classes(["a", "b"]), has_classes([0.5, 1.5]), has_classes([[0, 1], [1, 1]])
-    (True, False, False)
-    """
-    y = y.toarray() if sp.issparse(y) else y
-    with np.errstate(invalid="ignore"):  # numbers too large for an integer
-        return type_of_target(y, input_name="y") in ("binary", "multiclass")
 
 
 def lda_response(y) -> np.ndarray:
