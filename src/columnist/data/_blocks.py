@@ -78,6 +78,10 @@ class RowBlocks(ABC):
     def collect(self, visit: Callable, *along) -> list:
         """Visit every block; the results in order."""
 
+    def first(self, visit: Callable) -> Any:
+        """Visit the first block alone."""
+        return self.collect(visit)[0]
+
     @abstractmethod
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         """Visit all pairs of blocks; for every block its merged results, in order.

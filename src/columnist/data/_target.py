@@ -311,13 +311,18 @@ def _classes_among(values: np.ndarray | None, categorical: bool) -> np.ndarray |
 
 
 def _classes_in(blocks: RowBlocks) -> np.ndarray | None:
-    """The classes of a target in blocks if it holds any, by one pass over it."""
+    """The classes of a target in blocks if it holds any, by at most one pass over it.
+
+    The first block mostly shows that there are too many distinct numbers.
+    """
     matrix = getattr(blocks, "ndim", 2) == 2
     categorical = _is_categorical(blocks.header)
     if blocks.n_features != 1 or (matrix and not categorical and blocks.dtype.kind not in "OUS"):
         return None
     # Numbers among objects are all kept: another block may hold text.
     values = _DistinctValues(all_kept=categorical or blocks.dtype.kind == "O")
+    if blocks.dtype.kind in _MOST and not categorical and blocks.first(values) is None:
+        return None
     found = blocks.fold(values, values.merge)
     if matrix and not categorical and found is not None and found.dtype.kind != "U":
         return None

@@ -65,6 +65,9 @@ class DaskRows(RowBlocks):
         charge(Cost(reduced=bytes_of(results)))
         return results
 
+    def first(self, visit: Callable) -> Any:
+        return compute([visit_task(delayed(visit), self._blocks()[0])])[0]
+
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         blocks, starts, visit = self._blocks(), self.starts.tolist(), delayed(visit)
         merge = delayed(merge)

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import squareform
 
-from columnist.data._target import is_classes
 from columnist.data._validation import check_choice, check_real
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import column_blocks, columns_of
@@ -48,9 +47,8 @@ class HSIC(SequentialSelector):
         mean variance times their number).
     similarity : str, callable, array-like or sparse matrix, default="auto"
         Target kernel: a name, a function from X to a matrix of samples, or that matrix.
-        ``"auto"`` is ``"label"`` (1 within a class, 0 between) if ``fit`` gets classes, and
-        ``"rbf"`` (of all features) if not; ``"fisher"`` counts every class alike, whatever
-        its size.
+        ``"auto"`` is ``"label"`` (1 within a class, 0 between) if ``fit`` gets y, and ``"rbf"``
+        (of all features) if not; ``"fisher"`` counts every class alike, whatever its size.
     n_neighbors : int, default=5
         Neighbours of a sample, for ``similarity="knn"``.
     width : float or "auto", default="auto"
@@ -166,7 +164,7 @@ class HSIC(SequentialSelector):
     def _target_kernel(self, X, y) -> SymmetricMatrix:
         name = self.similarity
         if isinstance(name, str) and name == "auto":
-            name = "label" if y is not None and is_classes(y) else "rbf"
+            name = "rbf" if y is None else "label"
         if isinstance(name, str) and name in {"label", "fisher"}:
             y = self._classes(y, X.shape[0])
         return resolve_similarity(name, X, y, **self._similarity_options())

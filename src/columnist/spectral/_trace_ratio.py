@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._target import is_classes
 from columnist.data._validation import check_choice, resolve_size
 from columnist.linalg._ties import ranked
 from columnist.spectral._scatter import class_scatter, column_scatter
@@ -28,7 +27,7 @@ class TraceRatio(GraphSelector):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     laplacian : {"auto", "supervised", "unsupervised"}, default="auto"
-        Use the classes in y or the graph of X; ``"auto"`` uses y if it holds classes.
+        Use the classes in y or the graph of X; ``"auto"`` uses y if ``fit`` gets one.
     similarity : str, callable, array-like or sparse matrix, default="knn"
         The graph, if y is not used: a name, a function from X to a matrix of samples, or that
         matrix.
@@ -137,9 +136,7 @@ class TraceRatio(GraphSelector):
 
     def _variations(self, X, y) -> tuple[np.ndarray, np.ndarray]:
         """f'L_b f (NaN if constant) and f'L_w f of every feature, scaled as asked."""
-        if self.laplacian == "supervised" or (
-            self.laplacian == "auto" and y is not None and is_classes(y)
-        ):
+        if self.laplacian == "supervised" or (self.laplacian == "auto" and y is not None):
             scatter = class_scatter(X, self._classes(y, X.shape[0]))
             between, within, lengths = scatter.between, scatter.within, scatter.total
         else:
