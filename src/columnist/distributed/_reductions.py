@@ -16,8 +16,9 @@ import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 
 from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.data._parameters import Integer, checked
 from columnist.data._target import open_target
-from columnist.data._validation import check_count, random_generator
+from columnist.data._validation import random_generator
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
 __all__ = [
@@ -136,7 +137,7 @@ def tall_qr(X) -> Factors:
     return Factors(X.map(_Solved(first, second * signs[:, None]), len(R)), np.diag(R).copy(), R)
 
 
-def least_squares(X, y, *, intercept: bool = False) -> LeastSquares:
+def least_squares(X, y, *, fit_intercept: bool = False) -> LeastSquares:
     """Regression of y on the columns, in one pass.
 
     Parameters
@@ -145,7 +146,7 @@ def least_squares(X, y, *, intercept: bool = False) -> LeastSquares:
         Data.
     y : Dask collection or array-like of shape (n_samples,) or (n_samples, n_targets)
         Target; class labels become an indicator matrix.
-    intercept : bool, default=False
+    fit_intercept : bool, default=False
         Whether a constant is free.
 
     Returns
@@ -159,23 +160,24 @@ def least_squares(X, y, *, intercept: bool = False) -> LeastSquares:
     >>> import numpy as np
     >>> from columnist.distributed import least_squares
     >>> X = da.from_array(np.arange(10.0)[:, None], chunks=(3, 1))
-    >>> fit = least_squares(X, 2 * X[:, 0] + 1, intercept=True)
+    >>> fit = least_squares(X, 2 * X[:, 0] + 1, fit_intercept=True)
     >>> fit.coef.round(6), fit.intercept.round(6)
     (array([[2.]]), array([1.]))
     """
     X = _opened(X)
     joint, n = X.moments(*open_target(y, X)), X.n_features
     rows = joint.factor()
-    if not intercept:
+    if not fit_intercept:
         rows = np.vstack([np.sqrt(joint.count) * joint.mean, rows])
     coef = scipy.linalg.lstsq(rows[:, :n], rows[:, n:], check_finite=False)[0]
     left = np.square(rows[:, n:] - rows[:, :n] @ coef).sum(axis=0)
-    constant = joint.mean[n:] - joint.mean[:n] @ coef if intercept else np.zeros(len(left))
+    constant = joint.mean[n:] - joint.mean[:n] @ coef if fit_intercept else np.zeros(len(left))
     return LeastSquares(coef, constant, left)
 
 
+@checked(n_components=Integer(1), n_passes=Integer(1))
 def randomized_svd(
-    X, n_components: int, *, center: bool = False, n_passes: int = 4, random_state=None
+    X, n_components: int, *, centering: str = "none", n_passes: int = 4, random_state=None
 ) -> Factors:
     r"""Leading singular values and vectors, by a few passes.
 
@@ -188,7 +190,7 @@ def randomized_svd(
         Data, with columns too many for their inner products, or too many to be worth it.
     n_components : int
         Number of singular values.
-    center : bool, default=False
+    centering : {"none", "mean"}, default="none"
         Remove the means of the columns first.
     n_passes : int, default=4
         Passes that improve the basis.
@@ -212,9 +214,7 @@ def randomized_svd(
     True
     """
     X = _opened(X)
-    check_count("n_components", n_components, low=1)
-    check_count("n_passes", n_passes, low=1)
-    n = X.n_features
+    n, center = X.n_features, centering == "mean"
     if n_components > n:
         raise ValueError(f"n_components is {n_components}, but X has {n} columns.")
     width = min(n_components + _OVERSAMPLING, n)
@@ -233,14 +233,15 @@ def randomized_svd(
     return Factors(X.map(_Left(right, values, mean), len(values)), values, right)
 
 
-def row_leverages(X, *, center: bool = False):
+@checked()
+def row_leverages(X, *, centering: str = "none"):
     r"""Leverage :math:`x^T (X^T X)^+ x` of every row: how much the row alone holds a direction.
 
     Parameters
     ----------
     X : Dask array or dataframe of shape (n_samples, n_features)
         Data.
-    center : bool, default=False
+    centering : {"none", "mean"}, default="none"
         Remove the means of the columns first.
 
     Returns
@@ -257,7 +258,7 @@ def row_leverages(X, *, center: bool = False):
     >>> row_leverages(X).compute()
     array([1. , 0.5, 0.5])
     """
-    X = _opened(X)
+    X, center = _opened(X), centering == "mean"
     summed = X.moments()
     rows = summed.factor()
     if not center:

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from columnist.data._target import is_classes
-from columnist.data._validation import check_choice
 from columnist.knowledge._source import Source, named_sources
 from columnist.knowledge._study import Study
 from columnist.knowledge._tables import row_names
@@ -50,9 +49,6 @@ class SourceSelector(ScoreParameter, RankingSelector):
     @abstractmethod
     def _fuse(self, sources: dict[str, Source], study: Study) -> np.ndarray:
         """Score of every feature from all sources; keeps weights and contributions."""
-
-    def _check_parameters(self) -> None:
-        check_choice("score", vars(self)["score"], ("phi1", "phi2", "phi3"))
 
     def _spectral(self, similarity) -> SpectralSelector:
         """The selector that scores features by a similarity of samples."""

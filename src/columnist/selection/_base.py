@@ -13,7 +13,7 @@ from columnist.criteria import Criterion, Frobenius
 from columnist.data._blocks import RowBlocks, has_target
 from columnist.data._matrices import Matrices, gathered, in_memory
 from columnist.data._target import resolve_target
-from columnist.data._validation import check_choice, open_data, read_data, resolve_size
+from columnist.data._validation import open_data, read_data, resolve_size
 from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._passes import merge_repeats
 
@@ -69,16 +69,12 @@ class FastSelector(BaseSelector):
         The entries of ``matrices`` can be squared and summed safely.
         """
 
-    def _check_parameters(self) -> None:
-        """Check the parameters that do not depend on the data."""
-
     def _size(self, n_features: int) -> Any:
         return resolve_size(self.n_features_to_select, n_features)
 
     def _uses_target(self, y) -> bool:
         """Whether ``fit(X, y)`` approximates y and not X."""
         target = getattr(self, "target", "X")
-        check_choice("target", target, ("auto", "X", "y"))
         if target == "y" and y is None:
             raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
         return y is not None and target != "X"

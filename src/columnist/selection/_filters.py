@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from columnist.data._blocks import RowBlocks, has_target
 from columnist.data._matrices import Matrices, in_memory
 from columnist.data._target import as_target, open_target
-from columnist.data._validation import check_choice, open_data
+from columnist.data._validation import open_data
 from columnist.linalg._column_parts import ColumnParts, Visit
 from columnist.linalg._passes import centered_norms, column_blocks, columns_of, cross, squared_norms
 from columnist.linalg._ties import ranked
@@ -186,9 +186,6 @@ class MatchingFilter(_Filter):
     def __init__(self, n_features_to_select: int | float | None = None, *, centering: str = "none"):
         self.n_features_to_select = n_features_to_select
         self.centering = centering
-
-    def _check_parameters(self) -> None:
-        check_choice("centering", self.centering, ("none", "mean"))
 
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
         assert matrices.Y is not None  # this filter asks for a target

@@ -9,9 +9,7 @@ from columnist.spectral._forms import CommonForm
 from columnist.spectral._scaled_columns import ScaledColumns
 from columnist.spectral._scatter import column_scatter
 
-__all__ = ["SCALINGS", "common_features", "prepare_columns", "squared_lengths"]
-
-SCALINGS = ("unit", "none")
+__all__ = ["common_features", "prepare_columns", "squared_lengths"]
 
 
 def prepare_columns(X, scaling: str) -> ScaledColumns:

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_consistent_length
 
 from columnist.data._blocks import RowBlocks
-from columnist.data._validation import check_count
+from columnist.data._parameters import Integer
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import column_blocks, columns_of, row_blocks
 from columnist.spectral._block_factor import BlockFactor
@@ -136,7 +136,7 @@ class Graph:
 
     def eigenpairs(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``count`` smallest eigenpairs of the normalised Laplacian but the trivial one."""
-        check_count("count", count, low=1)
+        Integer(1).check("count", count)
         count = min(count, self.n - 1)
         if not worth_iterating(self.n, count):
             values, vectors = self.spectrum()

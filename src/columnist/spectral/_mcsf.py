@@ -10,15 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.data._blocks import RowBlocks
+from columnist.data._parameters import Flag, StrOptions
 from columnist.data._target import is_classes
-from columnist.data._validation import check_choice
 from columnist.linalg._passes import column_blocks
 from columnist.linalg._ties import first_largest, ranked
 from columnist.spectral._base import SpectralBase
 from columnist.spectral._block_features import BlockFeatures, prepare_blocks
 from columnist.spectral._block_input import read_target
 from columnist.spectral._columns import (
-    SCALINGS,
     common_features,
     prepare_columns,
     squared_lengths,
@@ -122,6 +121,12 @@ class MCSF(SpectralBase):
     # On blocks the pass that prepares features looks at all entries.
     _looks: ClassVar[bool] = False
 
+    _parameter_constraints = {
+        "form": StrOptions("incremental", "residual"),
+        "balance": Flag(),
+        "early_stop": Flag(),
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -185,13 +190,6 @@ class MCSF(SpectralBase):
             raw[left] -= fall[left]
             gains[left] -= 2.0 * fall[left]
         return raw, gains, chosen
-
-    def _check_parameters(self) -> None:
-        check_choice("form", self.form, ("incremental", "residual"))
-        check_choice("scaling", self.scaling, SCALINGS)
-        for name in ("balance", "early_stop"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}.")
 
     def _works_on_blocks(self) -> bool:
         return self.form == "incremental"

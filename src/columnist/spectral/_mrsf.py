@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from columnist.data._blocks import RowBlocks
+from columnist.data._parameters import Integer, Other, StrOptions
 from columnist.data._target import is_classes, resolve_target
-from columnist.data._validation import check_choice, check_count, feature_names, open_data
+from columnist.data._validation import feature_names, open_data
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
@@ -20,7 +21,6 @@ from columnist.spectral._base import SpectralBase
 from columnist.spectral._block_features import prepare_blocks
 from columnist.spectral._block_input import read_target
 from columnist.spectral._columns import (
-    SCALINGS,
     common_features,
     prepare_columns,
     squared_lengths,
@@ -121,7 +121,7 @@ class MRSF(SpectralBase):
     scaling : {"unit", "none"}, default="unit"
         Centre features and response and bring features to unit length, or take them as they are.
         A sparse X is not made dense by this.
-    output : {"columns", "extract"}, default="columns"
+    output : {"columns", "components"}, default="columns"
         What ``transform`` gives: the selected columns, or the fitted response
         ``X @ coef_ + intercept_``, a representation extracted from them.
     n_jobs : int, optional
@@ -193,6 +193,11 @@ class MRSF(SpectralBase):
     # On blocks the pass that prepares features looks at all entries.
     _looks: ClassVar[bool] = False
 
+    _parameter_constraints = {
+        "response": StrOptions(*_RESPONSES) | Other("a matrix or a common form"),
+        "n_components": Integer(1) | None,
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -231,7 +236,7 @@ class MRSF(SpectralBase):
         -------
         MRSF
         """
-        return cls(n_features_to_select, **{"response": "lda", "output": "extract", **options})
+        return cls(n_features_to_select, **{"response": "lda", "output": "components", **options})
 
     @classmethod
     def sparse_svm(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:
@@ -248,7 +253,7 @@ class MRSF(SpectralBase):
         -------
         MRSF
         """
-        return cls(n_features_to_select, **{"response": "svm", "output": "extract", **options})
+        return cls(n_features_to_select, **{"response": "svm", "output": "components", **options})
 
     @classmethod
     def sparse_pca(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:
@@ -265,7 +270,7 @@ class MRSF(SpectralBase):
         -------
         MRSF
         """
-        return cls(n_features_to_select, **{"response": "pca", "output": "extract", **options})
+        return cls(n_features_to_select, **{"response": "pca", "output": "components", **options})
 
     # -- fitting --------------------------------------------------------------------
 
@@ -294,15 +299,10 @@ class MRSF(SpectralBase):
         return self
 
     def _check_parameters(self) -> None:
-        if isinstance(self.response, str):
-            check_choice("response", self.response, _RESPONSES)
-        if self.n_components is not None:
-            check_count("n_components", self.n_components, low=1)
-        check_choice("scaling", self.scaling, SCALINGS)
-        check_choice("output", self.output, ("columns", "extract"))
-        if self.output == "extract" and isinstance(self.response, CommonForm):
+        super()._check_parameters()
+        if self.output == "components" and isinstance(self.response, CommonForm):
             raise ValueError(
-                "output='extract' needs features of new samples, but a common form has those of "
+                "output='components' needs features of new samples, but a common form has those of "
                 "the training samples only. Use output='columns'."
             )
 
@@ -336,7 +336,7 @@ class MRSF(SpectralBase):
             return None
         X = self._squarable(X) if isinstance(X, RowBlocks) else X
         S = resolve_similarity(self.similarity, X, y, **self._similarity_options())
-        return spectral_response(S, count, center=self.scaling == "unit")
+        return spectral_response(S, count, centering="mean" if self.scaling == "unit" else "none")
 
     def _problem_of_blocks(self, X: RowBlocks, Y, count: int) -> tuple[ScaledColumns, np.ndarray]:
         """The same for a few rows with the inner products of all rows."""
@@ -421,11 +421,11 @@ class MRSF(SpectralBase):
     def inverse_transform(self, X):
         """Put selected columns back in their places, zeros elsewhere.
 
-        Not available with ``output="extract"``: columns cannot be read off the extracted ones.
+        Not available with ``output="components"``: columns cannot be read off the extracted ones.
         """
         check_is_fitted(self)
-        if self.output == "extract":
-            raise ValueError("output='extract' cannot be undone: use output='columns'.")
+        if self.output == "components":
+            raise ValueError("output='components' cannot be undone: use output='columns'.")
         return super().inverse_transform(X)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:

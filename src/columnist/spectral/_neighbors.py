@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.neighbors import NearestNeighbors
 
 from columnist.data._blocks import RowBlocks
-from columnist.data._validation import check_choice, check_count
+from columnist.data._parameters import StrOptions, checked
 from columnist.spectral._block_input import gathered
 from columnist.spectral._block_neighbors import block_neighbors
 
@@ -27,6 +27,7 @@ _FEW_FEATURES = 15
 _CANCELLED = 1e-4
 
 
+@checked()
 def neighbor_distances(
     X, n_neighbors: int, neighbors="exact", n_jobs: int | None = None
 ) -> sp.csr_matrix:
@@ -55,14 +56,13 @@ def neighbor_distances(
            [0., 2., 0.]])
     """
     n = X.shape[0]
-    check_count("n_neighbors", n_neighbors, low=1)
     if n_neighbors >= n:
         raise ValueError(
             f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples; "
             f"n_samples = {n}. Ask for fewer neighbours."
         )
     if not hasattr(neighbors, "fit_transform"):
-        check_choice("neighbors", neighbors, ("exact", "approximate"))
+        StrOptions("exact", "approximate").check("neighbors", neighbors)
     if isinstance(X, RowBlocks):
         if isinstance(neighbors, str) and neighbors == "exact":
             return block_neighbors(X, n_neighbors)

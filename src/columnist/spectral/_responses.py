@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy.linalg
 
+from columnist.data._parameters import Integer, checked
 from columnist.data._target import resolve_classes
-from columnist.data._validation import check_count
 from columnist.linalg._passes import column_blocks
 from columnist.spectral._block_factor import BlockFactor
 from columnist.spectral._lanczos import largest_eigenpairs, worth_iterating
@@ -32,7 +32,8 @@ __all__ = [
 _ZERO = 1e-12
 
 
-def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarray:
+@checked(n_components=Integer(1))
+def spectral_response(S, n_components: int, *, centering: str = "none") -> np.ndarray:
     r"""Leading eigenvectors of a similarity, times the roots of their eigenvalues.
 
     Parameters
@@ -41,7 +42,7 @@ def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarr
         Similarity; it may be indefinite, only positive eigenvalues count.
     n_components : int
         Eigenvectors at most.
-    center : bool, default=False
+    centering : {"none", "mean"}, default="none"
         Whether to centre rows and columns of S first, for features without means.
 
     Returns
@@ -57,8 +58,7 @@ def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarr
            [0., 0.],
            [0., 1.]])
     """
-    check_count("n_components", n_components, low=1)
-    S = as_symmetric(S)
+    S, center = as_symmetric(S), centering == "mean"
 
     def times(M: np.ndarray) -> np.ndarray:
         product = S.times(M - M.mean(axis=0) if center else M)
@@ -129,6 +129,7 @@ def svm_response(y) -> np.ndarray:
     return 2.0 * _members(y, "The response 'svm'") - 1.0
 
 
+@checked(n_components=Integer(1))
 def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
     r"""Leading principal components :math:`U_k\Sigma_k` of the features.
 
@@ -141,7 +142,6 @@ def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
     array([[0.],
            [3.]])
     """
-    check_count("n_components", n_components, low=1)
 
     def times(M: np.ndarray) -> np.ndarray:
         return F.apply(F.cross(M))

@@ -17,8 +17,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from columnist.data._blocks import RowBlocks
+from columnist.data._parameters import Number, checked
 from columnist.data._target import resolve_classes
-from columnist.data._validation import check_count, check_real
 from columnist.linalg._memory import check_memory
 from columnist.spectral._block_factor import BlockFactor, row_lengths
 from columnist.spectral._block_input import checked_blocks, gathered, read_target
@@ -52,6 +52,7 @@ __all__ = [
 _WIDTH_SAMPLES = 1000
 
 
+@checked(constant=Number())
 def linear_similarity(X, *, constant: float = 0.0) -> SymmetricMatrix:
     r"""Inner products :math:`x_i^T x_j + c`.
 
@@ -74,13 +75,13 @@ def linear_similarity(X, *, constant: float = 0.0) -> SymmetricMatrix:
            [3., 2.]])
     """
     X = _data(X)
-    check_real("constant", constant, low=-np.inf)
     products = _products(X)
     if constant == 0.0:
         return products
     return SumMatrix([(1.0, products), (float(constant), LowRankMatrix(np.ones((X.shape[0], 1))))])
 
 
+@checked(scale=Number(0.0, above=True), constant=Number())
 def polynomial_similarity(
     X, *, degree: int = 2, scale: float = 1.0, constant: float = 1.0
 ) -> SymmetricMatrix:
@@ -107,9 +108,6 @@ def polynomial_similarity(
            [ 9.,  4.]])
     """
     X = _data(X)
-    check_count("degree", degree, low=1)
-    check_real("scale", scale, low=0.0, strict=True)
-    check_real("constant", constant, low=-np.inf)
     _check_dense("polynomial", X.shape[0])
     if isinstance(X, RowBlocks):
         return all_pairs(X, PowerTile(degree, float(scale), float(constant)))
@@ -117,6 +115,7 @@ def polynomial_similarity(
     return DenseMatrix((scale * products + constant) ** degree)
 
 
+@checked()
 def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
     r"""Gaussian kernel :math:`\exp(-\|x_i - x_j\|^2 / (2\delta^2))`.
 
@@ -146,7 +145,6 @@ def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
         step = max(1, -(-X.shape[0] // _WIDTH_SAMPLES))
         taken = even_rows(X, step) if isinstance(X, RowBlocks) else X[::step]
         width = _typical(pairwise_distances(taken)[np.triu_indices(taken.shape[0], 1)])
-    check_real("width", width, low=0.0, strict=True)
     if isinstance(X, RowBlocks):
         return all_pairs(X, GaussianTile(float(width)))
     squares = euclidean_distances(X, squared=True)
@@ -180,6 +178,7 @@ def cosine_similarity(X) -> SymmetricMatrix:
     return _products(X).scaled(np.divide(1.0, lengths, out=np.zeros(X.shape[0]), where=lengths > 0))
 
 
+@checked()
 def knn_similarity(
     X,
     *,
@@ -232,7 +231,6 @@ def knn_similarity(
     distances = neighbor_distances(X, n_neighbors, neighbors, n_jobs)
     if width == "auto":
         width = _typical(distances.data)
-    check_real("width", width, low=0.0, strict=True)
     distances.data = np.exp(-0.5 * (distances.data / float(width)) ** 2)
     return SparseMatrix(distances.maximum(distances.T))
 
@@ -367,7 +365,7 @@ def weighted_similarity(
     if len(weights) != len(parts):
         raise ValueError(f"{len(parts)} similarities need as many weights; got {len(weights)}.")
     for weight in weights:
-        check_real("weights", weight, low=0.0)
+        Number(0.0).check("weights", weight)
     return SumMatrix([(float(w), part) for w, part in zip(weights, parts, strict=True)])
 
 
