@@ -176,6 +176,7 @@ class ColumnSelector(BaseSelector):
 
     _parameter_constraints = {
         "n_components": Integer(0),
+        "n_solutions": Integer(1),
         "search": StrOptions(*SEARCHES),
         "weight": StrOptions(*WEIGHTS),
         "input": StrOptions("data", "gram"),

@@ -152,8 +152,6 @@ class SpectralSelector(ScoreParameter, GraphSelector):
     array([2, 3])
     """
 
-    _parameter_constraints = {"n_clusters": Integer(1) | None}
-
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
