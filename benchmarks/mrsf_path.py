@@ -25,9 +25,9 @@ from threadpoolctl import threadpool_limits
 from benchmarks.data import Sets
 from benchmarks.measure import Row, best_of, timed
 from columnist.linalg._prox import row_norms
+from columnist.spectral._features import ScaledColumns
 from columnist.spectral._l21 import l21_regression
 from columnist.spectral._l21_path import l21_path
-from columnist.spectral._scaled_columns import ScaledColumns
 from reproduction.row_sparse_tables import MAX_ITER, SHAPE, SIZE
 
 __all__ = ["TITLE", "rows"]

@@ -70,7 +70,8 @@ def measure(kind: str, n: int, p: int, height: int, k: int, clock: Callable[[], 
     import dask
     import dask.array as da
 
-    from columnist.distributed import count_cost, moments
+    from benchmarks.counting import count_cost
+    from columnist.distributed import moments
     from columnist.robust import RobustPCA
 
     every = n // k if kind == "planted" else 0

@@ -71,8 +71,8 @@ def jobs(quick: bool) -> list[Job]:
 
 def _row_jobs(shape: tuple[int, int, int]) -> list[Job]:
     """Sums over samples."""
+    from benchmarks.reductions import least_squares, randomized_svd
     from columnist import ColumnSelector
-    from columnist.distributed import least_squares, randomized_svd
     from columnist.spectral import MRSF, FisherScore
 
     w = min(15, shape[1])  # directions of the randomized decomposition
@@ -168,7 +168,7 @@ def measure(job: Job, client, workers: int, repeats: int) -> Row:
     """Count and time one job."""
     from distributed import wait
 
-    from columnist.distributed import count_cost
+    from benchmarks.counting import count_cost
 
     n, m, blocks = job.shape
     X = client.persist(data(n, m, blocks))

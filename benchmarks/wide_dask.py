@@ -79,7 +79,7 @@ def read(paths: list[Path], shape: tuple[int, int]):
 
 def measure(name: str, selector, X: sp.csc_array, paths: list[Path]) -> tuple[Row, Any]:
     """Fit one selector on the current cluster; what it took, and the selector."""
-    from columnist.distributed import count_cost
+    from benchmarks.counting import count_cost
 
     load, k = os.getloadavg()[0], selector.get_params().get("n_features_to_select")
     k = selector.second.n_features_to_select if k is None else k

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from columnist.spectral._features import ScaledColumns
 from columnist.spectral._l21 import l21_regression
 from columnist.spectral._l21_path import l21_path
-from columnist.spectral._scaled_columns import ScaledColumns
 from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.printed import printed
 from reproduction.registry import PrintedTable, Run

@@ -8,8 +8,9 @@ import pytest
 
 from benchmarks import out_of_core, scaling
 from benchmarks.clusters import local_cluster
+from benchmarks.counting import count_cost
 from columnist import ColumnSelector
-from columnist.distributed import count_cost, moments
+from columnist.distributed import moments
 
 
 @pytest.mark.slow

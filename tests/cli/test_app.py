@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import columnist
-from columnist.cli._complete import complete_criterion, complete_selector
+from columnist.cli._selectors import complete_criterion, complete_selector
 
 COMMANDS = (
     "select",

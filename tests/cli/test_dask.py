@@ -26,7 +26,7 @@ import zarr
 from distributed import LocalCluster
 
 from columnist.cli import _cluster as cluster_module
-from columnist.cli import _large as large
+from columnist.cli import _in_blocks, _prepared
 from columnist.cli._cluster import _with_value
 from columnist.cli._progress import Watch
 
@@ -43,7 +43,7 @@ def address(cluster):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of about fifty rows of wine."""
-    monkeypatch.setattr(large, "BLOCKSIZE", 50 * 8 * 13)
+    monkeypatch.setattr(_in_blocks, "BLOCKSIZE", 50 * 8 * 13)
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +132,9 @@ def test_constant_columns_and_gaps(both, cli, address, tmp_path):
         ["--drop", "y", "--drop", "v", "--center", "--scale"],
     ):
         alone, spread = both("select", path, "-k", 2, *filled, *options)
-        for result in (alone, spread):  # rounding decides what is said about the constant column
-            del result["representative"]["b"], result["column_r2"]["b"], result["notes"]
+        assert any("filled in" in note for note in alone["notes"])
+        for result in (alone, spread):  # rounding decides who stands for the constant column
+            del result["representative"]["b"], result["column_r2"]["b"]
         same(alone, spread)
     refused = cli("select", path, "-k", 2, "--dask", address)
     assert refused.code == 2
@@ -141,6 +142,24 @@ def test_constant_columns_and_gaps(both, cli, address, tmp_path):
     assert f"'a' ({gaps[0]}), 'b' ({gaps[1]})" in refused.err and "--missing mean" in refused.err
     refused = cli("select", path, "-k", 2, "--missing", "median", "--dask", address)
     assert refused.code == 2 and "with --dask use --missing mean" in refused.err
+
+
+def test_classes_or_values(both, tmp_path):
+    rng = np.random.default_rng(5)
+    kinds = {
+        "few": (rng.integers(0, 20, 90), "classes"),
+        "many": (np.arange(90) % 21, "values"),
+        "two": (rng.choice([0.5, 1.5], 90), "classes"),
+        "three": (rng.choice([0.5, 1.5, 2.5], 90), "values"),
+    }
+    path = tmp_path / "y.csv"
+    after = {name: values for name, (values, _) in kinds.items()}
+    write_table(path, rng.standard_normal((90, 3)), list("abc"), after=after)
+    for name, (_, kind) in kinds.items():
+        others = [part for other in kinds if other != name for part in ("--drop", other)]
+        alone, spread = both("select", path, "-k", 2, "-t", name, *others)
+        assert alone["data"]["target_kind"] == kind
+        same(alone, spread)
 
 
 @pytest.mark.parametrize("by", ["qr", "correlation", "laplacian"])
@@ -311,13 +330,13 @@ def test_a_scheduler_that_goes_away(cli, files, monkeypatch, tmp_path):
             memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL",
         ) as cluster,
     ):  # fmt: skip
-        chosen = large.LargeData.write_columns
+        chosen = _prepared.Data.write_columns
 
         def last(self, *arguments):
             cluster.close()
             chosen(self, *arguments)
 
-        monkeypatch.setattr(large.LargeData, "write_columns", last)
+        monkeypatch.setattr(_prepared.Data, "write_columns", last)
         answer = cli(
             "select", files / "wine.npy", "-k", 2, "--dask", cluster.scheduler_address, "--out", out
         )
@@ -344,6 +363,10 @@ def test_refused_before_a_cluster_is_started(cli, files, tmp_path):
         answer = cli(*arguments, "--dask")
         assert answer.code == 2, arguments
         assert message in answer.err and len(answer.err.splitlines()) == 1
+    (tmp_path / "long.csv").write_text("a,b\n1,2\n3,4,5\n")
+    answer = cli("select", tmp_path / "long.csv", "-k", 1, "--dask")
+    assert answer.code == 2 and "long.csv: a row has more fields" in answer.err
+    (tmp_path / "long.csv").unlink()
     answer = cli("select", wine, "-k", 2, "--out", tmp_path / "a.zarr")
     assert answer.code == 2 and "with --dask" in answer.err
     assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,12 @@ from columnist.cli._selectors import SELECTORS, build, find, parse_parameters
 
 X, y = load_wine(return_X_y=True)
 # A classifier selects too, but is no selector; the others have a name here.
-OTHERS = {"MultiLabelForwardClassifier", "MultiLabelForwardClassifierCV", "QuadraticPCA"}
+OTHERS = {
+    "FastSelector",
+    "MultiLabelForwardClassifier",
+    "MultiLabelForwardClassifierCV",
+    "QuadraticPCA",
+}
 
 
 def test_every_selector_of_the_library_has_a_name():

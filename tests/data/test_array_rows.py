@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from columnist.data._array_rows import ArrayRows, as_rows
 from columnist.data._blocks import RowBlocks
-from tests.data.test_blocks import Slices
+from tests.slices import Slices
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,56 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist import ColumnSelector
-from columnist.data._blocks import (
-    BlockMoments,
-    RowBlocks,
-    has_target,
-    open_blocks,
-    register_blocks,
-)
-
-
-class Slices(RowBlocks):
-    """Slices of an array, visited one after the other: as little as the protocol asks for."""
-
-    is_sparse = False
-
-    def __init__(self, X: np.ndarray, edges=()):
-        self.X, self.edges = X, [0, *sorted(edges), len(X)]
-        self.n_features, self.dtype, self.header = X.shape[1], X.dtype, X[:1]
-
-    @property
-    def lengths(self):
-        return tuple(np.diff(self.edges).tolist())
-
-    def _cut(self, data):
-        return [data[a:b] for a, b in pairwise(self.edges)]
-
-    def collect(self, visit, *along):
-        parts = [self._cut(x.X if isinstance(x, Slices) else x) for x in along]
-        return [visit(*row) for row in zip(self._cut(self.X), *parts, strict=True)]
-
-    def fold(self, visit, merge, *along):
-        return merge(self.collect(visit, *along))
-
-    def against(self, visit, merge):
-        raise NotImplementedError
-
-    def fold_links(self, visit, merge, links):
-        raise NotImplementedError
-
-    def map(self, visit, n_columns, dtype=np.float64):
-        return np.concatenate(self.collect(visit))
-
-    def take(self, columns):
-        return self.X[:, columns]
-
-    def divided(self, scale):
-        return Slices(self.X / scale, self.edges[1:-1])
-
-    def cut_like(self, other):
-        return Slices(self.X, other.edges[1:-1])
-
+from columnist.data import is_target_given, open_blocks, register_blocks
+from columnist.data._blocks import BlockMoments
+from tests.slices import Slices
 
 matrices = st.integers(0, 2**32 - 1).map(
     lambda seed: np.random.default_rng(seed).standard_normal((20, 4)) + 1.0
@@ -153,5 +104,5 @@ def test_registration():
     opened = open_blocks(data)
     assert isinstance(opened, Slices)
     assert open_blocks(opened) is opened
-    assert not has_target(opened)
-    assert not has_target(np.eye(3))
+    assert not is_target_given(opened, None)
+    assert not is_target_given(np.eye(3), None)

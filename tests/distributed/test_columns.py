@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from benchmarks.counting import count_cost
 from columnist import ColumnSelector
-from columnist.data import _matrices
-from columnist.data._blocks import open_blocks
+from columnist.data import _open, matrices_of, open_blocks
 from columnist.datasets import make_wide_sparse
-from columnist.distributed import ChunkWarning, count_cost
+from columnist.distributed import ChunkWarning
 from columnist.distributed import _columns as columns
 from columnist.distributed._columns import DaskColumns
 from columnist.linalg import _passes as passes
@@ -47,8 +47,8 @@ KINDS = ("dense", "float32", "sparse", "sparse float32")
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch):
     """Everything counts as wide, and parts are small."""
-    monkeypatch.setattr(_matrices, "_NARROW", 0)
-    monkeypatch.setattr(_matrices, "_NARROW_TALL", 0)
+    monkeypatch.setattr(_open, "_NARROW", 0)
+    monkeypatch.setattr(_open, "_NARROW_TALL", 0)
     monkeypatch.setattr(columns, "_PART", 2000)
     monkeypatch.setattr(columns, "CPU_COUNT", 1)
 
@@ -104,7 +104,7 @@ def test_columns_of_every_chunking(problem, seed):
             parts.column_counts, np.count_nonzero(X, axis=0)[parts.places]
         )
         np.testing.assert_array_equal(parts.row_counts, np.count_nonzero(X, axis=1))
-    half = parts.divided(2.0).filled().gather()
+    half = (parts / 2.0).filled().gather()
     np.testing.assert_array_equal(
         half.toarray() if parts.is_sparse else half, X[:, parts.places] / 2.0
     )
@@ -205,14 +205,13 @@ def dask_fit(selector, X, y=None):
 
 
 def test_what_is_wide(monkeypatch):
-    monkeypatch.setattr(_matrices, "_NARROW", 5)
-    monkeypatch.setattr(_matrices, "_NARROW_TALL", 9)
+    monkeypatch.setattr(_open, "_NARROW", 5)
+    monkeypatch.setattr(_open, "_NARROW_TALL", 9)
     cases = {(20, 5): False, (3, 5): False, (20, 6): False, (6, 6): False, (5, 6): True,
              (20, 9): False, (20, 10): True}  # fmt: skip
     for shape, wide in cases.items():
-        parts = _matrices.Matrices.of_blocks(
-            open_blocks(da.ones(shape, chunks=(4, -1))), center=False, target=False, passes=True
-        )
+        rows = open_blocks(da.ones(shape, chunks=(4, -1)))
+        parts = matrices_of(rows, target=False, passes=True)
         assert isinstance(parts.X, DaskColumns) == wide
 
 
@@ -318,7 +317,7 @@ def test_wrong_input(monkeypatch):
         ForwardSelector(2).fit(D, da.ones(5))
     with pytest.raises(ValueError, match="0 sample"):
         ForwardSelector(2).fit(D[:0])
-    monkeypatch.setattr(_matrices, "check_memory", _no_memory)
+    monkeypatch.setattr(_open, "check_memory", _no_memory)
     with pytest.raises(MemoryError, match="leave wide data where they are"):
         ColumnSelector(2).fit(D)
 

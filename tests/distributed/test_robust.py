@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from columnist.distributed import count_cost
+from benchmarks.counting import count_cost
 from columnist.robust import LeverageOutliers, RobustPCA, TrimmedPCA
 from columnist.robust import _many_rows as many_rows
 from columnist.robust import _solve_many as solve_many

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 
+from benchmarks.counting import count_cost
 from columnist import ColumnSelector, certify, selection_path
 from columnist import selection as family
-from columnist.data import _matrices
-from columnist.distributed import RunningMoments, count_cost
+from columnist.data import _open
+from columnist.distributed import RunningMoments
 from columnist.selection import (
     CorrelationFilter,
     ExchangeSelector,
@@ -189,7 +190,7 @@ def test_several_targets(selector):
 def test_nobody_is_forgotten():
     public = {name for name in family.__all__ if isinstance(getattr(family, name), type)}
     tested = {type(each).__name__ for each in [*PLAIN, *VALUES, *LABELS, *SEVERAL]}
-    assert public - tested == {"PathStep", "SelectionPath", "Solution"}
+    assert public - tested == {"FastSelector", "PathStep", "SelectionPath", "Solution"}
 
 
 def compositions(total: int):
@@ -263,8 +264,8 @@ def test_correlation_errors():
 @pytest.mark.parametrize("wide", [False, True])
 def test_sums_instead_of_rows(wide, monkeypatch):
     if wide:  # there are no columns to cut, and the inner products are there already
-        monkeypatch.setattr(_matrices, "_NARROW", 0)
-        monkeypatch.setattr(_matrices, "_NARROW_TALL", 0)
+        monkeypatch.setattr(_open, "_NARROW", 0)
+        monkeypatch.setattr(_open, "_NARROW_TALL", 0)
     X, rng = data()
     y = X @ rng.standard_normal(N)
     sums = RunningMoments()

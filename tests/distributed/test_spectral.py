@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 
-from columnist.distributed import count_cost
+from benchmarks.counting import count_cost
 from columnist.spectral import (
     HSIC,
     MCSF,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
 
 from columnist.io import DataFileError, read_table, write_table
-from columnist.io._stream import write_stream
+from columnist.io._stream import write_parts
 
 zarr = pytest.importorskip("zarr")
 pytest.importorskip("pyarrow")
@@ -32,7 +32,7 @@ def test_the_same_as_at_once(tmp_path, ending):
     one, other = tmp_path / f"one.{ending}", tmp_path / f"other.{ending}"
     write_table(one, X, ["p", "q"], before={"id": IDS}, after=after)
     stream = parts(after)
-    write_stream(other, next(stream), stream, 23)
+    write_parts(other, stream, 23)
     options = {} if ending == "npy" else {"target": "text", "missing": "drop", "ids": "id"}
     expected, found = read_table(one, **options), read_table(other, **options)
     assert found.names == expected.names
@@ -44,7 +44,7 @@ def test_the_same_as_at_once(tmp_path, ending):
 
 def test_zarr_keeps_the_names(tmp_path):
     stream = parts({})
-    write_stream(tmp_path / "t.zarr", next(stream), stream, 23)
+    write_parts(tmp_path / "t.zarr", stream, 23)
     stored = zarr.open(str(tmp_path / "t.zarr"), mode="r")
     np.testing.assert_array_equal(stored[:], np.column_stack([IDS, X]))
     assert stored.attrs["columns"] == ["id", "p", "q"]
@@ -61,12 +61,12 @@ def test_a_stream_that_breaks_leaves_what_was_there(tmp_path, ending):
         raise DataFileError("broken")
 
     with pytest.raises(DataFileError, match=f"out.{ending}: broken"):
-        write_stream(out, first, broken(), 23)
+        write_parts(out, chain([first], broken()), 23)
     assert list(tmp_path.iterdir()) == []
-    write_stream(out, first, stream, 23)
+    write_parts(out, chain([first], stream), 23)
     before = read(out)
     with pytest.raises(DataFileError, match="broken"):
-        write_stream(out, first, broken(), 23)
+        write_parts(out, chain([first], broken()), 23)
     assert read(out) == before
     assert list(tmp_path.iterdir()) == [out]
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_written(tmp_path):
         ("no/a.csv", "cannot be written"),
     ]:
         with pytest.raises(DataFileError, match=message):
-            write_stream(tmp_path / name, first, stream, 23)
+            write_parts(tmp_path / name, chain([first], stream), 23)
     (tmp_path / "mine.zarr").mkdir()
     with pytest.raises(DataFileError, match="something else"):
-        write_stream(tmp_path / "mine.zarr", next(parts({})), iter(()), 5)
+        write_parts(tmp_path / "mine.zarr", parts({}), 5)

@@ -12,9 +12,8 @@ from columnist.linalg import _passes as passes
 from columnist.linalg import _second_moment as second_moment
 from columnist.linalg._column_parts import ColumnParts, total
 from columnist.selection import _leverage as leverage
-from columnist.selection._forward_target import TargetForward
-from columnist.selection._forward_wide import WideForward
-from columnist.selection._kernel import ColumnForms
+from columnist.selection._forward_states import TargetForward
+from columnist.selection._forward_wide import ColumnForms, WideForward
 from columnist.selection._leverage import right_vectors
 from columnist.selection._rrqr import pivoted_columns
 
@@ -60,7 +59,7 @@ class LocalParts(ColumnParts):
     def take(self, columns):
         return self.X[:, columns]
 
-    def divided(self, scale):
+    def __truediv__(self, scale):
         return LocalParts(self.X / scale, self.edges)
 
     def filled(self):
@@ -114,7 +113,7 @@ def test_kernel_and_forms(data, short, monkeypatch):
         assert not second_moment.has_short_rows(parts)
         return
     monkeypatch.setattr(second_moment, "has_short_rows", lambda X: short)
-    monkeypatch.setattr("columnist.selection._kernel.has_short_rows", lambda X: short)
+    monkeypatch.setattr("columnist.selection._forward_wide.has_short_rows", lambda X: short)
     monkeypatch.setattr(second_moment, "_PRODUCT", 7)
     monkeypatch.setattr(passes, "_BLOCK", 150)
     K = X @ X.T
@@ -139,7 +138,7 @@ def test_gram_is_chosen_for_short_rows_alone():
     one_long[0] = 1.0
     long = LocalParts(one_long.tocsc(), [100])
     assert second_moment.has_short_rows(long) == (
-        second_moment._PAIR * 5000.0**2 < second_moment._kernel_cost(300, long.column_counts)
+        second_moment._PAIR * 5000.0**2 < second_moment._kernel_cost(long.shape, long.column_counts)
     )
     assert not second_moment.has_short_rows(LocalParts(short.toarray(), [100]))
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from columnist.linalg import _rounding as rounding
 from columnist.linalg._residual import (
     chosen_basis,
+    complete_basis,
     graded_basis,
     singular_values_outside,
 )
@@ -165,3 +166,13 @@ def test_a_basis_of_nothing():
     assert basis.Q.shape == (3, 0) and basis.growth == 1.0 and not basis.doubtful
     zero = graded_basis(np.zeros((2, 3)), [0, 1], np.zeros(2))
     assert zero.Q.shape == (3, 0) and zero.growth == 1.0 and not zero.doubtful
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 5, 7])
+def test_a_basis_of_everything_begins_with_the_vectors(count):
+    vectors = np.random.default_rng(count).standard_normal((5, count))
+    Q, heights = complete_basis(vectors)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(5), atol=1e-14)
+    R = Q.T @ vectors
+    np.testing.assert_allclose(np.tril(R, -1), 0.0, atol=1e-14)
+    np.testing.assert_allclose(heights, np.abs(np.diag(R)), atol=1e-14)

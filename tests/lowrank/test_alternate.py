@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.lowrank._alternate import alternate
-from columnist.lowrank._filled import Filled
-from columnist.lowrank._table import as_table
+from columnist.lowrank._table import Filled, as_table
 from tests.oracles.lowrank import masked_objective, objective
 from tests.strategies import matrices
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.lowrank._exact import fit_exactly
-from columnist.lowrank._solve import Solver
+from columnist.lowrank._solve import Solver, fit_exactly
 from columnist.lowrank._table import as_table
 from tests.strategies import matrices
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from columnist.lowrank._starts import first_points, single_column
+from columnist.lowrank._solve import first_points, single_column
 from columnist.lowrank._table import as_table
 from tests.oracles.lowrank import objective
 

@@ -86,3 +86,11 @@ def test_choices_in_no_time_cost_no_step():
     for subset in incumbents(counted, chosen, candidates, PAST):
         assert len(set(subset)) == 5
     assert counted.steps == 0
+
+
+def test_nothing_chosen_stays_nothing():
+    counted = problem()
+    candidates = counted.root()[1]
+    assert exchange(counted, [], [], candidates) == []
+    assert prefer_smaller(counted, [], [], candidates) == ()
+    assert exchange(counted, [], [], candidates[:0]) == []

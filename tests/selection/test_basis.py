@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from columnist.selection._basis import GrowingBasis
-from columnist.selection._shrinking import ShrinkingColumns
+from columnist.selection._forward_states import ShrinkingColumns
 
 
 def test_stays_orthonormal_for_nearly_dependent_vectors():

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius, Nuclear, Schatten
 from columnist.selection import ForwardSelector
-from columnist.selection._forward_gram import GramForward
-from columnist.selection._forward_target import TargetForward
+from columnist.selection._forward_states import GramForward, TargetForward
 from columnist.selection._forward_wide import WideForward
 from tests.oracles.brute_force import subset_error
 from tests.oracles.forward import greedy_extended

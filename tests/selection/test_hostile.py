@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from columnist import ColumnSelector
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
-from columnist.data._matrices import Matrices
+from columnist.data import _errors
 from tests.examples import examples
 from tests.soak.criteria import USERS, library_criterion
 from tests.soak.oracle import ColumnTruth
@@ -159,15 +159,18 @@ def test_a_long_column_is_decided(criterion):
 
 @pytest.fixture
 def measured_with_care(monkeypatch) -> list:
-    """The sets whose errors were computed in double-double arithmetic."""
+    """The sets whose errors were computed in better than double precision."""
     sets: list = []
-    own = Matrices._accurate_spectra
 
-    def counted(self, subset, *arguments):
-        sets.append(subset)
-        return own(self, subset, *arguments)
+    def counting(own):
+        def counted(self, subset, *arguments):
+            sets.append(subset)
+            return own(self, subset, *arguments)
 
-    monkeypatch.setattr(Matrices, "_accurate_spectra", counted)
+        return counted
+
+    for way in ("_verified_interval", "_accurate_spectra"):
+        monkeypatch.setattr(_errors, way, counting(getattr(_errors, way)))
     return sets
 
 

@@ -176,8 +176,8 @@ def test_a_signal_from_a_timer():
     before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         for seconds in np.geomspace(2e-4, 0.1, examples(25)):
-            signal.setitimer(signal.ITIMER_REAL, float(seconds))
             try:
+                signal.setitimer(signal.ITIMER_REAL, float(seconds))
                 certificate = ColumnSelector(6).fit(X).certificate_
             except KeyboardInterrupt:
                 continue
@@ -208,7 +208,7 @@ class Tripping(Criterion):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("options", [{}, {"n_solutions": 4}, {"max_gap": 0.3}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"n_solutions": 4}, {"max_gap": 0.02}], ids=str)
 def test_an_interrupt_inside_a_criterion(options, n_jobs):
     X = data(4)
     best = optimum(X, 3, "nuclear")
@@ -236,7 +236,8 @@ def test_an_interrupt_inside_a_criterion(options, n_jobs):
 @pytest.mark.parametrize("method", ["expand", "interval"])
 @pytest.mark.parametrize("options", [{}, {"n_solutions": 5}, {"max_gap": 0.02}], ids=str)
 def test_an_interrupt_inside_the_search(monkeypatch, method, options, n_jobs):
-    X = np.random.default_rng(5).standard_normal((14, 11))
+    # The first choice is not the best one, so that others are measured after it.
+    X = np.random.default_rng(20).standard_normal((14, 11))
     best = optimum(X, 5, "frobenius")
     own, left, lock = getattr(columns.FrobeniusColumns, method), [0], threading.Lock()
 

@@ -9,9 +9,11 @@ import pytest
 
 from columnist import ColumnSelector, certify, selection_path
 from columnist.criteria import get_criterion
+from columnist.data import _open
 from columnist.search import _engine as engine
 from columnist.selection import _certified as certified
 from columnist.selection import _columns as columns
+from columnist.selection import _sizes as sizes
 from columnist.selection import _swaps as swaps
 from tests.memory import in_own_process, peak_memory
 from tests.oracles.brute_force import subset_error
@@ -148,7 +150,7 @@ def test_a_tolerance_is_reached_in_little_time(clock, criterion):
 def test_a_path_without_time_is_a_forward_selection(clock, criterion):
     X = data(12)
     clock.charge(swaps._Additions, "add", 1.0)
-    clock.charge(certified, "distinct_columns", 1.0)
+    clock.charge(sizes, "distinct_columns", 1.0)
     clock.charge(CLASSES[criterion], "expand", 1.0)
     path = selection_path(X, 8, criterion=criterion, time_limit=3.0)
     assert len(path) == 8 and sum(clock.calls.values()) <= 3 + 2
@@ -159,7 +161,7 @@ def test_a_path_without_time_is_a_forward_selection(clock, criterion):
 
 
 def test_errors_of_a_long_path_are_computed_together(clock, monkeypatch):
-    monkeypatch.setattr(certified, "_LONG_WORK", 0.0)
+    monkeypatch.setattr(sizes, "_LONG_WORK", 0.0)
     X = data(12)
     for step in selection_path(X, 8, time_limit=0.0):
         bounded(step.certificate, X, len(step.selection), "frobenius")
@@ -192,7 +194,7 @@ def test_elapsed_is_the_whole_of_fit(clock):
         (certified, "rebuild"),
     ):
         clock.charge(owner, name, 3.0)
-    clock.charge(certified, "open_data", 0.25)
+    clock.charge(certified, "open_matrices", 0.25)
     certificate = ColumnSelector(3).fit(X).certificate_
     assert certificate.elapsed == pytest.approx(9.25)
     assert certificate.preparation == 0.0
@@ -201,13 +203,7 @@ def test_elapsed_is_the_whole_of_fit(clock):
 def test_preparation_of_blocks_is_stated(clock):
     da = pytest.importorskip("dask.array")
     X = data(8)
-    own = certified.Matrices.of_blocks.__func__
-
-    def slow(cls, *arguments, **options):
-        clock.now += 50.0
-        return own(cls, *arguments, **options)
-
-    clock.monkeypatch.setattr(certified.Matrices, "of_blocks", classmethod(slow))
+    clock.charge(_open, "_from_moments", 50.0)
     selector = ColumnSelector(3, time_limit=30.0).fit(da.from_array(X, chunks=(7, 8)))
     assert selector.certificate_.preparation == pytest.approx(50.0)
     assert selector.certificate_.elapsed >= 50.0

@@ -6,10 +6,11 @@ import hypothesis.strategies as st
 import numpy as np
 import scipy.sparse as sp
 
+from columnist.data._array_rows import as_rows
 from columnist.spectral._symmetric import (
     DenseMatrix,
-    DiagonalMatrix,
     LowRankMatrix,
+    RowProducts,
     SparseMatrix,
     SumMatrix,
     SymmetricMatrix,
@@ -33,12 +34,12 @@ def similarity(kind: str, n: int, rng: np.random.Generator) -> SymmetricMatrix:
         B = rng.random((2, 2))
         return LowRankMatrix(rng.random((n, 2)) + 0.1, B + B.T)
     if kind == "diagonal":
-        return DiagonalMatrix(rng.random(n) + 0.1)
+        return SparseMatrix.of_diagonal(rng.random(n) + 0.1)
     if kind == "sparse factor":
         # The first column keeps every sample connected.
-        return LowRankMatrix(sp.csr_matrix(rng.integers(0, 3, (n, 4)) + np.eye(1, 4)))
+        return RowProducts(as_rows(sp.csr_matrix(rng.integers(0, 3, (n, 4)) + np.eye(1, 4))))
     parts = [similarity(kind, n, rng) for kind in ("dense", "sparse", "low rank")]
-    parts.append(DiagonalMatrix(rng.random(n)))
+    parts.append(SparseMatrix.of_diagonal(rng.random(n)))
     return SumMatrix(list(zip(rng.random(4) + 0.1, parts, strict=True)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -24,8 +25,8 @@ from columnist.spectral import (
     linear_similarity,
     resolve_similarity,
 )
-from columnist.spectral._block_factor import BlockFactor
 from columnist.spectral._graph import Graph
+from columnist.spectral._symmetric import RowProducts
 from tests.spectral.listed import ListedRows
 
 FEW = settings(max_examples=25)
@@ -97,9 +98,10 @@ def test_equal_distances_are_ordered_by_index(seed, lengths, m, sparse):
     rows, squares = nearest(X, 4)
     links = np.zeros((25, 25), dtype=bool)
     links[np.arange(25)[:, None], rows] = True
-    blocks = cut(sp.csr_array(X) if sparse else X, lengths)
-    graph = knn_similarity(blocks, n_neighbors=4, width=1.0).toarray()
-    assert_allclose(graph, np.where(links | links.T, np.exp(-0.5 * squares), 0.0), rtol=1e-12)
+    X = sp.csr_array(X) if sparse else X
+    for rows in (X, cut(X, lengths)):
+        graph = knn_similarity(rows, n_neighbors=4, width=1.0).toarray()
+        assert_allclose(graph, np.where(links | links.T, np.exp(-0.5 * squares), 0.0), rtol=1e-12)
 
 
 def test_neighbours_far_from_zero():
@@ -117,8 +119,8 @@ def test_neighbours_far_from_zero():
 def test_many_tiles(monkeypatch, m):
     X = np.random.default_rng(0).standard_normal((90, m))
     whole = knn_similarity(cut(X, [90])).toarray()
-    for name, value in (("_ROWS", 7), ("_OTHERS", 11), ("_MANY", 1), ("_BLOCK", 50)):
-        monkeypatch.setattr(f"columnist.spectral._block_neighbors.{name}", value)
+    for name, value in (("_ROWS", 7), ("_BLOCK", 50), ("_MANY_FEATURES", 20)):
+        monkeypatch.setattr(f"columnist.spectral._neighbors.{name}", value)
     assert_array_equal(knn_similarity(cut(X, [50])).toarray(), whole)
 
 
@@ -339,7 +341,7 @@ def test_data_are_not_gathered(monkeypatch):
 @pytest.mark.parametrize("similarity", ["knn", "linear", "cosine"])
 def test_eigenvectors_on_blocks(monkeypatch, similarity, most):
     """From products of features, or by Lanczos steps with products on the blocks."""
-    monkeypatch.setattr("columnist.spectral._block_factor._MOST_FEATURES", most)
+    monkeypatch.setattr("columnist.spectral._symmetric._MOST_FEATURES", most)
     X, _ = samples(n=230)
     X /= X.max(axis=0)
     selector = SpectralSelector(2, score="phi3", n_clusters=3, similarity=similarity)
@@ -358,15 +360,17 @@ def test_eigenvectors_of_products():
     X, _ = samples(n=40)
     X /= X.max(axis=0)
     c, u = np.linspace(1.0, 2.0, 40), np.full(40, 40**-0.5)
-    S = BlockFactor(cut(X, [15]), c)
+    S = RowProducts(cut(X, [15]), c)
     values, vectors = S.leading(3, u)
     Z = c[:, None] * X
     U, s, _ = np.linalg.svd(Z - np.outer(u, u @ Z))
     assert_allclose(values, s[:3] ** 2, rtol=1e-10)
     assert_allclose(np.abs(vectors.T @ U[:, :3]), np.eye(3), atol=1e-9)
-    assert S.leading(7) is None
+    # More pairs than features, or features that depend on one another: by iteration, or all.
+    assert_allclose(S.leading(7, u)[0][:6], s[:6] ** 2, rtol=1e-9)
     X[:, 1] = X[:, 0]
-    assert BlockFactor(cut(X, [15])).leading(6) is None
+    found = RowProducts(cut(X, [15])).leading(6)[0]
+    assert_allclose(found, np.linalg.eigvalsh(X @ X.T)[::-1][:6], atol=1e-9 * found[0])
 
 
 def test_too_many_neighbours():
@@ -380,3 +384,30 @@ def test_memory_of_a_dense_similarity(monkeypatch):
     for selector in (LaplacianScore(2, similarity="rbf"), LaplacianScore(2, similarity="relief")):
         with pytest.raises(MemoryError, match="knn"):
             selector.fit(cut(X, [20]), y)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        FisherScore(2),
+        LaplacianScore(2),
+        SpectralSelector(2, score="phi1", gamma="square"),
+        SpectralSelector(2, score="phi3", n_clusters=3),
+        TraceRatio(2, laplacian="unsupervised"),
+        MCSF(2),
+        MRSF(2),
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_one_answer(selector, sparse):
+    """However the data come in: an array, a frame, sparse rows, or blocks of either."""
+    X, y = samples()
+    X /= X.max(axis=0)
+    X = np.where(X > np.median(X, axis=0), X, 0.0) if sparse else X
+    rows = sp.csr_array(X) if sparse else X
+    expected = type(selector)(**selector.get_params()).fit(X, y)
+    for form in (pd.DataFrame(X), sp.csc_array(X), rows, cut(rows, [61]), cut(rows, [1, 7, 0, 20])):
+        found = type(selector)(**selector.get_params()).fit(form, y)
+        assert_array_equal(found.selected_, expected.selected_)
+        assert_allclose(found.raw_scores_, expected.raw_scores_, rtol=1e-10, atol=1e-14)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from numpy.testing import assert_allclose
 
-from columnist.spectral._group_sums import ClassVisit, WeightedVisit, merged_groups
+from columnist.spectral._scatter import ClassVisit, WeightedVisit, merged_groups
 from tests.spectral.data import SEEDS
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import MultiTaskLasso, lars_path
 
+from columnist.spectral._features import ScaledColumns
 from columnist.spectral._l21_path import l21_path
-from columnist.spectral._scaled_columns import ScaledColumns
 from tests.oracles.row_sparse import subgradient_error
 from tests.strategies import matrices
 

@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from columnist.spectral._columns import prepare_columns
+from columnist.spectral._features import ScaledColumns, prepare_columns
 from columnist.spectral._responses import (
     lda_response,
     pca_response,
     spectral_response,
     svm_response,
 )
-from columnist.spectral._scaled_columns import ScaledColumns
 from columnist.spectral._similarity import fisher_similarity, rbf_similarity
 
 

@@ -90,8 +90,8 @@ def test_many_blocks(monkeypatch):
     codes = np.arange(30) % 4
     whole = class_scatter(X, codes)
     monkeypatch.setattr("columnist.linalg._passes._BLOCK", 500)
-    monkeypatch.setattr("columnist.spectral._group_sums._CACHED", 1000)
-    monkeypatch.setattr("columnist.spectral._group_sums._LEAST_ROWS", 2)
+    monkeypatch.setattr("columnist.spectral._scatter._CACHED", 1000)
+    monkeypatch.setattr("columnist.spectral._scatter._LEAST_ROWS", 2)
     for form in (X, X.toarray()):
         parts = class_scatter(form, codes)
         np.testing.assert_allclose(parts.between, whole.between, rtol=1e-12)

@@ -9,15 +9,17 @@ from typing import Annotated
 
 import typer
 
-from columnist.cli import _apply as apply
-from columnist.cli import _certify as certify
-from columnist.cli import _clean as clean
-from columnist.cli import _compare as compare
-from columnist.cli import _data as data
-from columnist.cli import _demo as demo
-from columnist.cli import _outliers as outliers
-from columnist.cli import _rank as rank
-from columnist.cli import _select as select
+from columnist.cli import (
+    _apply,
+    _certify,
+    _clean,
+    _compare,
+    _data,
+    _demo,
+    _outliers,
+    _rank,
+    _select,
+)
 from columnist.cli._cluster import DaskCommand
 from columnist.cli._errors import guarded, say_error
 
@@ -45,18 +47,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module, name in (
-    (select, "select"),
-    (apply, "apply"),
-    (certify, "certify"),
-    (rank, "rank"),
-    (compare, "compare"),
-    (outliers, "outliers"),
-    (clean, "clean"),
+    (_select, "select"),
+    (_apply, "apply"),
+    (_certify, "certify"),
+    (_rank, "rank"),
+    (_compare, "compare"),
+    (_outliers, "outliers"),
+    (_clean, "clean"),
 ):
     kind = DaskCommand if name in _ON_CLUSTERS else None
     app.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, name))
-app.add_typer(data.app, name="data", epilog=data.EPILOG)
-app.command("demo", epilog=demo.EPILOG)(demo.demo)
+app.add_typer(_data.app, name="data", epilog=_data.EPILOG)
+app.command("demo", epilog=_demo.EPILOG)(_demo.demo)
 
 
 @app.callback(invoke_without_command=True)

@@ -6,19 +6,27 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from columnist.cli._command import command, examples
 from columnist.cli._errors import FAILED, BadInput
-from columnist.cli._inputs import Data, load, names_in, resolve_names
+from columnist.cli._inputs import load, names_in, resolve_names
 from columnist.cli._options import Preparing, Reading, Report, Searching, Telling
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import (
+    Screen,
+    certificate_json,
+    check_outputs,
+    show_certificate,
+    write_page,
+)
 from columnist.cli._progress import watching
 from columnist.cli._select import check_explain
-from columnist.cli._show import certificate_json, show_certificate, write_page
 from columnist.cli._text import count, listed
+
+if TYPE_CHECKING:
+    from columnist.cli._prepared import Data
 
 __all__ = ["EPILOG", "certify"]
 

@@ -9,17 +9,18 @@ import typer
 
 from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput
-from columnist.cli._inputs import Data, classes_or_values, load, rehearse
+from columnist.cli._inputs import load, rehearse
 from columnist.cli._model import Model as FittedModel
 from columnist.cli._model import write_model
 from columnist.cli._options import Model, Out, Preparing, Reading, Report, Telling
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import Screen, check_outputs, write_page
 from columnist.cli._progress import watching
-from columnist.cli._show import write_page
 from columnist.cli._text import listed
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from columnist.cli._prepared import Data
 
 __all__ = ["EPILOG", "clean"]
 
@@ -90,9 +91,9 @@ def clean(
 
 def _apart(data: Data, confidential: list[str]) -> tuple[Data, dict[str, np.ndarray]]:
     """The confidential columns, which were read as ids, and the data without them."""
-    ids = dict(data.table.ids)
+    ids = dict(data.ids)
     secrets = {name: ids.pop(name) for name in confidential}
-    return replace(data, table=replace(data.table, ids=ids)), secrets
+    return replace(data, ids=ids), secrets
 
 
 def _cleaner(data: Data, predictor: str | None, secrets: dict[str, np.ndarray], utility: float):
@@ -142,10 +143,12 @@ def _secret(secrets: dict[str, np.ndarray]) -> np.ndarray | None:
     """The confidential labels as one target, or None."""
     import numpy as np
 
+    from columnist.cli._prepared import read_label
+
     # They were read as ids, which stay text.
     columns = {name: _numbers_if_possible(values) for name, values in secrets.items()}
     if len(columns) < 2:
-        return next((classes_or_values(v, n)[0] for n, v in columns.items()), None)
+        return next((read_label(v, n) for n, v in columns.items()), None)
     if any(values.dtype.kind not in "biuf" for values in columns.values()):
         raise BadInput("several confidential columns must be numbers; name one, or code the text.")
     return np.column_stack([values.astype(float) for values in columns.values()])
@@ -179,7 +182,7 @@ def write_cleaned(out: str, data: Data, cleaned: np.ndarray) -> None:
 
     X = cleaned if data.scale is None else cleaned * data.scale
     X = X if data.mean is None else X + data.mean
-    write_table(out, X, data.names, before=data.before(), after=data.after())
+    write_table(out, X, data.names, before=data.ids, after=data.file.targets)
 
 
 def _model(cleaner, data: Data) -> FittedModel:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass
 from operator import itemgetter
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput, Failed, in_options
-from columnist.cli._inputs import Data, load
+from columnist.cli._inputs import load
 from columnist.cli._options import (
     Preparing,
     Reading,
@@ -21,12 +21,14 @@ from columnist.cli._options import (
     Telling,
     as_size,
 )
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import Screen, check_outputs, write_page
 from columnist.cli._progress import Watch, watching
 from columnist.cli._select import check_explain
 from columnist.cli._selectors import Entry, build, find
-from columnist.cli._show import write_page
 from columnist.cli._text import count, listed, number, percent, seconds
+
+if TYPE_CHECKING:
+    from columnist.cli._prepared import Data
 
 __all__ = ["EPILOG", "compare"]
 

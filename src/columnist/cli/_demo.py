@@ -13,9 +13,8 @@ import typer
 from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput
 from columnist.cli._options import Telling
-from columnist.cli._output import Screen
+from columnist.cli._output import Screen, certificate_json, show_certificate, write_page
 from columnist.cli._progress import Watch, watching
-from columnist.cli._show import certificate_json, show_certificate, write_page
 from columnist.cli._text import percent
 
 __all__ = ["EPILOG", "demo"]

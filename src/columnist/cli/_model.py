@@ -19,7 +19,7 @@ from columnist.cli._text import plain
 if TYPE_CHECKING:
     import numpy as np
 
-    from columnist.cli._inputs import Data
+    from columnist.cli._prepared import Data
 
 __all__ = ["KINDS", "Model", "read_model", "write_model"]
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from columnist.cli._complete import complete_criterion, complete_selector
 from columnist.cli._errors import BadInput
+from columnist.cli._selectors import complete_criterion, complete_selector
 
 __all__ = ["Model", "Out", "Placing", "Preparing", "Reading", "Report", "Searching", "Selectors"]
 __all__ += ["Telling", "as_number", "as_size", "as_time_limit"]
@@ -90,8 +90,8 @@ class Reading:
         Literal["auto", "classes", "values"],
         _data(
             "--task",
-            help="What the target holds: classes, values, or auto (text, whole numbers with at "
-            "most 20 distinct values and numbers with two are classes).",
+            help="What the target holds: classes, values, or auto (text, up to 20 whole numbers, "
+            "any two numbers: classes).",
             metavar="KIND",
         ),
     ] = "auto"

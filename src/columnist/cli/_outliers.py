@@ -10,7 +10,7 @@ import typer
 
 from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput
-from columnist.cli._inputs import Data, load_from, rehearse
+from columnist.cli._inputs import load_from, rehearse
 from columnist.cli._model import Model as FittedModel
 from columnist.cli._model import write_model
 from columnist.cli._options import (
@@ -24,13 +24,20 @@ from columnist.cli._options import (
     Telling,
     as_number,
 )
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import (
+    Screen,
+    certificate_json,
+    check_outputs,
+    show_certificate,
+    write_page,
+)
 from columnist.cli._progress import watching
-from columnist.cli._show import certificate_json, show_certificate, write_page
 from columnist.cli._text import count, number, visible
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from columnist.cli._prepared import Data
 
 __all__ = ["EPILOG", "FLAG", "outliers"]
 
@@ -185,7 +192,7 @@ def write_flagged(out: str, data: Data, flags: np.ndarray, *, remove: bool) -> N
     if remove and flags.all():
         raise BadInput("--remove would leave no row at all.")
     name = FLAG
-    while name in (*data.names, *data.after(), *data.before()):
+    while name in (*data.names, *data.ids, *data.file.targets):
         name += "_"
     data.write_rows(out, flags, None if remove else name)
 
@@ -215,7 +222,7 @@ class _Labels(Sequence[str]):
         self._numbers = found.data.row_numbers()
         rows, ids = found.rows, found.ids
         if found.data.in_memory:
-            rows, ids = found.data.row_numbers() - 1, found.data.table.ids
+            rows, ids = found.data.row_numbers() - 1, dict(found.data.ids)
         columns = [values.tolist() for values in ids.values()]
         names = [", ".join(map(str, parts)) for parts in zip(*columns, strict=True)]
         self._known = dict(zip(rows.tolist(), names, strict=False))

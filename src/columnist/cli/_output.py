@@ -15,7 +15,7 @@ from columnist.cli._errors import BadInput, in_options
 from columnist.cli._options import Telling
 from columnist.cli._text import plain, visible
 
-__all__ = ["Screen", "check_outputs"]
+__all__ = ["Screen", "certificate_json", "check_outputs", "show_certificate", "write_page"]
 
 # Columns of a table that is not for a terminal: never wrapped, so that grep and awk can read it.
 _ENDLESS = 100_000
@@ -249,6 +249,8 @@ def check_outputs(
 
 def _check_place(option: str, path: str, *, folder: bool) -> None:
     """``folder`` says that a folder of Zarr may be replaced."""
+    from columnist.io._stream import is_zarr
+
     place = Path(path)
     around = place.parent
     if "\0" in path or not place.name:
@@ -261,18 +263,12 @@ def _check_place(option: str, path: str, *, folder: bool) -> None:
         raise BadInput(f"{option} {path}: the folder {around} cannot be written to.")
 
 
-def is_zarr(path: str) -> bool:
-    """Whether the extension says so."""
-    return Path(path).suffix.lower() == ".zarr"
-
-
 def _check_format(path: str, blocks: bool) -> None:
     from columnist.io import FORMATS, DataFileError
     from columnist.io._formats import extension_format
+    from columnist.io._stream import is_zarr, streamed_format
 
     if blocks:
-        from columnist.io._stream import streamed_format
-
         try:
             streamed_format(path)
         except DataFileError as error:
@@ -283,3 +279,32 @@ def _check_format(path: str, blocks: bool) -> None:
     if extension_format(path) is None:
         known = ", ".join(extensions[0] for extensions in FORMATS.values())
         raise BadInput(f"--out {path}: unknown extension; use one of {known}.")
+
+
+# -- pieces that several commands show ---------------------------------------------
+
+
+def show_certificate(screen: Screen, certificate) -> None:
+    """The certificate below a table."""
+    from columnist.search._words import facts
+
+    screen.heading("Certificate")
+    screen.facts(facts(certificate))
+
+
+def certificate_json(certificate, *, history: bool = True) -> dict[str, Any] | None:
+    """A certificate for JSON."""
+    if certificate is None:
+        return None
+    content = certificate.to_dict()
+    if not history:
+        content.pop("history")
+    return content
+
+
+def write_page(html: str, path: str, screen: Screen) -> None:
+    """Write a report and say so."""
+    from columnist.report import write_report
+
+    write_report(html, path)
+    screen.written("report", path)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from columnist.cli._command import command, examples
-from columnist.cli._complete import complete_selector
 from columnist.cli._errors import BadInput
-from columnist.cli._inputs import Data, load_from, rehearse_writing
+from columnist.cli._inputs import load_from, rehearse_writing
 from columnist.cli._options import Out, Placing, Preparing, Reading, Report, Telling, as_size
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import Screen, certificate_json, check_outputs, write_page
 from columnist.cli._progress import watching
 from columnist.cli._select import check_explain, named
-from columnist.cli._selectors import SELECTORS, build, find, parse_parameters
-from columnist.cli._show import certificate_json, write_page
+from columnist.cli._selectors import SELECTORS, build, complete_selector, find, parse_parameters
 from columnist.cli._text import count, listed, number
+
+if TYPE_CHECKING:
+    from columnist.cli._prepared import Data
 
 __all__ = ["EPILOG", "rank"]
 

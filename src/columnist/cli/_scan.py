@@ -1,30 +1,23 @@
-"""What workers find out about blocks of a large file."""
+"""What commands find out about columns, block by block, and what they do to blocks."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
+import scipy.sparse as sp
 
 from columnist.cli._errors import BadInput
 from columnist.data._blocks import BlockMoments
 from columnist.data._target import is_classes
 from columnist.io._assemble import EXACT
+from columnist.io._gaps import Gaps, fill_block, find_gaps, merged_gaps
 from columnist.linalg._moments import Moments, merged_moments
 
-__all__ = ["ColumnFacts", "Extracting", "FactFinder", "GapCount", "Gaps", "Judge", "Preparation"]
-__all__ += [
-    "Labels",
-    "Scan",
-    "extremes",
-    "merged_extremes",
-    "merged_facts",
-    "merged_gaps",
-    "merged_scans",
-]
+__all__ = ["ColumnFacts", "Extracting", "FactFinder", "Judge", "Labels", "Preparation", "Scan"]
+__all__ += ["column_facts", "merged_facts", "merged_scans"]
 
 # Classes are few; nobody needs more different values than this.
 _MOST_VALUES = 1_000_000
@@ -75,17 +68,16 @@ class ColumnFacts:
             return False
         return is_classes(self.values.astype(np.int64) if self.whole else self.values)
 
-    def label_dtype(self) -> np.dtype:
-        """Type that estimators take for classes: whole numbers, or text."""
+    def reader(self) -> Labels:
+        """What reads classes in a type that estimators take for such: whole numbers, or text."""
         if self.whole and self.look_like_classes:
-            return np.dtype(np.int64)
-        return np.dtype(f"U{max(map(len, self._known))}") if self.is_text else np.dtype("U32")
+            return Labels(np.dtype(np.int64))
+        length = max(map(len, self._known)) if self.is_text else 32
+        return Labels(np.dtype(f"U{length}"), self.whole)
 
     def labels(self) -> list[str]:
         """Names of the classes, in order."""
-        return [
-            str(label) for label in np.unique(Labels(self.label_dtype(), self.whole)(self._known))
-        ]
+        return [str(label) for label in np.unique(self.reader()(self._known))]
 
     @property
     def _known(self) -> np.ndarray:
@@ -100,8 +92,8 @@ class ColumnFacts:
         return numbers.astype(np.int64) if self.whole and not self.missing else numbers
 
     def example(self) -> np.ndarray:
-        """A value of this kind."""
-        return np.array(["a"], dtype=object) if self.is_text else np.zeros(1)
+        """A value of this kind, as it is written."""
+        return self.typed(np.array(["a"], dtype=object) if self.is_text else np.zeros(1))
 
 
 class FactFinder:
@@ -115,10 +107,11 @@ class FactFinder:
 
     def __call__(self, *parts: np.ndarray) -> tuple[list[ColumnFacts], list[int]]:
         columns = [c for part in parts for c in (part[:, None] if part.ndim == 1 else part).T]
-        return [_facts(column, self.read_text) for column in columns], [len(parts[0])]
+        return [column_facts(column, self.read_text) for column in columns], [len(parts[0])]
 
 
-def _facts(column: np.ndarray, read_text: bool) -> ColumnFacts:
+def column_facts(column: np.ndarray, read_text: bool = False) -> ColumnFacts:
+    """Facts of one column."""
     count = len(column)
     if not count:
         return ColumnFacts(0, 0, 0, False, True, np.zeros(0))
@@ -195,112 +188,88 @@ class Labels:
 
 def as_text(values: np.ndarray) -> np.ndarray:
     """Text and None."""
-    import pandas as pd
-
     text = np.empty(len(values), dtype=object)
-    gone = pd.isna(values)
-    text[:] = [None if g else str(value) for value, g in zip(values, gone, strict=True)]
+    text[:] = [None if is_gone(value) else str(value) for value in values]
     return text
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:
     """Numbers; nan is missing."""
-    if values.dtype.kind != "O":
-        return values.astype(np.float64)
-    import pandas as pd
+    if values.dtype.kind == "O":
+        values = np.array([np.nan if is_gone(value) else value for value in values])
+    return values.astype(np.float64)
 
-    return np.where(pd.isna(values), np.nan, values).astype(np.float64)
+
+def is_gone(value) -> bool:
+    """Whether a value is missing; pandas has a word of its own for that, where it is used."""
+    pandas = sys.modules.get("pandas")
+    return value is None or value is getattr(pandas, "NA", None) or value != value
 
 
 # -- features ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Gaps:
-    """Rows, and by column: missing and infinite values, the mean of all others."""
-
-    count: int
-    missing: np.ndarray
-    infinite: np.ndarray
-    mean: np.ndarray
-
-
-class GapCount:
-    """Counts what is missing in a block."""
-
-    def __call__(self, X: np.ndarray) -> Gaps:
-        nothing, endless = np.isnan(X), np.isinf(X)
-        there = len(X) - nothing.sum(axis=0)
-        values = np.where(nothing | endless, 0.0, X)
-        # Divided first: sums of large numbers may overflow.
-        mean = (values / np.maximum(there, 1)).sum(axis=0)
-        return Gaps(len(X), nothing.sum(axis=0), endless.sum(axis=0), mean)
-
-
-def merged_gaps(parts: Sequence[Gaps]) -> Gaps:
-    """Gaps of all rows together."""
-    count = sum(part.count for part in parts)
-    missing = reduce(add, (part.missing for part in parts))
-    there = np.maximum(count - missing, 1)
-    mean = reduce(add, (part.mean * ((part.count - part.missing) / there) for part in parts))
-    return Gaps(count, missing, reduce(add, (part.infinite for part in parts)), mean)
-
-
 class Scan:
-    """Moments of a block, and its number of rows."""
+    """Gaps of a block, its moments where it has none, and its number of rows."""
 
     def __init__(self, read: Callable | None):
         self.moments = BlockMoments(read)
 
-    def __call__(self, X: np.ndarray, *y) -> tuple[Moments, list[int]]:
-        return self.moments(X, *y), [X.shape[0]]
+    def __call__(self, X: np.ndarray, *y) -> tuple[Gaps, Moments | None, list[int]]:
+        gaps = find_gaps(X)
+        return gaps, None if gaps.found else self.moments(X, *y), [X.shape[0]]
 
 
-def merged_scans(parts: Sequence[tuple[Moments, list[int]]]) -> tuple[Moments, list[int]]:
-    """Moments of all rows, and the rows of every block in order."""
-    lengths = [length for _, some in parts for length in some]
-    return merged_moments([moments for moments, _ in parts]), lengths
+def merged_scans(parts) -> tuple[Gaps, Moments | None, list[int]]:
+    """Gaps and moments of all rows, and the rows of every block in order."""
+    gaps, moments, lengths = zip(*parts, strict=True)
+    whole = None if any(m is None for m in moments) else merged_moments(list(moments))
+    return merged_gaps(gaps), whole, [length for some in lengths for length in some]
 
 
-def extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest entries of the columns."""
-    return X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
-
-
-def merged_extremes(parts) -> tuple[np.ndarray, np.ndarray]:
-    """Those of all rows together."""
-    low, high = zip(*parts, strict=True)
-    return np.min(low, axis=0), np.max(high, axis=0)
-
-
+@dataclass(frozen=True)
 class Preparation:
-    """Fills the gaps of a block, and centres and scales its columns."""
+    """Fills the gaps of a block, and centres and scales its columns.
 
-    def __init__(self, fill: np.ndarray | None, mean: np.ndarray | None, scale: np.ndarray | None):
-        self.fill, self.mean, self.scale = fill, mean, scale
+    Of constant columns nothing is left where they are centred, whatever the rounding of a mean.
+    """
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    fill: np.ndarray | None = None
+    mean: np.ndarray | None = None
+    scale: np.ndarray | None = None
+    constant: np.ndarray | None = None
+
+    def __call__(self, X):
+        X = fill_block(X, self.fill)
+        if sp.issparse(X):
+            return X if self.scale is None else sp.csr_array(X @ sp.diags_array(1.0 / self.scale))
         X = np.asarray(X, dtype=np.float64)
-        if self.fill is not None:
-            X = np.where(np.isnan(X), self.fill, X)
-        X = X if self.mean is None else X - self.mean
+        if self.mean is not None:
+            X = X - self.mean
+            if self.constant is not None:
+                X[:, self.constant] = 0.0
         return X if self.scale is None else X / self.scale
 
 
 class Extracting:
-    """Columns of a block as read, gaps filled, and features extracted from all of them."""
+    """Columns of a block as read, gaps filled, and features extracted from all of them.
 
-    def __init__(self, columns, fill, mean, scale, selector):
-        self.columns, self.selector = columns, selector
-        self.filled = Preparation(fill, None, None)
-        self.prepared = Preparation(None, mean, scale)
+    ``columns`` are those to keep if there is a ``selector`` to extract others; None keeps all.
+    """
 
-    def __call__(self, X: np.ndarray, *sides: np.ndarray) -> list[np.ndarray]:
-        X = self.filled(X)
-        if self.columns is None or not len(X):
-            return [X if self.columns is None else X[:, self.columns], *sides]
-        extracted = np.asarray(self.selector.transform(self.prepared(X)))[:, len(self.columns) :]
-        return [np.hstack([X[:, self.columns], extracted]), *sides]
+    def __init__(self, columns, prepare: Preparation, selector):
+        self.columns, self.selector, self.prepare = columns, selector, prepare
+
+    def __call__(self, X, *sides: np.ndarray) -> list:
+        X = fill_block(X, self.prepare.fill)
+        if self.columns is None:
+            return [X, *sides]
+        kept = X[:, self.columns]
+        if not X.shape[0]:
+            return [kept, *sides]
+        extracted = np.asarray(self.selector.transform(self.prepare(X)))[:, len(self.columns) :]
+        kept = kept.toarray() if sp.issparse(kept) else kept
+        return [np.hstack([kept, extracted]), *sides]
 
 
 class Judge:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from columnist.cli._command import command, examples
-from columnist.cli._complete import complete_selector
 from columnist.cli._errors import BadInput
-from columnist.cli._inputs import Data, load_from, rehearse, resolve_names
+from columnist.cli._inputs import load_from, rehearse, resolve_names
 from columnist.cli._model import Model as FittedModel
 from columnist.cli._model import write_model
 from columnist.cli._options import (
@@ -25,13 +24,19 @@ from columnist.cli._options import (
     Telling,
     as_size,
 )
-from columnist.cli._output import Screen, check_outputs
+from columnist.cli._output import (
+    Screen,
+    certificate_json,
+    check_outputs,
+    show_certificate,
+    write_page,
+)
 from columnist.cli._progress import Watch, watching
-from columnist.cli._selectors import build, find, parse_parameters
-from columnist.cli._show import certificate_json, show_certificate, write_page
+from columnist.cli._selectors import build, complete_selector, find, parse_parameters
 from columnist.cli._text import count, listed, number, percent
 
 if TYPE_CHECKING:
+    from columnist.cli._prepared import Data
     from columnist.selection import SelectionPath
 
 __all__ = ["EPILOG", "select"]

@@ -1,17 +1,20 @@
-"""Selectors by name."""
+"""Selectors by name, and names as the shell completes them."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from columnist.cli._errors import BadInput
 
-__all__ = ["SELECTORS", "Entry", "build", "find", "parse_parameters"]
+__all__ = ["SELECTORS", "Entry", "build", "complete_criterion", "complete_selector", "find"]
+__all__ += ["parse_parameters"]
+
+CRITERIA = ("frobenius", "spectral", "nuclear", "schatten:0.5", "schatten:1.5", "kyfan:3")
 
 
 @dataclass(frozen=True)
@@ -198,3 +201,17 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+# -- what the shell proposes when the tab key is pressed -----------------------------
+
+
+def complete_criterion(incomplete: str) -> Iterator[str]:
+    """Criteria that begin so."""
+    return (name for name in CRITERIA if name.startswith(incomplete))
+
+
+def complete_selector(incomplete: str) -> Iterator[str]:
+    """Selectors that begin so; of a list, the last one."""
+    head, comma, last = incomplete.rpartition(",")
+    return (head + comma + name for name in SELECTORS if name.startswith(last))

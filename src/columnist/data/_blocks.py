@@ -10,20 +10,26 @@ from __future__ import annotations
 import importlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import check_consistent_length
 
-from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._column_parts import ColumnParts, largest_entry
+from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
-__all__ = ["RowBlocks", "has_target", "open_blocks", "register_blocks"]
+__all__ = ["RowBlocks", "checked_largest", "open_blocks", "register_blocks"]
 
 # Library of a collection -> module of this package that opens it, imported when it is met.
 _KEEPERS = {"dask": "columnist.distributed._rows"}
 _OPENERS: dict[str, Callable[[Any], RowBlocks | None]] = {}
+_SELECT_ROWS = "Use an estimator that works on blocks, or select rows first."
+# Columns whose range is below this share of their entries are constant but for rounding.
+_ROUNDING = 8 * np.finfo(np.float64).eps
 
 
 class RowBlocks(ABC):
@@ -82,6 +88,10 @@ class RowBlocks(ABC):
         """Visit the first block alone."""
         return self.collect(visit)[0]
 
+    def stream(self, visit: Callable, *along) -> Iterator:
+        """The same as :meth:`collect`, but only a few results at a time need to be here."""
+        yield from self.collect(visit, *along)
+
     @abstractmethod
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         """Visit all pairs of blocks; for every block its merged results, in order.
@@ -132,11 +142,32 @@ class RowBlocks(ABC):
         return moments
 
     def largest(self) -> float:
-        """Largest entry in absolute value."""
-        return self.fold(_largest, max)
+        """Largest entry in absolute value, of entries that must all be finite."""
+        return self.fold(checked_largest, max)
 
-    def gather(self) -> np.ndarray | sp.csr_array:
-        """All rows in one array."""
+    def few_rows(self, Y: np.ndarray | None = None) -> tuple[Any, np.ndarray | None, float]:
+        """Rows with the inner products of all rows of X, and of Y: no more than there are columns.
+
+        Their means are those of the data times the third result.
+        """
+        if Y is not None:
+            check_consistent_length(Y, np.empty(self.shape[0]))
+        along = [] if Y is None else [Y]
+        moments, lowest, highest = self.fold(_RangedMoments(), _merged_ranges, *along)
+        sample = moments.sample()
+        root, n = float(np.sqrt(sample.weight)), self.n_features
+        rows = sample.rows * root
+        # The sums of a constant column round, and what they leave is not variation.
+        constant = highest - lowest <= _ROUNDING * np.maximum(np.abs(lowest), np.abs(highest))
+        rows[:, :n][:, constant] = root * lowest[constant]
+        return rows[:, :n], (None if Y is None else rows[:, n:]), root
+
+    def gather(self, instead: str = _SELECT_ROWS) -> np.ndarray | sp.csr_array:
+        """All rows in one array, if they fit; ``instead`` says what to do if they do not."""
+        if not self.is_sparse:
+            m, n = self.shape
+            need = 2.0 * m * n * self.dtype.itemsize
+            check_memory(need, f"Bringing {m} x {n} entries into one process", instead)
         parts = self.collect(_itself)
         return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
@@ -147,7 +178,7 @@ class BlockMoments:
     def __init__(self, read: Callable | None = None):
         self._read = read
 
-    def __call__(self, X, *y) -> Moments:
+    def __call__(self, X, *y) -> Any:
         return moments_of(self._joint(X, *y))
 
     def _joint(self, X, *y):
@@ -170,6 +201,28 @@ class BlockMoments:
         return float(m) * n**2
 
 
+class _RangedMoments(BlockMoments):
+    """Moments of a block, next to a matrix that comes along, and the range of its columns."""
+
+    def __init__(self):
+        super().__init__(_itself)
+
+    def __call__(self, X, *Y) -> tuple[Moments, np.ndarray, np.ndarray]:
+        moments = super().__call__(X, *Y)
+        if not X.shape[0]:
+            nothing = np.full(X.shape[1], np.inf)
+            return moments, nothing, -nothing
+        lowest, highest = X.min(axis=0), X.max(axis=0)
+        if sp.issparse(X):
+            lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
+        return moments, lowest.astype(np.float64), highest.astype(np.float64)
+
+
+def _merged_ranges(parts) -> tuple[Moments, np.ndarray, np.ndarray]:
+    moments, lowest, highest = zip(*parts, strict=True)
+    return merged_moments(moments), np.min(lowest, axis=0), np.max(highest, axis=0)
+
+
 def open_blocks(X) -> RowBlocks | None:
     """X as blocks of rows, or None if it is no such collection."""
     if isinstance(X, RowBlocks):
@@ -181,11 +234,6 @@ def open_blocks(X) -> RowBlocks | None:
     return None if opener is None else opener(X)
 
 
-def has_target(X) -> bool:
-    """Whether X are blocks whose target came with the rows."""
-    return isinstance(X, RowBlocks) and X.has_target
-
-
 def register_blocks(library: str, opener: Callable[[Any], RowBlocks | None]) -> None:
     """Say how collections of a library are opened; ``opener`` may decline with None."""
     _OPENERS[library] = opener
@@ -195,6 +243,9 @@ def _itself(block):
     return block
 
 
-def _largest(block) -> float:
-    values = block.data if sp.issparse(block) else block
-    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+def checked_largest(block) -> float:
+    """Largest entry of a block in absolute value; all must be finite."""
+    largest = largest_entry(block)
+    if not np.isfinite(largest):
+        assert_all_finite(block.data if sp.issparse(block) else block, input_name="X")
+    return largest

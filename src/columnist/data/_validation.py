@@ -15,7 +15,6 @@ from sklearn.utils.validation import (
 )
 
 from columnist.data._blocks import RowBlocks, open_blocks
-from columnist.linalg._memory import check_memory
 
 __all__ = [
     "check_room",
@@ -52,15 +51,7 @@ def _gathered(X):
     blocks = open_blocks(X)
     if blocks is None:
         return X
-    m, n = blocks.shape
-    if not blocks.is_sparse:
-        check_memory(
-            2.0 * m * n * blocks.dtype.itemsize,
-            f"Bringing {m} x {n} entries into one process",
-            "Use an estimator that works on blocks, or select rows first.",
-        )
-    gathered = blocks.gather()
-    columns = getattr(blocks.header, "columns", None)
+    gathered, columns = blocks.gather(), getattr(blocks.header, "columns", None)
     return gathered if columns is None else type(blocks.header)(gathered, columns=columns)
 
 

@@ -2,7 +2,7 @@
 
 Pass a Dask collection to ``fit`` and nothing else changes: the estimators of this package visit
 its blocks where they are and merge small sums. This module holds what else is needed around
-that: readers of files larger than memory, sums over streams, and counters of work and traffic.
+that: readers of files larger than memory, sums over streams, and news of how far the work is.
 """
 
 from __future__ import annotations
@@ -13,35 +13,21 @@ __all__ = [
     "ChunkWarning",
     "ClusterError",
     "Collection",
-    "Cost",
     "RunningMoments",
-    "column_norms",
-    "count_cost",
-    "least_squares",
     "moments",
     "open_collection",
-    "randomized_svd",
-    "row_leverages",
     "search_on",
-    "tall_qr",
     "watch",
 ]
 
 _HOMES = {
-    "ChunkWarning": "chunks",
+    "ChunkWarning": "rows",
     "ClusterError": "run",
     "Collection": "files",
-    "Cost": "cost",
     "RunningMoments": "running",
-    "column_norms": "reductions",
-    "count_cost": "cost",
-    "least_squares": "reductions",
-    "moments": "reductions",
+    "moments": "running",
     "open_collection": "files",
-    "randomized_svd": "reductions",
-    "row_leverages": "reductions",
     "search_on": "workers",
-    "tall_qr": "reductions",
     "watch": "run",
 }
 

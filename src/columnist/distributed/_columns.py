@@ -14,15 +14,15 @@ from dask.delayed import Delayed, delayed
 from dask.system import CPU_COUNT
 from sklearn.utils import assert_all_finite
 
-from columnist.distributed._cost import Cost, bytes_of, charge
 from columnist.distributed._run import (
     as_matrix,
     cluster_client,
     compute,
     merge_tree,
+    tell,
     visit_task,
 )
-from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._column_parts import ColumnParts, largest_entry
 from columnist.linalg._memory import available_memory
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def cut_columns(rows: DaskRows) -> DaskColumns:
     parts = _dealt(blocks, survey.columns, edges)
     if columns.nbytes <= _KEPT * memory:
         parts = dask.base.persist(*parts)
-        charge(Cost(passes=1, visits=len(blocks), reduced=columns.nbytes))
+        tell("dealt out", (len(blocks), columns.nbytes))
     return columns.with_parts(parts, edges)
 
 
@@ -90,7 +90,7 @@ class DaskColumns(ColumnParts):
 
     def collect(self, visit: Callable, *along) -> list:
         results = compute(self._visits(visit, along))
-        charge(Cost(reduced=bytes_of(results)))
+        tell("brought", results)
         return results
 
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
@@ -98,13 +98,13 @@ class DaskColumns(ColumnParts):
         gathered: list[list] = [[] for _ in range(count)]
         for a in range(count):
             for b in range(a, count):
-                pair = visit_task(visit, self._parts[a], self._parts[b])
-                gathered[a].append(_first(pair))
+                pair: Any = visit_task(visit, self._parts[a], self._parts[b])
+                gathered[a].append(pair[0])
                 if a != b:
-                    gathered[b].append(_second(pair))
+                    gathered[b].append(pair[1])
         merge = delayed(merge)
         results = compute([merge_tree(merge, tasks) for tasks in gathered])
-        charge(Cost(reduced=bytes_of(results)))
+        tell("brought", results)
         return results
 
     def _visits(self, visit: Callable, along) -> list:
@@ -115,7 +115,7 @@ class DaskColumns(ColumnParts):
     def _pieces(self, other: np.ndarray) -> list:
         """The blocks of something with one row per column."""
         other = other if len(self.places) == len(other) else other[self.places]
-        charge(Cost(broadcast=bytes_of(other)))
+        tell("sent", other)
         return [delayed(other[a:b], traverse=False) for a, b in pairwise(self._edges)]
 
     # -- columns ------------------------------------------------------------------
@@ -134,7 +134,7 @@ class DaskColumns(ColumnParts):
             if a < b
         ]
         pieces = compute(tasks) if tasks else []
-        charge(Cost(reduced=bytes_of(pieces)))
+        tell("brought", pieces)
         # Columns that no part holds are copies of one without entries, behind all others.
         sources = np.full(len(columns), len(wanted))
         sources[held] = order
@@ -143,7 +143,7 @@ class DaskColumns(ColumnParts):
         pieces.append(sp.csr_array((1, self.shape[0]), dtype=self.dtype))
         return sp.vstack(pieces, format="csr")[sources].T
 
-    def divided(self, scale: float) -> DaskColumns:
+    def __truediv__(self, scale: float) -> DaskColumns:
         survey = replace(self._survey, largest=self.largest / scale)
         parts = [_divided(part, scale) for part in self._parts]
         scaled = DaskColumns(self.shape, np.dtype(np.float64), self.is_sparse, survey)
@@ -180,18 +180,6 @@ class _Some:
 
 
 @delayed
-def _first(counted):
-    (result, _), cost = counted
-    return result, cost
-
-
-@delayed
-def _second(counted):
-    (_, result), _ = counted
-    return result, Cost()
-
-
-@delayed
 def _divided(part, scale: float):
     return part / scale
 
@@ -219,7 +207,7 @@ class _Survey:
         block = _cleaned(block)
         values = block.data if self.sparse else block
         assert_all_finite(values, input_name="X")
-        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+        largest = largest_entry(values)
         if not self.sparse:
             return _Counts(np.full(block.shape[0], block.shape[1]), None, None, largest)
         columns, counts = np.unique(block.indices, return_counts=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, cast
@@ -14,13 +14,26 @@ import scipy.sparse as sp
 from dask.delayed import delayed
 
 from columnist.data._blocks import RowBlocks, register_blocks
-from columnist.distributed._chunks import row_chunks
 from columnist.distributed._columns import DaskColumns, cut_columns
-from columnist.distributed._cost import Cost, bytes_of, charge
-from columnist.distributed._run import as_matrix, cluster_client, compute, merge_tree, visit_task
+from columnist.distributed._run import (
+    as_matrix,
+    cluster_client,
+    compute,
+    compute_in_turn,
+    merge_tree,
+    tell,
+    visit_task,
+)
+from columnist.distributed._warn import warn_caller
 from columnist.distributed._workers import DaskWorkers
 
-__all__ = ["DaskRows", "open_dask"]
+__all__ = ["ChunkWarning", "DaskRows", "open_dask", "row_chunks"]
+
+# Bytes of a block: larger ones do not fit into a worker, many tiny ones cost more than they hold.
+_LARGEST = 2**30
+_TINY = 2**16
+_MOST_TINY = 1000
+_GOOD = "128MiB"
 
 
 def open_dask(X) -> DaskRows | None:
@@ -62,11 +75,15 @@ class DaskRows(RowBlocks):
 
     def collect(self, visit: Callable, *along) -> list:
         results = compute(self._visits(visit, along))
-        charge(Cost(reduced=bytes_of(results)))
+        tell("brought", results)
         return results
 
     def first(self, visit: Callable) -> Any:
         return compute([visit_task(delayed(visit), self._blocks()[0])])[0]
+
+    def stream(self, visit: Callable, *along) -> Iterator:
+        parts = [self._parts(other) for other in along]
+        return compute_in_turn(delayed(visit), list(zip(self._blocks(), *parts, strict=True)))
 
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         blocks, starts, visit = self._blocks(), self.starts.tolist(), delayed(visit)
@@ -76,7 +93,8 @@ class DaskRows(RowBlocks):
             for a, i in _with(blocks, starts)
         ]
         results = compute(tasks)
-        charge(Cost(reduced=bytes_of(results), broadcast=self._bytes() * (len(blocks) - 1)))
+        tell("brought", results)
+        tell("sent bytes", self._bytes() * (len(blocks) - 1))
         return results
 
     def fold_links(self, visit: Callable, merge: Callable[[list], Any], links: sp.csr_array) -> Any:
@@ -87,7 +105,8 @@ class DaskRows(RowBlocks):
             tile = links[edges[a] : edges[a + 1], edges[b] : edges[b + 1]]
             if tile.nnz or (a == b == 0):
                 moved = 0.0 if a == b else self._bytes() * self.lengths[b] / max(edges[-1], 1)
-                charge(Cost(broadcast=bytes_of(tile) + moved))
+                tell("sent", tile)
+                tell("sent bytes", moved)
                 tasks.append(visit_task(visit, blocks[a], blocks[b], delayed(tile)))
         return compute([merge_tree(delayed(merge), tasks)])[0]
 
@@ -108,7 +127,7 @@ class DaskRows(RowBlocks):
         if isinstance(other, RowBlocks):
             return cast(DaskRows, other.cut_like(self))._blocks()
         edges = np.append(self.starts, sum(self.lengths))
-        charge(Cost(broadcast=bytes_of(other)))
+        tell("sent", other)
         return [delayed(other[a:b]) for a, b in pairwise(edges)]
 
     # -- collections --------------------------------------------------------------
@@ -223,6 +242,49 @@ def _check_any(shape) -> None:
     for length, what in zip(shape, ("sample", "feature"), strict=False):
         if length == 0:
             raise ValueError(f"Found array with 0 {what}(s) while a minimum of 1 is required.")
+
+
+# -- chunks -----------------------------------------------------------------------
+
+
+class ChunkWarning(UserWarning):
+    """A Dask array had to be cut anew."""
+
+
+def row_chunks(X: da.Array) -> da.Array:
+    """The array in chunks of whole rows of a reasonable size; warns where it is cut anew."""
+    if X.ndim == 2 and len(X.chunks[1]) > 1:
+        _warn(
+            f"its columns are cut into {len(X.chunks[1])} chunks, but rows are needed whole",
+            "rechunk({1: -1}), or better, store it that way",
+        )
+        if np.isnan(X.shape[0]):
+            return X.rechunk({1: -1})
+        X = X.rechunk({0: "auto", 1: -1}, block_size_limit=_GOOD)
+    if np.isnan(X.shape[0]):
+        return X
+    width = X.dtype.itemsize * (X.shape[1] if X.ndim == 2 else 1)
+    heights = X.chunks[0]
+    dense = not _is_sparse(X)
+    if dense and max(heights) * width > _LARGEST and max(heights) > 1:
+        gigabytes = max(heights) * width / 2**30
+        _warn(f"it has a chunk of {gigabytes:.1f} GB", "rechunk it to about 100 MB")
+        X = X.rechunk({0: "auto"}, block_size_limit=_GOOD)
+    elif len(heights) > _MOST_TINY and sum(heights) * width / len(heights) < _TINY:
+        _warn(f"it has {len(heights)} tiny chunks", "rechunk it to about 100 MB")
+        X = X.rechunk({0: "auto"}, block_size_limit=_GOOD)
+    return X
+
+
+def _is_sparse(X: da.Array) -> bool:
+    return not isinstance(X._meta, np.ndarray)
+
+
+def _warn(what: str, instead: str) -> None:
+    warn_caller(
+        f"A Dask array is cut anew for this computation: {what}. To spare that, {instead} first.",
+        ChunkWarning,
+    )
 
 
 register_blocks("dask", open_dask)

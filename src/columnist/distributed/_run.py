@@ -17,7 +17,6 @@ from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 
-from columnist.distributed._cost import Cost, bytes_of, charge
 from columnist.linalg._threads import single_threaded_blas
 
 __all__ = [
@@ -26,13 +25,18 @@ __all__ = [
     "cluster_client",
     "cluster_errors",
     "compute",
+    "compute_in_turn",
     "merge_tree",
+    "observed",
+    "tell",
     "visit_task",
     "watch",
 ]
 
 # Results merged by one task: trees of few levels that still keep few results in memory.
 _FAN_IN = 8
+# Blocks that are on their way here at the same time.
+_IN_FLIGHT = 8
 # Seconds between two looks at tasks that run elsewhere.
 _TICK = 0.2
 # Seconds after which workers that all have paused will not go on.
@@ -125,25 +129,52 @@ def watch(callback: Callable[[int, int], object]) -> Iterator[None]:
         _WATCH.reset(token)
 
 
+_OBSERVER: ContextVar[Any] = ContextVar("observer", default=None)
+
+
+@contextmanager
+def observed(observer) -> Iterator[None]:
+    """Let an observer do all visits and merges inside, and hear what else is moved.
+
+    Its methods ``visit(visit, block, parts)`` and ``merge(merge, results)`` run where the blocks
+    are and may wrap what they return (in something that ``[0]`` and ``[1]`` take apart where the
+    result is a pair); ``settle(results, seconds)`` takes it out here. ``hear(event, value)`` is
+    told what was sent and brought besides.
+    """
+    token = _OBSERVER.set(observer)
+    try:
+        yield
+    finally:
+        _OBSERVER.reset(token)
+
+
+def tell(event: str, value: Any) -> None:
+    """Tell the observer, if there is one."""
+    observer = _OBSERVER.get()
+    if observer is not None:
+        observer.hear(event, value)
+
+
 def visit_task(visit, block, *parts) -> Delayed:
     """Task that visits one block; ``visit`` itself is a delayed object, shared by all."""
     watcher = _WATCH.get()
-    return _visited(visit, block, list(parts), None if watcher is None else watcher.plan())
+    topic = None if watcher is None else watcher.plan()
+    return _visited(visit, block, list(parts), topic, _OBSERVER.get())
 
 
 def merge_tree(merge, tasks: Sequence[Delayed]) -> Delayed:
     """Merge the results of tasks, a few at a time."""
-    tasks, levels = list(tasks), 0
+    tasks, levels, observer = list(tasks), 0, _OBSERVER.get()
     while len(tasks) > 1:
         groups = [tasks[i : i + _FAN_IN] for i in range(0, len(tasks), _FAN_IN)]
-        tasks = [_merged(merge, g) if len(g) > 1 else g[0] for g in groups]
+        tasks = [_merged(merge, g, observer) if len(g) > 1 else g[0] for g in groups]
         levels += 1
-    charge(Cost(levels=levels))
+    tell("levels", levels)
     return tasks[0]
 
 
 def compute(tasks: Sequence[Delayed]) -> list:
-    """Run tasks, on the current cluster if there is one, and count what they cost.
+    """Run tasks, on the current cluster if there is one.
 
     Raises
     ------
@@ -151,18 +182,30 @@ def compute(tasks: Sequence[Delayed]) -> list:
         If the cluster cannot finish them. What a task itself raises is raised here.
     """
     started = time.perf_counter()
-    client, watcher = cluster_client(), _WATCH.get()
+    client, watcher, observer = cluster_client(), _WATCH.get(), _OBSERVER.get()
     if watcher is not None:
         watcher.start()
     with single_threaded_blas():
-        counted = _run_here(tasks, watcher) if client is None else _run(client, tasks, watcher)
+        results = _run_here(tasks, watcher) if client is None else _run(client, tasks, watcher)
     if watcher is not None:
         watcher.finish()
-    total = Cost(passes=1, seconds=time.perf_counter() - started)
-    for _, cost in counted:
-        total = total + cost
-    charge(total)
-    return [result for result, _ in counted]
+    if observer is not None:
+        results = observer.settle(results, time.perf_counter() - started)
+    return list(results)
+
+
+def compute_in_turn(visit: Delayed, rows: Sequence) -> Iterator:
+    """Results of visits to many blocks, each with its parts; a few of them in flight."""
+    watcher = _WATCH.get()
+    for start in range(0, len(rows), _IN_FLIGHT):
+
+        def tell_all(done: int, _: int, start=start) -> None:
+            if watcher is not None:
+                watcher.callback(start + done, len(rows))
+
+        with watch(tell_all):
+            results = compute([visit_task(visit, *row) for row in rows[start : start + _IN_FLIGHT]])
+        yield from results
 
 
 def as_matrix(block: Any) -> Any:
@@ -177,25 +220,18 @@ def as_matrix(block: Any) -> Any:
 
 
 @delayed
-def _visited(visit: Callable, block, parts: list, topic: str | None) -> tuple[Any, Cost]:
+def _visited(visit: Callable, block, parts: list, topic: str | None, observer) -> Any:
     block = as_matrix(block)
     parts = [as_matrix(part) for part in parts]
-    operations = getattr(visit, "operations", None)
-    cost = Cost(visits=1, broadcast=bytes_of(getattr(visit, "__dict__", {})))
-    if operations is not None:
-        cost.operations = operations(block, *parts)
-    result = visit(block, *parts)
+    result = visit(block, *parts) if observer is None else observer.visit(visit, block, parts)
     if topic is not None:
         _announce(topic)
-    return result, cost
+    return result
 
 
 @delayed
-def _merged(merge: Callable, counted: list) -> tuple[Any, Cost]:
-    cost = Cost(merges=1, reduced=sum(bytes_of(result) for result, _ in counted))
-    for _, part in counted:
-        cost = cost + part
-    return merge([result for result, _ in counted]), cost
+def _merged(merge: Callable, results: list, observer) -> Any:
+    return merge(results) if observer is None else observer.merge(merge, results)
 
 
 # -- on this machine --------------------------------------------------------------

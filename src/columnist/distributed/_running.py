@@ -1,15 +1,53 @@
-"""Sums over a stream of rows, for every estimator that needs no more."""
+"""Sums over all rows, of a collection or of a stream: many estimators need no more."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from columnist.data._blocks import RowBlocks
-from columnist.data._target import StreamTarget
+from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.data._target import StreamTarget, open_target
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
-__all__ = ["RunningMoments"]
+__all__ = ["RunningMoments", "moments", "opened"]
+
+
+def moments(X, y=None) -> Moments:
+    """Count, means and inner products of the columns (and of y beside them), in one pass.
+
+    Parameters
+    ----------
+    X : Dask array or dataframe of shape (n_samples, n_features)
+        Data; blocks may be sparse, float32 is summed up in float64.
+    y : Dask collection or array-like, optional
+        Target, whose columns follow those of X; class labels become an indicator matrix.
+
+    Returns
+    -------
+    Moments
+        With ``count``, ``mean``, ``covariance()``, ``gram()``, ``factor()`` and ``sample()``.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from columnist.distributed import moments
+    >>> summed = moments(da.ones((1000, 3), chunks=(300, 3)))
+    >>> summed.count, summed.mean, summed.gram()[0, 0]
+    (1000, array([1., 1., 1.]), np.float64(1000.0))
+    """
+    X = opened(X)
+    return X.moments(*(() if y is None else open_target(y, X)))
+
+
+def opened(X) -> RowBlocks:
+    """A collection as blocks of rows; anything else is an error."""
+    blocks = open_blocks(X)
+    if blocks is None:
+        raise TypeError(
+            f"X must be a Dask array or dataframe; got {type(X).__name__}. "
+            "Wrap an array with dask.array.from_array(X, chunks=...)."
+        )
+    return blocks
 
 
 class RunningMoments(RowBlocks):

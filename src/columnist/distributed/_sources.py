@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -407,7 +408,7 @@ class TextFile(Source):
         layout = self.layout
         everything = [*self.names, *([_NOTHING] if layout.trailing else [])]
         some = [name for name in self.names if name in kinds]
-        with dask.config.set({"dataframe.convert-string": False}):
+        with dask.config.set({"dataframe.convert-string": False}), _plain_errors():
             return dd.read_csv(
                 str(self.data.path),
                 blocksize=self.size,
@@ -425,6 +426,17 @@ class TextFile(Source):
                 skipinitialspace=True,
                 **_to_the_last_digit(),
             )
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Say in our words what pandas says about the first rows."""
+    try:
+        yield
+    except ValueError as error:
+        if "Error tokenizing data" not in str(error):
+            raise
+        raise DataFileError("a row has more fields than there are columns.") from error
 
 
 def _to_the_last_digit() -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""ARFF files, dense and sparse."""
+"""ARFF files, dense and sparse.
+
+Not by `scipy.io.arff`, which reads neither sparse rows nor attributes of text.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,11 @@
-"""NumPy and MATLAB arrays: NPY, NPZ (also sparse matrices) and MAT. Never pickles."""
+"""NumPy and MATLAB arrays: NPY, NPZ (also sparse matrices) and MAT. Never pickled objects."""
 
 from __future__ import annotations
 
 import io
+import pickle
+import subprocess
+import sys
 import zipfile
 from typing import Any
 
@@ -11,8 +14,7 @@ import scipy.sparse as sp
 
 from columnist.io._columns import MatrixColumns, numbered_names, unique_names
 from columnist.io._inputs import Input
-from columnist.io._mat5 import sound_variables
-from columnist.io._table import DataFileError, listed, quoted
+from columnist.io._table import DataFileError, listed, one_line, quoted
 
 __all__ = ["read_mat", "read_npy", "read_npz"]
 
@@ -127,21 +129,40 @@ def check_sparse(matrix: Any) -> None:
 
 def read_mat(data: Input, variable: str | None) -> MatrixColumns:
     """One variable of a MATLAB file of version 5 to 7."""
-    import scipy.io
-
     if data.start.startswith((b"\x89HDF", b"MATLAB 7.3")):
         raise DataFileError(
             "MATLAB 7.3 (HDF5) files are not read: save with -v7 in MATLAB, e.g. "
             "save('data.mat', 'X', '-v7')."
         )
-    content = data.read()
-    names = sound_variables(content)
-    loaded = scipy.io.loadmat(io.BytesIO(content), variable_names=names)
-    arrays = {name: loaded[name] for name in names if name in loaded}
+    arrays = loaded_apart(data.read())
     for value in arrays.values():
         if sp.issparse(value):
             check_sparse(value)
     return choose(arrays, variable)
+
+
+# SciPy's reader trusts the sizes in a file, and can bring the interpreter down on wrong ones.
+CHILD = """
+import io, pickle, sys
+import numpy, scipy.io, scipy.sparse
+found = scipy.io.loadmat(io.BytesIO(sys.stdin.buffer.read()))
+arrays = {
+    name: value for name, value in found.items()
+    if scipy.sparse.issparse(value) or (isinstance(value, numpy.ndarray) and not value.dtype.names)
+}
+pickle.dump(arrays, sys.stdout.buffer)
+"""
+
+
+def loaded_apart(content: bytes) -> dict[str, Any]:
+    """The arrays of a MATLAB file, read by another process, which may die of it."""
+    child = subprocess.run([sys.executable, "-c", CHILD], input=content, capture_output=True)
+    if child.returncode:
+        said = child.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        if "MemoryError" in said:
+            raise MemoryError
+        raise DataFileError(f"the MATLAB file is cut off or damaged ({one_line(said)[:200]}).")
+    return pickle.loads(child.stdout)
 
 
 def choose(arrays: dict[str, Any], variable: str | None) -> MatrixColumns:

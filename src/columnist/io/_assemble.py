@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from columnist.io._columns import Columns, Described, text_array
-from columnist.io._table import DataFileError, Table, listed, plural, quoted
+from columnist.io._gaps import (
+    Filling,
+    Gaps,
+    counted,
+    fill_block,
+    filling_with,
+    find_gaps,
+    is_complete,
+    plan_filling,
+    refuse_infinite,
+)
+from columnist.io._table import DataFileError, Table, listed, quoted
 
 __all__ = ["Request", "assemble"]
 
 EXACT = 2**53
+_REMEDIES = "use missing='mean' or missing='median' to impute, or missing='drop' to leave out rows."
 
 
 @dataclass(frozen=True)
@@ -44,38 +55,28 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
     X = columns.numbers([places[name] for name in names])
     if not len(columns.names) or not X.shape[0]:
         raise DataFileError("there is not a single row of data.")
-    check_finite(X, names)
-    X, imputed = (X, {}) if request.fill is None else filled_with(X, names, request.fill)
+    gaps = None if is_complete(X) else find_gaps(X)
+    if gaps is not None:
+        refuse_infinite(names, gaps)
     targets = {name: column_of(columns, places, name) for name in request.target}
     ids = {name: column_of(columns, places, name) for name in request.ids}
     check_targets(targets, request.missing)
-    counts = per_column(X, np.isnan)
-    if counts.any() and request.missing == "refuse":
-        raise DataFileError(
-            f"{plural(counts.sum(), 'missing value')} in {counted(names, counts)}; "
-            "use missing='mean' or missing='median' to impute, or missing='drop' to leave out rows."
-        )
-    if counts.any():
-        X, names, counts = without_empty(X, names, counts, request, ignored)
-    kept = None
-    if request.missing == "drop":
-        kept = complete_rows(X, targets)
-    elif counts.any():
-        X, imputed = filled(X, names, counts, request.missing)
+    X, filling = filled(X, names, gaps, request)
+    kept = complete_rows(X, targets) if request.missing == "drop" else None
     if kept is not None:
         X = X[kept]
         targets = {name: values[kept] for name, values in targets.items()}
         ids = {name: values[kept] for name, values in ids.items()}
     return Table(
         X=X,
-        names=tuple(names),
+        names=tuple(names[i] for i in filling.places),
         y=target_array(targets),
         target_names=tuple(targets),
         ids={name: typed(values) for name, values in ids.items()},
         source=source,
         format=format,
-        ignored=ignored,
-        imputed=imputed,
+        ignored=ignored | filling.ignored,
+        imputed=filling.imputed,
         rows=kept,
         renamed=dict(columns.renamed),
     )
@@ -152,34 +153,6 @@ def column_of(columns: Columns, places: dict[str, int], name: str) -> np.ndarray
     return columns.values(places[name]) if name in places else columns.extras[name]
 
 
-def check_finite(X: np.ndarray | sp.csr_array, names: Sequence[str]) -> None:
-    """Refuse infinite values; missing ones (nan) are dealt with later."""
-    bad = per_column(X, np.isinf)
-    if np.any(bad):
-        raise DataFileError(f"infinite values in {counted(names, bad)}; correct the file.")
-
-
-def per_column(X: np.ndarray | sp.csr_array, test: Callable) -> np.ndarray:
-    """How many entries of each column pass a test that zero fails."""
-    if sp.issparse(X):
-        return np.bincount(X.indices[test(X.data)], minlength=X.shape[1])
-    # A sum is finite only if all terms are: usually one pass is enough.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()):
-            return np.zeros(X.shape[1], dtype=np.intp)
-    counts = np.zeros(X.shape[1], dtype=np.intp)
-    for start in range(0, len(X), 4096):
-        counts += np.count_nonzero(test(X[start : start + 4096]), axis=0)
-    return counts
-
-
-def counted(names: Sequence[str], counts: np.ndarray) -> str:
-    """The columns with a count, and the counts."""
-    found = np.flatnonzero(counts)
-    first = [f"{quoted(names[place])} ({counts[place]})" for place in found[:6]]
-    return f"column{'s' * (len(found) > 1)} {listed(first, len(found))}"
-
-
 def check_targets(targets: dict[str, np.ndarray], missing: str) -> None:
     """Targets are complete, unless rows may be dropped, and finite."""
     names = list(targets)
@@ -205,23 +178,37 @@ def is_missing(values: np.ndarray) -> np.ndarray:
     return np.zeros(len(values), dtype=bool)
 
 
-def without_empty(
-    X: np.ndarray | sp.csr_array,
-    names: list[str],
-    counts: np.ndarray,
-    request: Request,
-    ignored: dict[str, str],
-) -> tuple[np.ndarray | sp.csr_array, list[str], np.ndarray]:
-    """Leave out columns without any value and note it in ``ignored``."""
-    full = counts < X.shape[0]
-    if full.all():
-        return X, names, counts
-    empty = [name for name, some in zip(names, full, strict=True) if not some]
-    if request.columns is not None or len(empty) == len(names):
-        raise DataFileError(f"no value at all in {counted(empty, counts[~full])}.")
-    ignored |= dict.fromkeys(empty, "empty")
-    names = [name for name, some in zip(names, full, strict=True) if some]
-    return X[:, np.flatnonzero(full)], names, counts[full]
+def filled(
+    X: np.ndarray | sp.csr_array, names: Sequence[str], gaps: Gaps | None, request: Request
+) -> tuple[np.ndarray | sp.csr_array, Filling]:
+    """The columns that are kept, with something in place of their missing values."""
+    values = None
+    if gaps is None:
+        return X, Filling(np.arange(len(names)))
+    if request.fill is not None:
+        values = np.asarray(request.fill, dtype=np.float64)
+        filling = filling_with(names, gaps, values)
+    else:
+        if request.missing == "median" and gaps.missing.any():
+            values = medians(X, gaps)
+        filling = plan_filling(
+            names, gaps, request.missing, values=values, fixed=request.columns is not None,
+            remedies=_REMEDIES,
+        )  # fmt: skip
+    if len(filling.places) < len(names):
+        X = X[:, filling.places]
+    return fill_block(X, filling.values), filling
+
+
+def medians(X: np.ndarray | sp.csr_array, gaps: Gaps) -> np.ndarray:
+    """Medians of the columns with some missing values."""
+    values = np.full(X.shape[1], np.nan)
+    for place in np.flatnonzero((gaps.missing > 0) & (gaps.missing < gaps.count)):
+        column = X[:, [place]]
+        column = column.toarray() if sp.issparse(column) else column
+        unit = max(1.0, max(abs(gaps.low[place]), abs(gaps.high[place])) * 1e-150)
+        values[place] = np.nanmedian(column / unit) * unit
+    return values
 
 
 def complete_rows(
@@ -242,52 +229,6 @@ def complete_rows(
     if not complete.any():
         raise DataFileError("every row has a missing value: impute with missing='mean' instead.")
     return np.flatnonzero(complete)
-
-
-def filled(
-    X: np.ndarray | sp.csr_array, names: Sequence[str], counts: np.ndarray, statistic: str
-) -> tuple[np.ndarray | sp.csr_array, dict[str, tuple[int, float]]]:
-    """X with the mean or median of a column in place of its missing values."""
-    X = X.copy()
-    columns: Any = X.tocsc() if sp.issparse(X) else None
-    imputed = {}
-    for place in np.flatnonzero(counts).tolist():
-        column = X[:, place] if columns is None else columns[:, [place]].toarray()[:, 0]
-        value = center(column[~np.isnan(column)], statistic)
-        imputed[names[place]] = (int(counts[place]), value)
-        if columns is None:
-            column[np.isnan(column)] = value
-    if sp.issparse(X):
-        values = dict(zip(names, range(len(names)), strict=True))
-        by_place = np.zeros(len(names))
-        for name, (_, value) in imputed.items():
-            by_place[values[name]] = value
-        gone = np.isnan(X.data)
-        X.data[gone] = by_place[X.indices[gone]]
-    return X, imputed
-
-
-def filled_with(
-    X: np.ndarray | sp.csr_array, names: Sequence[str], values: Sequence[float]
-) -> tuple[np.ndarray | sp.csr_array, dict[str, tuple[int, float]]]:
-    """X with given values in place of missing ones."""
-    counts = per_column(X, np.isnan)
-    if not counts.any():
-        return X, {}
-    X, fill = X.copy(), np.asarray(values, dtype=np.float64)
-    if sp.issparse(X):
-        gone = np.isnan(X.data)
-        X.data[gone] = fill[X.indices[gone]]
-    else:
-        X = np.where(np.isnan(X), fill, X)
-    return X, {names[i]: (int(counts[i]), float(fill[i])) for i in np.flatnonzero(counts).tolist()}
-
-
-def center(values: np.ndarray, statistic: str) -> float:
-    """Mean or median; values are halved in size first where their sum would overflow."""
-    scale = max(1.0, np.abs(values).max() * 1e-150)
-    value = np.mean(values / scale) if statistic == "mean" else np.median(values / scale)
-    return float(value * scale)
 
 
 def target_array(targets: dict[str, np.ndarray]) -> np.ndarray | None:

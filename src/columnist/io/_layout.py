@@ -1,4 +1,8 @@
-"""How a text file is laid out, found out from its first lines."""
+"""How a text file is laid out, found out from its first lines.
+
+Not by `csv.Sniffer`, which errs on 7 of 23 files that our tests read: runs of blanks, decimal
+commas, years as names, comments, one column, rows of different lengths.
+"""
 
 from __future__ import annotations
 

@@ -1,34 +1,34 @@
-"""Tables to files, a few rows at a time: `write_stream`."""
+"""Tables to files, a few rows at a time: `write_parts`."""
 
 from __future__ import annotations
 
-import gzip
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from columnist.io._atomic import atomic_folder, atomic_path
 from columnist.io._formats import extension_format
-from columnist.io._table import DataFileError, one_line
+from columnist.io._table import DataFileError
 from columnist.io._write import (
     Content,
     all_numbers,
     checked,
     frame_of,
+    opened,
+    said_of,
     write_header,
     write_rows,
-    zipped,
+    write_table,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Part", "streamed_format", "write_stream"]
+__all__ = ["Part", "is_zarr", "streamed_format", "write_parts"]
 
 STREAMED = ("csv", "tsv", "parquet", "npy", "zarr")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -37,10 +37,15 @@ Part = tuple[np.ndarray, list[str], dict[str, Any], dict[str, Any]]
 Take = Callable[[Content], None]
 
 
+def is_zarr(name: str) -> bool:
+    """Whether the extension says so."""
+    return name.lower().rstrip("/").endswith(".zarr")
+
+
 def streamed_format(name: str) -> str:
     """The format of a file that is written a few rows at a time."""
     format = "csv" if name == "-" else extension_format(name)
-    if name.lower().rstrip("/").endswith(".zarr"):
+    if is_zarr(name):
         format = "zarr"
     if format not in STREAMED:
         raise DataFileError(
@@ -49,19 +54,17 @@ def streamed_format(name: str) -> str:
     return format
 
 
-def write_stream(
-    path: str | os.PathLike[str], first: Part, rest: Iterator[Part], n_rows: int
-) -> None:
+def write_parts(path: str | os.PathLike[str], parts: Iterator[Part], n_rows: int) -> None:
     """Write a table that comes in parts, whole or not at all.
+
+    Formats that cannot grow take a table that comes in one part.
 
     Parameters
     ----------
     path : str or path
         The file, or the folder of a Zarr array; ``"-"`` is standard output.
-    first : tuple
-        The first rows: a matrix, the names of its columns, columns before and after them.
-    rest : iterator of tuple
-        All other rows, alike.
+    parts : iterator of tuple
+        Some rows each: a matrix, the names of its columns, columns before and after them.
     n_rows : int
         Number of all rows.
 
@@ -73,9 +76,9 @@ def write_stream(
     Examples
     --------
     >>> import numpy as np
-    >>> from columnist.io._stream import write_stream
+    >>> from columnist.io._stream import write_parts
     >>> rows = [(np.array([[1.5], [i]]), ["a"], {"id": [i, i]}, {}) for i in range(2)]
-    >>> write_stream("-", rows[0], iter(rows[1:]), 4)
+    >>> write_parts("-", iter(rows), 4)
     id,a
     0,1.5
     0,0.0
@@ -83,60 +86,24 @@ def write_stream(
     1,1.0
     """
     name = os.fspath(path)
-    try:
-        format = streamed_format(name)
+    X, names, before, after = first = next(parts)
+    if X.shape[0] == n_rows and not is_zarr(name):
+        write_table(path, X, names, before=before, after=after)
+        return
+    with said_of(name):
         start = checked(*first)
-        with _OPENERS[format](name, start, n_rows) as take:
+        with _OPENERS[streamed_format(name)](name, start, n_rows) as take:
             take(start)
-            for part in rest:
+            for part in parts:
                 take(checked(*part))
-    except DataFileError as error:
-        raise DataFileError(one_line(f"{name}: {error}")) from error
-    except BrokenPipeError:
-        raise  # whoever reads standard output has seen enough
-    except OSError as error:
-        raise DataFileError(
-            one_line(f"{name}: cannot be written: {error.strerror or error}.")
-        ) from error
 
 
 @contextmanager
 def _open_text(name: str, start: Content, n_rows: int) -> Iterator[Take]:
     delimiter = DELIMITERS[streamed_format(name)]
-    with _text_file(name) as file:
+    with opened(name, "csv") as file:
         write_header(start, file, delimiter)
         yield lambda content: write_rows(content, file, delimiter)
-
-
-@contextmanager
-def _text_file(name: str) -> Iterator[BinaryIO]:
-    if name == "-":
-        with _standard_output() as file:
-            yield file
-        return
-    with atomic_path(name) as temporary, open(temporary, "wb") as file:
-        if not zipped(name, "csv"):
-            yield file
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
-            yield cast(BinaryIO, inner)
-
-
-class _Words:
-    """Bytes for a stream that takes text only."""
-
-    def write(self, content: bytes) -> int:
-        return sys.stdout.write(bytes(content).decode())
-
-
-@contextmanager
-def _standard_output() -> Iterator[Any]:
-    sys.stdout.flush()
-    if not hasattr(sys.stdout, "buffer"):
-        yield _Words()
-        return
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
 
 
 @contextmanager

@@ -7,9 +7,9 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
@@ -92,13 +92,18 @@ def write_table(
         endings = ", ".join(endings[0] for endings in FORMATS.values())
         raise DataFileError(f"{name}: which format? Use an extension such as {endings}.")
     StrOptions(*FORMATS).check("format", format)
+    with said_of(name):
+        content, buffer = checked(X, names, before or {}, after or {}), io.BytesIO()
+        with opened(name, format) as file:
+            WRITERS[format](content, buffer if name == "-" else file)
+            file.write(buffer.getvalue())
+
+
+@contextmanager
+def said_of(name: str) -> Iterator[None]:
+    """Say of which file an error tells."""
     try:
-        content = checked(X, names, before or {}, after or {})
-        if name == "-":
-            write_standard_output(WRITERS[format], content)
-            return
-        with atomic_path(path) as temporary:
-            write_file(WRITERS[format], content, temporary, zipped(name, format))
+        yield
     except DataFileError as error:
         raise DataFileError(one_line(f"{name}: {error}")) from error
     except BrokenPipeError:
@@ -150,29 +155,33 @@ def zipped(name: str, format: str) -> bool:
     return True
 
 
-Writer = Callable[[Content, BinaryIO], None]
-
-
-def write_file(write: Writer, content: Content, path: Path, compressed: bool) -> None:
-    """Write to a file, gzipped on request (the same bytes at any time of day)."""
-    with open(path, "wb") as file:
-        if compressed:
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
-                write(content, cast(BinaryIO, inner))
-        else:
-            write(content, file)
-
-
-def write_standard_output(write: Writer, content: Content) -> None:
-    """Write to standard output, as bytes where it takes them."""
-    buffer = io.BytesIO()
-    write(content, buffer)
-    if hasattr(sys.stdout, "buffer"):
+@contextmanager
+def opened(name: str, format: str) -> Iterator[BinaryIO]:
+    """A file, gzipped on request (the same bytes at any time of day), or standard output."""
+    if name == "-":
         sys.stdout.flush()
-        sys.stdout.buffer.write(buffer.getvalue())
-        sys.stdout.buffer.flush()
-    else:
-        sys.stdout.write(buffer.getvalue().decode())
+        file = getattr(sys.stdout, "buffer", None) or cast(BinaryIO, Words())
+        yield file
+        file.flush()
+        return
+    with atomic_path(name) as temporary, open(temporary, "wb") as file:
+        if not zipped(name, format):
+            yield file
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
+            yield cast(BinaryIO, inner)
+
+
+class Words:
+    """Bytes for a standard output that takes text only."""
+
+    def write(self, content: bytes) -> int:
+        """Write them as text."""
+        return sys.stdout.write(bytes(content).decode())
+
+    def flush(self) -> None:
+        """See `write`."""
+        sys.stdout.flush()
 
 
 def frame_of(content: Content) -> pl.DataFrame:
@@ -346,7 +355,7 @@ def write_arff(content: Content, file: BinaryIO) -> None:
         file.write((line + "\n").encode())
 
 
-WRITERS: dict[str, Writer] = {
+WRITERS: dict[str, Callable[[Content, BinaryIO], None]] = {
     "csv": write_csv,
     "tsv": write_tsv,
     "parquet": write_parquet,

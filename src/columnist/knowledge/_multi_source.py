@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from columnist.knowledge._base import SourceSelector
 from columnist.knowledge._convert import sample_similarity
 from columnist.knowledge._source import Source
 from columnist.knowledge._study import Study
-from columnist.linalg._passes import column_blocks
 from columnist.spectral._graph import Graph
-from columnist.spectral._scatter import column_scatter
+from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._similarity import weighted_similarity
 from columnist.spectral._symmetric import SymmetricMatrix
 
@@ -132,17 +130,8 @@ def _mean_degree(S: SymmetricMatrix, name: str) -> float:
 
 def _agreement(X, parts: list[SymmetricMatrix], weights: np.ndarray, graph: Graph) -> np.ndarray:
     """Share of every source in 1 - phi2 of every feature; NaN for constant ones."""
-    energy = column_scatter(X, graph.degrees)
-    forms = np.array([w * _centred_forms(X, S, graph) for w, S in zip(weights, parts, strict=True)])
+    sums = weighted_sums(X, graph.degrees)
+    energy = without_rounding(sums.within, sums.lengths)
+    means = sums.center()
+    forms = np.array([w * S.forms(X, means) for w, S in zip(weights, parts, strict=True)])
     return np.divide(forms, energy, out=np.full(forms.shape, np.nan), where=energy > 0.0)
-
-
-def _centred_forms(X, S: SymmetricMatrix, graph: Graph) -> np.ndarray:
-    """f'Sf of every column of X, centred by the degrees of the graph."""
-    if sp.issparse(X):  # centring would fill it
-        means, sums = graph.degrees @ X / graph.volume, S.sums()
-        return S.forms(X) + means * (means * sums.sum() - 2.0 * (sums @ X))
-    values = np.empty(X.shape[1])
-    for columns in column_blocks(*X.shape[::-1]):
-        values[columns] = S.forms(graph.centred(np.asarray(X[:, columns], dtype=np.float64)))
-    return values

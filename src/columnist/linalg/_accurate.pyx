@@ -23,6 +23,8 @@ import numpy as np
 cdef double ROTATION = 1e-20
 # Sweeps after which Jacobi rotations have long converged.
 cdef int SWEEPS = 60
+# Entries that are worked on at a time, so that they stay near the processor.
+cdef Py_ssize_t BLOCK = 256
 
 
 cdef struct DD:
@@ -248,6 +250,65 @@ def residual(columns, target, double dependent=1e-13):
                 scale = _dot(&q[j, 0], &q_lo[j, 0], &rest[i, 0], &rest_lo[i, 0], n)
                 _subtract(&rest[i, 0], &rest_lo[i, 0], scale, &q[j, 0], &q_lo[j, 0], n)
     return (hi, lo), heights
+
+
+cdef void _subtract_plain(double* total, double* rest, double factor, const double* x,
+                          Py_ssize_t n) noexcept nogil:
+    """total + rest -= factor x, for plain numbers; without branches, so that compilers take several
+    entries at a time."""
+    cdef double t, f_hi, f_lo, x_hi, x_lo, p, p_lo, s, part
+    cdef Py_ssize_t i
+    factor = -factor
+    t = 134217729.0 * factor
+    f_hi = t - (t - factor)
+    f_lo = factor - f_hi
+    for i in range(n):
+        t = 134217729.0 * x[i]
+        x_hi = t - (t - x[i])
+        x_lo = x[i] - x_hi
+        p = factor * x[i]
+        p_lo = ((f_hi * x_hi - p) + f_hi * x_lo + f_lo * x_hi) + f_lo * x_lo
+        s = total[i] + p
+        part = s - total[i]
+        rest[i] += ((total[i] - (s - part)) + (p - part)) + p_lo
+        total[i] = s
+
+
+def combined(const double[:, ::1] columns, const double[:, ::1] target,
+             const double[:, ::1] coefficients):
+    """Target vectors less combinations of others, as if computed in twice the precision and then
+    rounded.
+
+    Parameters
+    ----------
+    columns, target : ndarray of shape (k, m) and (q, m)
+        Vectors.
+    coefficients : ndarray of shape (q, k)
+        Row i is for target i.
+
+    Returns
+    -------
+    ndarray of shape (q, m)
+    """
+    result = np.array(target)
+    cdef double[:, ::1] total = result
+    cdef double[::1] rest = np.zeros(BLOCK)
+    cdef Py_ssize_t m = target.shape[1], start = 0, width, i, j
+    if result.size == 0:
+        return result
+    with nogil:
+        while start < m:
+            width = min(BLOCK, m - start)
+            for i in range(target.shape[0]):
+                for j in range(width):
+                    rest[j] = 0.0
+                for j in range(columns.shape[0]):
+                    _subtract_plain(&total[i, start], &rest[0], coefficients[i, j],
+                                    &columns[j, start], width)
+                for j in range(width):
+                    total[i, start + j] += rest[j]
+            start += width
+    return result
 
 
 def centered(X):

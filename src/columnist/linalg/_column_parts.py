@@ -9,12 +9,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["ColumnParts", "Visit", "total"]
+__all__ = [
+    "ColumnParts",
+    "Visit",
+    "is_sparse",
+    "largest_entry",
+    "per_column",
+    "summed",
+    "total",
+    "visiting",
+]
 
 
 class ColumnParts(ABC):
@@ -72,7 +82,7 @@ class ColumnParts(ABC):
         """Some columns, by index, in memory."""
 
     @abstractmethod
-    def divided(self, scale: float) -> ColumnParts:
+    def __truediv__(self, scale: float) -> ColumnParts:
         """The same with all entries divided by a number."""
 
     @abstractmethod
@@ -130,3 +140,49 @@ def total(results: Sequence) -> Any:
     6.0
     """
     return sum(results[1:], start=results[0])
+
+
+def visiting(over_parts: Callable) -> Callable[[Callable], Callable]:
+    """Let a function of an array X also take an X that is kept in blocks of columns.
+
+    ``over_parts(function, X, ...)`` then says how its results come together, ``function`` being the
+    decorated one.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        @wraps(function)
+        def either(X, *args, **options):
+            if isinstance(X, ColumnParts):
+                return over_parts(either, X, *args, **options)
+            return function(X, *args, **options)
+
+        return either
+
+    return decorate
+
+
+def _spread(function: Callable, X: ColumnParts, *args, **options) -> np.ndarray:
+    return X.spread(X.collect(Visit(function, *args, **options)))
+
+
+def _added(function: Callable, X: ColumnParts, *args, **options):
+    return X.fold(Visit(function, *args, **options), total)
+
+
+# For functions that return a row, or a number, for every column; those without entries get zero.
+per_column = visiting(_spread)
+# For functions whose results for blocks of columns are added up.
+summed = visiting(_added)
+
+
+@visiting(lambda _, X: X.is_sparse)
+def is_sparse(X) -> bool:
+    """Whether X is a sparse matrix."""
+    return sp.issparse(X)
+
+
+@visiting(lambda _, X: X.largest)
+def largest_entry(X) -> float:
+    """Largest entry in absolute value."""
+    values = X.data if sp.issparse(X) else X
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

@@ -9,12 +9,19 @@ vector for that).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.linalg._column_parts import ColumnParts, Visit, total
+from columnist.linalg._column_parts import (
+    ColumnParts,
+    Visit,
+    per_column,
+    summed,
+    total,
+    visiting,
+)
 from columnist.linalg._rounding import CONSTANT
 
 __all__ = [
@@ -29,10 +36,12 @@ __all__ = [
     "gram",
     "kernel_product",
     "merge_repeats",
+    "others",
     "row_blocks",
     "squared_norms",
     "squares_along",
     "take_columns",
+    "without_empty",
     "without_means",
 ]
 
@@ -64,9 +73,27 @@ def column_blocks(n: int, height: int) -> Iterator[slice]:
 row_blocks = column_blocks
 
 
+def others(n: int, taken: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Columns, of n, that are not taken, ascending."""
+    free = np.ones(n, dtype=bool)
+    free[list(taken)] = False
+    return np.flatnonzero(free)
+
+
+@visiting(lambda _, X, which: X.take(which))
 def take_columns(X, which):
     """Some columns, dense or sparse as they are, in memory."""
-    return X.take(which) if isinstance(X, ColumnParts) else X[:, which]
+    return X[:, which]
+
+
+@visiting(lambda _, X: (X.places, X.filled()))
+def without_empty(X):
+    """Which columns of X may hold something, and X without the empty ones of a sparse matrix."""
+    if not sp.issparse(X):
+        return np.arange(X.shape[1]), X
+    X = X.tocsc()
+    places = np.flatnonzero(np.diff(X.indptr))
+    return places, X[:, places]
 
 
 def columns_of(X, which) -> np.ndarray:
@@ -95,10 +122,9 @@ def without_means(X: np.ndarray) -> np.ndarray:
     return rest
 
 
+@per_column
 def squared_norms(X) -> np.ndarray:
     """Squared lengths of the columns."""
-    if isinstance(X, ColumnParts):
-        return X.spread(X.collect(squared_norms))
     squares = np.zeros(X.shape[1])
     if sp.issparse(X):
         X = X.tocsc()
@@ -123,10 +149,9 @@ def centered_norms(X, means: np.ndarray) -> np.ndarray:
     return squared_norms(moved) + (m - filled) * (means + left) ** 2
 
 
+@per_column
 def cross(X, Q: np.ndarray) -> np.ndarray:
     """X'Q, one row per column of X."""
-    if isinstance(X, ColumnParts):
-        return X.spread(X.collect(Visit(cross, Q)))
     if sp.issparse(X) or X.dtype == np.float64:
         return np.asarray(X.T @ Q, dtype=np.float64)
     products = np.zeros((X.shape[1], *Q.shape[1:]))
@@ -135,21 +160,23 @@ def cross(X, Q: np.ndarray) -> np.ndarray:
     return products
 
 
+@visiting(lambda function, X, weights: X.fold(function, total, weights))
 def apply(X, weights: np.ndarray) -> np.ndarray:
     """X times a vector (or a few)."""
-    if isinstance(X, ColumnParts):
-        return X.fold(apply, total, weights)
     if sp.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ weights, dtype=np.float64)
     parts = [X[rows].astype(np.float64) @ weights for rows in row_blocks(*X.shape)]
     return np.concatenate(parts)
 
 
+def _both_ways(function, X: ColumnParts, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    pieces, images = zip(*X.collect(Visit(function, q)), strict=True)
+    return X.spread(pieces), total(images)
+
+
+@visiting(_both_ways)
 def cross_and_back(X, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """X'q and XX'q."""
-    if isinstance(X, ColumnParts):
-        pieces, images = zip(*X.collect(Visit(cross_and_back, q)), strict=True)
-        return X.spread(pieces), total(images)
     products = cross(X, q)
     return products, apply(X, products)
 
@@ -171,10 +198,9 @@ def gram(X, *, center: bool = False) -> np.ndarray:
     return products
 
 
+@summed
 def kernel_product(X, Q: np.ndarray) -> np.ndarray:
     """XX'Q without ever holding X'Q whole."""
-    if isinstance(X, ColumnParts):
-        return X.fold(Visit(kernel_product, Q), total)
     image = np.zeros(Q.shape)
     for columns in column_blocks(X.shape[1], max(1, *Q.shape[1:]) if sp.issparse(X) else len(Q)):
         part = X[:, columns]
@@ -183,10 +209,9 @@ def kernel_product(X, Q: np.ndarray) -> np.ndarray:
     return image
 
 
+@summed
 def energies_along(X, Q: np.ndarray) -> np.ndarray:
     """Sums of squares of X'q for every column q: what each direction explains of X."""
-    if isinstance(X, ColumnParts):
-        return X.fold(Visit(energies_along, Q), total)
     energies = np.zeros(Q.shape[1])
     Q = np.ascontiguousarray(Q)  # sparse products would copy it for every block
     for columns in column_blocks(X.shape[1], Q.shape[1]):
@@ -194,10 +219,9 @@ def energies_along(X, Q: np.ndarray) -> np.ndarray:
     return energies
 
 
+@per_column
 def squares_along(X, Q: np.ndarray) -> np.ndarray:
     """Squared length of Q'x for every column x of X; Q'X is never held whole."""
-    if isinstance(X, ColumnParts):
-        return X.spread(X.collect(Visit(squares_along, Q)))
     squares = np.empty(X.shape[1])
     for columns in column_blocks(X.shape[1], Q.shape[1] if sp.issparse(X) else sum(Q.shape)):
         squares[columns] = np.square(cross(X[:, columns], Q)).sum(axis=1)

@@ -25,6 +25,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from columnist.linalg._column_parts import largest_entry
 from columnist.linalg._moments import moments_of
 from columnist.linalg._passes import columns_of, without_means
 from columnist.linalg._residual import SHORT, of_like_length
@@ -172,7 +173,7 @@ def reduce_gram(G: np.ndarray) -> Reduced:
 
 def power_of_two(X) -> float:
     """Power of two near the largest entry of X: dividing by it rounds nothing."""
-    largest = _max_abs(X)
+    largest = largest_entry(X)
     return 1.0 if largest == 0.0 else float(2.0 ** np.round(np.log2(largest)))
 
 
@@ -185,11 +186,6 @@ def squaring_scale(X) -> float:
 def can_be_squared(scale: float) -> bool:
     """Whether entries of this size can be squared and summed without a thought."""
     return _TINY < scale < 1.0 / _TINY
-
-
-def _max_abs(X) -> float:
-    values = X.data if sp.issparse(X) else X
-    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def _of_like_length(X, Y):

@@ -9,6 +9,7 @@ import scipy.linalg
 from scipy.linalg.lapack import dgeqrf, dorgqr
 
 from columnist.linalg import _rounding as rounding
+from columnist.linalg._column_parts import summed
 from columnist.linalg._passes import column_blocks
 from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 
@@ -18,6 +19,7 @@ __all__ = [
     "Basis",
     "blocked_energy",
     "chosen_basis",
+    "complete_basis",
     "graded_basis",
     "of_like_length",
     "singular_values_outside",
@@ -82,6 +84,19 @@ def graded_basis(
             Q = dorgqr(factor, reflections, lwork=_WORK * len(vectors), overwrite_a=True)[0]
             return Basis(Q, 1.0 / lowest, False)
     return _basis_in_turn(vectors, lengths, power, ordered, dependent)
+
+
+def complete_basis(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Orthonormal basis (r x r) of everything, beginning with these vectors (r x j), and how far
+    each of the first r is from those before it."""
+    r, j = vectors.shape
+    if j == 0:
+        return np.eye(r), np.zeros(0)
+    factor, reflections, _, _ = dgeqrf(vectors, lwork=_WORK * j)
+    whole = np.zeros((r, r), order="F")
+    whole[:, :j] = factor[:, :r]
+    Q = dorgqr(whole, reflections, lwork=_WORK * r, overwrite_a=True)[0]
+    return Q, np.abs(factor.diagonal())
 
 
 def _basis_in_turn(vectors, lengths, power: int, ordered: bool, dependent: float) -> Basis:
@@ -157,7 +172,8 @@ def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.where(values > floor, values, 0.0)
 
 
-def blocked_energy(target: np.ndarray, Q: np.ndarray, *, center: bool = False) -> float:
+@summed
+def blocked_energy(target, Q: np.ndarray, *, center: bool = False) -> float:
     """Sum of squares of ``target`` (m x q) after projecting out the orthonormal Q (m x j).
 
     Works on a block of columns at a time, in float64; with ``center`` their means go first.

@@ -12,11 +12,16 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.linalg._column_parts import ColumnParts, Visit, total
-from columnist.linalg._passes import by_columns, column_blocks, columns_of, row_blocks
+from columnist.linalg._column_parts import ColumnParts, Visit, total, visiting
+from columnist.linalg._passes import (
+    by_columns,
+    column_blocks,
+    columns_of,
+    row_blocks,
+    without_empty,
+)
 
 __all__ = [
-    "filled_columns",
     "gram_squares",
     "has_short_rows",
     "kernel_blocks",
@@ -38,6 +43,14 @@ _KEPT = 2**23
 _PRODUCT = 2**20
 
 
+def _blocks_of_parts(_, X: ColumnParts, *, upper: bool = False):
+    m = X.shape[0]
+    for rows in row_blocks(m, 2 * m):
+        start = rows.start if upper else 0
+        yield rows, X.fold(Visit(_kernel_block, rows, slice(start, m)), total)
+
+
+@visiting(_blocks_of_parts)
 def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray]]:
     """Rows of XX' as dense float64 blocks, a slice of the rows with each.
 
@@ -67,12 +80,7 @@ def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray
            [6., 9.]])]
     """
     m = X.shape[0]
-    if isinstance(X, ColumnParts):
-        for rows in row_blocks(m, 2 * m):
-            start = rows.start if upper else 0
-            yield rows, X.fold(Visit(_kernel_block, rows, slice(start, m)), total)
-        return
-    light, heavy = _split(filled_columns(X))
+    light, heavy = _split(without_empty(X)[1])
     by_rows, first = light.tocsr(), 0
     for rows in row_blocks(m, 2 * m):
         start = rows.start if upper else 0
@@ -84,6 +92,11 @@ def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray
         yield rows, block
 
 
+def _norm_of_parts(_, X: ColumnParts) -> float:
+    return float(gram_squares(X).sum()) if has_short_rows(X) else _norm_by_rows(X)
+
+
+@visiting(_norm_of_parts)
 def squared_kernel_norm(X) -> float:
     """Squared Frobenius norm of XX' (and of X'X): the sum of the singular values' fourth powers.
 
@@ -96,11 +109,10 @@ def squared_kernel_norm(X) -> float:
     >>> squared_kernel_norm(np.diag([1.0, 2.0]))
     17.0
     """
-    if isinstance(X, ColumnParts):
-        if has_short_rows(X):
-            return float(gram_squares(X).sum())
-    elif X.shape[0] > X.shape[1]:
-        X = X.T
+    return _norm_by_rows(X if X.shape[0] <= X.shape[1] else X.T)
+
+
+def _norm_by_rows(X) -> float:
     norm = 0.0
     for rows, block in kernel_blocks(X, upper=True):
         square = block[:, : rows.stop - rows.start]
@@ -119,32 +131,26 @@ def gram_squares(X: ColumnParts) -> np.ndarray:
 
 def has_short_rows(X: ColumnParts) -> bool:
     """Whether X'X is cheaper than XX'."""
-    return X.is_sparse and _gram_cost(X) <= _kernel_cost(X.shape[0], X.column_counts)
+    return X.is_sparse and _gram_cost(X) <= _kernel_cost(X.shape, X.column_counts)
 
 
-def filled_columns(X):
-    """X without the empty columns of a sparse matrix: XX' does not see them."""
-    if isinstance(X, ColumnParts):
-        return X.filled()
-    X = by_columns(X)
-    return X[:, np.flatnonzero(np.diff(X.indptr))] if sp.issparse(X) else X
+def _cost_of_parts(_, X: ColumnParts) -> float:
+    cost = _kernel_cost(X.shape, X.column_counts if X.is_sparse else None)
+    return min(_gram_cost(X), cost) if X.is_sparse else cost
 
 
+@visiting(_cost_of_parts)
 def kernel_cost(X) -> float:
     """About how many multiplications :func:`squared_kernel_norm` needs, before it is called."""
-    if isinstance(X, ColumnParts):
-        if not X.is_sparse:
-            return float(X.shape[0]) ** 2 * X.shape[1]
-        return min(_gram_cost(X), _kernel_cost(X.shape[0], X.column_counts))
     X = by_columns(X if X.shape[0] <= X.shape[1] else X.T)
-    if not sp.issparse(X):
-        return float(X.shape[0]) ** 2 * X.shape[1]
-    return _kernel_cost(X.shape[0], np.diff(X.indptr))
+    return _kernel_cost(X.shape, np.diff(X.indptr) if sp.issparse(X) else None)
 
 
-def _kernel_cost(m: int, counts: np.ndarray) -> float:
-    """The same for sparse columns with these numbers of entries."""
-    rows = float(m)
+def _kernel_cost(shape: tuple[int, int], counts: np.ndarray | None) -> float:
+    """The same for XX', X as it is; ``counts`` are the entries of its columns if it is sparse."""
+    rows = float(shape[0])
+    if counts is None:
+        return rows**2 * shape[1]
     pairs = np.minimum(_PAIR * np.square(counts, dtype=np.float64), rows**2)
     return float(pairs.sum() + _ENTRY * rows**2)
 

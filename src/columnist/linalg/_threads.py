@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
@@ -16,10 +18,28 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def single_threaded_blas() -> AbstractContextManager:
+class _Here(threading.local):
+    """Whether this thread is in such a context already: asking the libraries again takes time."""
+
+    limited = False
+
+
+_here = _Here()
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
     """Within this context BLAS calls use one thread.
 
     Small matrices gain nothing from more, and worker threads of our own would
     oversubscribe the machine.
     """
-    return _controller().limit(limits=1, user_api="blas")
+    if _here.limited:
+        yield
+        return
+    with _controller().limit(limits=1, user_api="blas"):
+        _here.limited = True
+        try:
+            yield
+        finally:
+            _here.limited = False

@@ -14,8 +14,7 @@ import numpy as np
 
 from columnist.linalg._prox import row_norms, row_shrink
 from columnist.lowrank._factors import Factors, penalty_of, polar
-from columnist.lowrank._filled import Filled
-from columnist.lowrank._table import Table
+from columnist.lowrank._table import Filled, Table
 
 __all__ = ["alternate"]
 

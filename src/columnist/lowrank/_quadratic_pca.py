@@ -12,8 +12,7 @@ from columnist.data._parameters import FINITE, Number
 from columnist.linalg._ties import ranked
 from columnist.lowrank._base import LowRankModel, check_rank, read_table, ridge_inverse
 from columnist.lowrank._factors import objective_of
-from columnist.lowrank._filled import Filled
-from columnist.lowrank._table import Table, leading_svd
+from columnist.lowrank._table import Filled, Table, leading_svd
 
 __all__ = ["QuadraticPCA"]
 
@@ -153,7 +152,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         penalties = self._penalties()
         balanced = penalties[0] / table.unit, penalties[1] / table.unit
         if table.missing is None:
-            U, sigma, V = leading_svd(table, self.n_components, np.random.default_rng(0))
+            U, sigma, V = leading_svd(table, self.n_components)
             sigma = np.maximum(sigma - np.sqrt(balanced[0]) * np.sqrt(balanced[1]), 0.0)
             self.n_iter_ = 1
         else:
@@ -181,7 +180,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
     def _iterate(self, table: Table, alpha_scores: float, alpha_loadings: float):
         """Singular triplets of the model for a table with holes."""
         n_components = self.n_components
-        _, sigma, V = leading_svd(table, n_components, np.random.default_rng(0))
+        _, sigma, V = leading_svd(table, n_components)
         X, Y = np.zeros((table.shape[0], n_components)), V * np.sqrt(sigma)
         work, objectives = Filled(table), [np.inf]
         while len(objectives) <= self.max_iter:

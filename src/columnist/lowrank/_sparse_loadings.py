@@ -13,9 +13,8 @@ from columnist.data._parameters import FINITE, Number, StrOptions, checked
 from columnist.data._validation import feature_names, random_generator, resolve_size
 from columnist.linalg._prox import row_norms
 from columnist.lowrank._base import LowRankModel, check_rank, ranking, read_table
-from columnist.lowrank._exact import fit_exactly
 from columnist.lowrank._factors import Factors
-from columnist.lowrank._solve import SOLVERS, Solver
+from columnist.lowrank._solve import SOLVERS, Solver, fit_exactly
 from columnist.lowrank._table import Table
 
 __all__ = ["SparseLoadings", "alpha_max"]

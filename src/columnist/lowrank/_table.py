@@ -9,7 +9,7 @@ single precision is widened block by block.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -21,7 +21,7 @@ from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
 from columnist.linalg._sketch import randomized_range
 
-__all__ = ["Table", "as_table", "leading_svd", "small_row_blocks"]
+__all__ = ["Filled", "Table", "as_table", "leading_svd", "small_row_blocks"]
 
 # Entries within this and its inverse need no scaling.
 _SAFE = 1e70
@@ -179,9 +179,7 @@ def _median_of_observed(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
     return medians
 
 
-def leading_svd(
-    table: Table, rank: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def leading_svd(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The ``rank`` leading singular triplets U, sigma, V; missing entries count as zero.
 
     Parameters
@@ -190,8 +188,6 @@ def leading_svd(
         Data.
     rank : int
         Number of triplets, at most min(n, p).
-    rng : numpy.random.Generator
-        Start of the iteration for a large table; the result does not depend on it.
 
     Returns
     -------
@@ -217,9 +213,37 @@ def leading_svd(
         dtype=np.float64,
     )
     if rank >= least // 2:  # a basis of the whole range is hardly larger than the answer
-        Q = randomized_range(operator, least, rng=rng)
+        Q = randomized_range(operator, least, rng=np.random.default_rng(0))
         V, sigma, Wt = scipy.linalg.svd(table.cross(Q), full_matrices=False, check_finite=False)
         return Q @ Wt[:rank].T, sigma[:rank], V[:, :rank]
-    U, sigma, Vt = svds(operator, k=rank, v0=rng.standard_normal(least))
+    U, sigma, Vt = svds(operator, k=rank, v0=np.random.default_rng(0).standard_normal(least))
     order = np.argsort(-sigma)
     return U[:, order], sigma[order], Vt[order].T
+
+
+class Filled:
+    """A copy of a table with missing entries, filled anew whenever the model moves.
+
+    The squared error of the filled table is that over the entries that are there, at the point it
+    was filled at, and no smaller elsewhere. A step that lowers the one lowers the other.
+
+    Attributes
+    ----------
+    table : Table
+        Without missing entries; its values change with :meth:`follow`.
+    """
+
+    def __init__(self, table: Table):
+        assert table.missing is not None  # else there is nothing to fill
+        self.holes = table.missing
+        self.table = replace(table, values=table.values.copy(), missing=None)
+
+    def follow(self, X: np.ndarray, Y: np.ndarray) -> float:
+        """Fill with XY'; the squared error over the entries that are there."""
+        total = 0.0
+        for rows, values in self.table.blocks():
+            model = X[rows] @ Y.T
+            np.copyto(values, model, where=self.holes[rows])
+            model -= values
+            total += float(np.vdot(model, model))
+        return total

@@ -1,7 +1,11 @@
 """How good a selection or a prediction is."""
 
-from columnist.metrics._accuracy import AccuracyBySize, aggregated_accuracy, paired_t_test
-from columnist.metrics._hamming import hamming_loss
+from columnist.metrics._accuracy import (
+    AccuracyBySize,
+    aggregated_accuracy,
+    hamming_loss,
+    paired_t_test,
+)
 from columnist.metrics._neighbours import neighbour_jaccard
 from columnist.metrics._reconstruction import reconstruction_error
 from columnist.metrics._redundancy import redundancy_rate

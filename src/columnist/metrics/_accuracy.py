@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 import scipy.stats
+import sklearn.metrics
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.pipeline import make_pipeline
@@ -23,7 +24,7 @@ from sklearn.utils.validation import (
 from columnist.data._parameters import Integer
 from columnist.data._validation import resolve_columns
 
-__all__ = ["AccuracyBySize", "aggregated_accuracy", "paired_t_test"]
+__all__ = ["AccuracyBySize", "aggregated_accuracy", "hamming_loss", "paired_t_test"]
 
 # Differences that vary by less than this share of their size are equal.
 _EQUAL = 1e-12
@@ -217,3 +218,31 @@ def _selections(selector, ranking, X, y, sizes) -> Iterator[np.ndarray]:
 
 def _fitted(selector, size: int, X, y):
     return clone(selector).set_params(n_features_to_select=int(size)).fit(X, y)
+
+
+def hamming_loss(y_true, y_pred) -> float:
+    """Share of labels that are predicted wrongly, over samples *and* labels.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
+        Zeros and ones, one column per label; for vectors of classes this is the share of wrong
+        ones.
+
+    Returns
+    -------
+    float
+        Between 0 (all right) and 1.
+
+    See Also
+    --------
+    sklearn.metrics.hamming_loss : The same, with sample weights.
+
+    Examples
+    --------
+    >>> from columnist.metrics import hamming_loss
+    >>> hamming_loss([[1, 0, 1], [0, 0, 1]], [[1, 1, 1], [0, 0, 0]])
+    0.3333333333333333
+    """
+    y_true, y_pred = (y if sp.issparse(y) else np.asarray(y) for y in (y_true, y_pred))
+    return float(sklearn.metrics.hamming_loss(y_true, y_pred))

@@ -8,11 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from columnist.criteria import Criterion, get_criterion
-from columnist.data._matrices import Matrices
+from columnist.data import matrices_of
 from columnist.data._parameters import Integer, checked
-from columnist.data._target import resolve_target
 from columnist.data._validation import resolve_columns
-from columnist.linalg._passes import merge_repeats
 
 __all__ = ["reconstruction_error"]
 
@@ -68,8 +66,7 @@ def reconstruction_error(
     names = getattr(X, "columns", None)
     X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], input_name="X")
     columns = resolve_columns("columns", columns, X.shape[1], names)
-    Y = None if y is None else resolve_target(y, X.shape[0])
-    matrices = Matrices(merge_repeats(X), Y, center=centering == "mean")
+    matrices = matrices_of(X, y, target=y is not None, center=centering == "mean")
     error = matrices.error(columns, criterion, n_components)
     if not relative:
         return error

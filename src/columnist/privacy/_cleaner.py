@@ -459,7 +459,8 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.predictor is None
+        to_fit = is_model(self.predictor) and is_unfitted(self.predictor)
+        tags.target_tags.required = self.predictor is None or to_fit
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -37,6 +37,7 @@ __all__ = [
     "CenteredPCA",
     "Found",
     "RowRemovalPCA",
+    "WholeRowsPCA",
     "most_outlying",
     "resolve_components",
     "resolve_outliers",
@@ -66,7 +67,7 @@ class BaseRobustPCA(
     """PCA of the rows that are left when outliers are removed.
 
     A subclass has a parameter ``cutoff`` ("cross-fitted" or "classical") and defines
-    :meth:`_find`, or :meth:`_find_rows` if it works block by block.
+    :meth:`_find_rows`.
 
     A row is an inlier if its score distance (within the subspace, in standard deviations) and
     its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
@@ -126,17 +127,9 @@ class BaseRobustPCA(
         """Whether :meth:`_find_rows` can do what the parameters ask for block by block."""
         return False
 
+    @abstractmethod
     def _find_rows(self, data: RowData) -> Found:
         """Rows to remove and the subspace of the others."""
-        outliers, subspace = self._find(data.array())
-        return Found(np.sort(outliers), subspace)
-
-    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
-        """The same for all rows in one array.
-
-        The entries of X can be squared and summed safely.
-        """
-        raise NotImplementedError
 
     def _store(self, data: RowData, found: Found) -> None:
         subspace = found.subspace
@@ -304,7 +297,22 @@ class BaseRobustPCA(
         return self.n_components_
 
 
-class CenteredPCA(BaseRobustPCA):
+class WholeRowsPCA(BaseRobustPCA):
+    """A robust PCA whose method needs all rows in one array: a subclass defines :meth:`_find`."""
+
+    def _find_rows(self, data: RowData) -> Found:
+        outliers, subspace = self._find(data.array())
+        return Found(np.sort(outliers), subspace)
+
+    @abstractmethod
+    def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        """Rows to remove and the subspace of the others.
+
+        The entries of X can be squared and summed safely.
+        """
+
+
+class CenteredPCA(WholeRowsPCA):
     """A robust PCA whose method does not centre by itself.
 
     It has the parameters ``centering`` and ``location``, the centre that rows are rated from while

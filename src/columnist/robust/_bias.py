@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.data._parameters import Number
-from columnist.robust._base import BaseRobustPCA
+from columnist.robust._base import WholeRowsPCA
 from columnist.robust._subspace import Subspace, principal_axes
 
 __all__ = ["BiasCentered"]
@@ -17,7 +17,7 @@ __all__ = ["BiasCentered"]
 _IGNORED = 1e-6
 
 
-class BiasCentered(BaseRobustPCA):
+class BiasCentered(WholeRowsPCA):
     r"""Centre an uncentred robust PCA by a constant feature [1]_.
 
     Every row gets one more entry, the same large :math:`b = \gamma \|X\|_F`, and the wrapped

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from columnist.data._parameters import Flag, Integer, Number
 from columnist.data._validation import random_generator
 from columnist.linalg._rounding import EPS, rank_floor
-from columnist.robust._base import BaseRobustPCA, resolve_components
+from columnist.robust._base import WholeRowsPCA, resolve_components
 from columnist.robust._cutoffs import COVERAGE, classical_cutoffs
 from columnist.robust._mcd import Scatter, mcd, subset_size, univariate_mcd
 from columnist.robust._subspace import Subspace, fit_subspace, fix_signs, row_norms
@@ -21,7 +21,7 @@ _FEW = 10
 _FLAT = 1e-12
 
 
-class ROBPCA(BaseRobustPCA):
+class ROBPCA(WholeRowsPCA):
     """Robust PCA after Hubert, Rousseeuw and Vanden Branden [1]_.
 
     Rows are rated by their largest outlyingness over directions through two of them; the

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.data._parameters import Number
-from columnist.robust._base import BaseRobustPCA, resolve_components, resolve_outliers
+from columnist.robust._base import WholeRowsPCA, resolve_components, resolve_outliers
 from columnist.robust._cutoffs import Cutoffs
 from columnist.robust._removal import remove_rows
 from columnist.robust._row_data import Measured, RowData
@@ -15,7 +15,7 @@ from columnist.robust._subspace import Subspace, fit_subspace, rounding_size
 __all__ = ["SchattenPCA", "apparent_rank"]
 
 
-class SchattenPCA(BaseRobustPCA):
+class SchattenPCA(WholeRowsPCA):
     r"""Remove rows one by one until the others are of low rank, then PCA [1]_.
 
     At each step goes the row without which

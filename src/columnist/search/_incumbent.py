@@ -21,16 +21,14 @@ __all__ = ["exchange", "greedy", "incumbents", "prefer_smaller"]
 def _first_best(errors: np.ndarray) -> int:
     """Index of the smallest error, the first one among near ties."""
     best = errors.min()
-    return int(np.flatnonzero(errors <= best + TIE * abs(best))[0])
+    return int(np.argmax(errors <= best + TIE * abs(best)))
 
 
-def _without(items: np.ndarray, taken: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Ascending items that are not taken."""
-    keep = np.ones(len(items), dtype=bool)
-    if len(items):
-        places = np.minimum(np.searchsorted(items, taken), len(items) - 1)
-        keep[places[items[places] == taken]] = False
-    return items[keep]
+def _without(items: np.ndarray, taken: Sequence[int] | np.ndarray, n: int) -> np.ndarray:
+    """Items that are not taken, all of them below n."""
+    free = np.ones(n, dtype=bool)
+    free[taken] = False
+    return items[free[items]]
 
 
 def greedy(
@@ -46,17 +44,16 @@ def greedy(
     """
     chosen = [int(i) for i in chosen]
     left = np.sort(np.asarray(candidates, dtype=np.int32))
-    order, seconds = left, 0.0
+    seconds, errors = 0.0, np.zeros(len(left))
     while len(chosen) < problem.size:
         started = time.perf_counter()
         if expired(deadline - seconds):  # the next step takes as long as the last one
+            order = left[np.argsort(errors, kind="stable")]
             return chosen + [int(i) for i in order[: problem.size - len(chosen)]]
         errors = problem.completion_errors(np.asarray(chosen, dtype=np.int32), left)
         at = _first_best(errors)
         chosen.append(int(left[at]))
-        order = left[np.argsort(errors, kind="stable")]
-        order = order[order != left[at]]
-        left = np.delete(left, at)
+        left, errors = np.delete(left, at), np.delete(errors, at)
         seconds = time.perf_counter() - started
     return chosen
 
@@ -71,12 +68,15 @@ def exchange(
 ) -> list[int]:
     """Replace one item by the best other one, until no single exchange improves.
 
-    Items of ``fixed`` stay. The result is never worse than ``subset``.
+    Items of ``fixed`` stay. The result is never worse than ``subset``, as far as the problem's
+    estimates tell.
     """
     subset = [int(i) for i in subset]
-    error = problem.value(subset)
+    value = getattr(problem, "estimate", problem.value)
+    error = value(subset)
     movable = [i for i in range(len(subset)) if subset[i] not in set(fixed)]
     allowed = np.sort(np.asarray(candidates, dtype=np.int32))
+    n = 1 + max([*subset, int(allowed.max(initial=0))])
     stale, seconds = 0, 0.0
     while movable and stale < len(movable):
         position = movable.pop(0)
@@ -85,15 +85,15 @@ def exchange(
         if expired(deadline - seconds):
             break
         rest = np.array(subset[:position] + subset[position + 1 :], dtype=np.int32)
-        others = _without(allowed, rest)
+        others = _without(allowed, rest, n)
         errors = problem.completion_errors(rest, others)
         at = _first_best(errors)
         stale += 1
         if errors[at] < error - TIE * abs(error):
             trial = [*subset[:position], int(others[at]), *subset[position + 1 :]]
-            exact = problem.value(trial)
-            if exact < error:
-                subset, error, stale = trial, exact, 0
+            measured = value(trial)
+            if measured < error:
+                subset, error, stale = trial, measured, 0
         seconds = time.perf_counter() - started
     return subset
 
@@ -124,11 +124,12 @@ def prefer_smaller(
     error = problem.value(subset)
     size = above(error, getattr(problem, "least", -np.inf))
     allowed = np.sort(np.asarray(candidates, dtype=np.int32))
+    n = 1 + max([*subset, int(allowed.max(initial=0))])
     for item in list(subset):
         if item in set(fixed) or expired(deadline):
             continue
         rest = [i for i in subset if i != item]
-        smaller = _without(allowed[allowed < item], rest)
+        smaller = _without(allowed[allowed < item], rest, n)
         if smaller.size == 0:
             continue
         errors = problem.completion_errors(np.array(rest, dtype=np.int32), smaller)

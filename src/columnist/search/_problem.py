@@ -16,7 +16,8 @@ A problem may also offer
 * ``interval(subset, limit=inf)``: two numbers between which the error of a complete choice lies,
   whatever rounding does; how far apart does not matter if both are at least ``limit``. Without it
   ``value`` is taken to be exact;
-* ``least``, an error that no choice can be below.
+* ``least``, an error that no choice can be below;
+* ``estimate(subset)``, an error of a complete choice that is good enough to look for better ones.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.data._parameters import Number
 from columnist.data._validation import random_generator
 from columnist.selection._base import FastSelector

@@ -10,12 +10,8 @@ import numpy as np
 
 from columnist._selector import BaseSelector
 from columnist.criteria import Criterion, Frobenius
-from columnist.data._blocks import RowBlocks, has_target
-from columnist.data._matrices import Matrices, gathered, in_memory
-from columnist.data._target import resolve_target
-from columnist.data._validation import open_data, read_data, resolve_size
-from columnist.linalg._column_parts import ColumnParts
-from columnist.linalg._passes import merge_repeats
+from columnist.data import Matrices, is_target_given, open_matrices, uses_target
+from columnist.data._validation import resolve_size
 
 __all__ = ["FastSelector"]
 
@@ -26,6 +22,9 @@ class FastSelector(BaseSelector):
     A subclass defines :meth:`_select`; one that can approximate y also has a parameter
     ``target`` ("auto", "X" or "y").
     """
+
+    # Whether fit cannot do without a target.
+    _needs_target = False
 
     def fit(self, X, y=None):
         """Select columns of X.
@@ -55,44 +54,37 @@ class FastSelector(BaseSelector):
         self._check_parameters()
         matrices = self._matrices(X, y)
         size = self._size(matrices.n_features)
-        balanced, *scales = matrices.balanced()
-        if scales == [1.0, 1.0]:
-            matrices = balanced  # and nobody needs to look at the entries again
         with matrices.threads():
-            self.selected_ = np.asarray(self._select(balanced, size), dtype=np.intp)
+            self.selected_ = np.asarray(self._select(matrices, size), dtype=np.intp)
         return matrices, size
 
     @abstractmethod
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        """Columns in order of selection, at least one and at most ``size``.
-
-        The entries of ``matrices`` can be squared and summed safely.
-        """
+        """Columns in order of selection, at least one and at most ``size``."""
 
     def _size(self, n_features: int) -> Any:
         return resolve_size(self.n_features_to_select, n_features)
 
-    def _uses_target(self, y) -> bool:
+    def _uses_target(self, X, y) -> bool:
         """Whether ``fit(X, y)`` approximates y and not X."""
-        target = getattr(self, "target", "X")
-        if target == "y" and y is None:
-            raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
-        return y is not None and target != "X"
+        if not self._needs_target:
+            return uses_target(getattr(self, "target", "X"), X, y)
+        if not is_target_given(X, y):
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        return True
 
-    def _matrices(self, X, y) -> Matrices:
-        """Check the data and settle the target."""
-        uses_y = self._uses_target(X if has_target(X) else y)
-        center = getattr(self, "centering", "none") == "mean"
-        if isinstance(X, ColumnParts):  # as a stage of another selector, which has checked them
-            self.n_features_in_ = X.shape[1]
-            X = X if self._on_passes() else gathered(X)
-            return Matrices(X, resolve_target(y, X.shape[0]) if uses_y else None, center=center)
-        read = read_data if self._needs_rows() else open_data
-        X = read(self, X, accept_sparse="csc", dtype=[np.float64, np.float32])
-        if isinstance(X, RowBlocks):
-            return Matrices.of_blocks(X, y, center=center, target=uses_y, passes=self._on_passes())
-        Y = resolve_target(in_memory(y), X.shape[0]) if uses_y else None
-        return Matrices(merge_repeats(X), Y, center=center)
+    def _matrices(self, X, y, **how) -> Matrices:
+        """Check the data and settle the target; ``how`` they are opened otherwise."""
+        asked = {
+            "target": self._uses_target(X, y),
+            "center": getattr(self, "centering", "none") == "mean",
+            "passes": self._on_passes(),
+            "rows": self._needs_rows(),
+            "accept_sparse": "csc",
+        }
+        return open_matrices(self, X, y, **{**asked, **how})
 
     def _needs_rows(self) -> bool:
         """Whether the selection depends on more than inner products of columns."""
@@ -117,6 +109,11 @@ class FastSelector(BaseSelector):
     def _keep_error(self, error: float, total: float) -> None:
         self.error_ = error
         self.relative_error_ = error / total if total > 0.0 else 0.0
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_target
+        return tags
 
     def _warn_if_short(self, found: int, size: int) -> None:
         if found < size:

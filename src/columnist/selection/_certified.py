@@ -2,56 +2,41 @@
 
 from __future__ import annotations
 
-import time
-import warnings
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._selector import BaseSelector
 from columnist.criteria import Criterion, is_frobenius
-from columnist.data._blocks import RowBlocks, has_target
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices, open_matrices, open_rows, uses_target
 from columnist.data._parameters import Integer, Number, StrOptions
-from columnist.data._target import as_target
 from columnist.data._validation import (
     check_room,
     feature_names,
-    open_data,
     random_generator,
-    read_data,
     resolve_columns,
     resolve_constraints,
     resolve_size,
 )
-from columnist.linalg._passes import merge_repeats
 from columnist.search._certificate import Certificate, warn_unless_optimal
-from columnist.search._interrupts import at_once, expired, keeps_answer, raise_pending
+from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
-from columnist.selection._choose import choose
-from columnist.selection._columns import column_problem, forward_order
-from columnist.selection._duplicates import distinct_columns
+from columnist.selection._columns import column_problem
 from columnist.selection._rebuild import Rebuild, rebuild
+from columnist.selection._sizes import Sizes
 from columnist.selection._solution import Solution
 from columnist.selection._task import (
     Options,
     Outcome,
+    choose,
     confirmed_error,
-    total_error,
-    unsearched,
 )
 
 __all__ = ["ColumnSelector"]
-
-
-# Operations from which errors of a path are computed together once its time is over.
-_LONG_WORK = 1e9
 
 
 class ColumnSelector(BaseSelector):
@@ -274,37 +259,23 @@ class ColumnSelector(BaseSelector):
     def _prepare(self, X, y) -> tuple[Matrices, Options]:
         """Check parameters and data, and settle the target."""
         options = self._options()
-        gram = self.input == "gram"
-        given = y is not None or has_target(X)
-        if self.target == "y" and not given:
-            raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
-        uses_y = given and self.target in ("auto", "y")
-        read = read_data if gram else open_data
-        X = read(self, X, accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64)
-        names = getattr(self, "feature_names_in_", None)
-        options = replace(options, names=None if names is None else tuple(map(str, names)))
-        if not isinstance(X, RowBlocks):
-            return self._matrices(X, y, uses_y), options
-        center, started = self.centering == "mean", time.perf_counter()
-        with at_once():
-            matrices = Matrices.of_blocks(X, y, center=center, target=uses_y)
-        # The limit is for the search: a pass may take longer than that.
-        spent = time.perf_counter() - started
-        return matrices, replace(
-            options, workers=X.workers(), deadline=options.deadline + spent, preparation=spent
-        )
-
-    def _matrices(self, X, y, uses_y: bool) -> Matrices:
-        """Data that were checked by themselves."""
-        gram = self.input == "gram"
+        gram, uses_y = self.input == "gram", uses_target(self.target, X, y)
         if gram:
-            _check_gram(X, uses_y, self.centering)
-        Y, kind, _ = as_target(y, X.shape[0]) if uses_y else (None, None, None)
-        X = merge_repeats(X)
-        if sp.issparse(X) and X.nnz == 0:
-            X = X.toarray() if X.shape[0] * X.shape[1] < 10**7 else X
-        center = self.centering == "mean"
-        return Matrices(X, Y, gram=gram, center=center, target_kind=kind)
+            _check_gram_use(uses_y, self.centering)
+        with at_once():
+            matrices = open_matrices(
+                self, X, y, target=uses_y, center=self.centering == "mean", gram=gram,
+                accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64,
+            )  # fmt: skip
+        names = getattr(self, "feature_names_in_", None)
+        return matrices, replace(
+            options,
+            names=None if names is None else tuple(map(str, names)),
+            workers=matrices.workers,
+            # The limit is for the search: a pass may take longer than that.
+            deadline=options.deadline + matrices.preparation,
+            preparation=matrices.preparation,
+        )
 
     def _constraints(self, n_features: int, options: Options, matrices: Matrices):
         names = getattr(self, "feature_names_in_", None)
@@ -327,45 +298,10 @@ class ColumnSelector(BaseSelector):
         if self.tol is None:
             raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
         available = matrices.n_features - len(exclude)
-        low = max(1, len(include))
-        if available < low:
+        if available < max(1, len(include)):
             raise ValueError("Nothing to select: exclude names every column.")
         reduced = self._reduce(matrices, available)
-        limit = self.tol * total_error(matrices, reduced, options)
-        order = _reaching(matrices, reduced, options, include, exclude, limit)
-        distinct = _distinct(matrices, reduced, include, exclude)
-        proven, size = True, low
-        while True:
-            late = expired(options.deadline)
-            last = late or size >= len(order)
-            proven &= not (late and size < len(order))  # sizes that nobody looked at
-            size = max(size, len(order)) if late else size
-            if last or not _impossible(reduced, options, size, limit):
-                step = _until_impossible(options, limit, last=last)
-                outcome = choose(
-                    matrices, reduced, size, step, include, exclude, quiet=True,
-                    start=[order[:size]], distinct=distinct,
-                )  # fmt: skip
-                certificate = outcome.certificate
-                if certificate.error <= limit or size >= available:
-                    break
-                proven &= certificate.lower_bound > limit
-            proven &= not late
-            size += 1
-        if certificate.error > limit:
-            warnings.warn(
-                f"No selection reaches tol={self.tol:g}; all {available} columns are selected.",
-                UserWarning,
-                stacklevel=4,
-            )
-        elif not proven:
-            warnings.warn(
-                f"{size} columns reach tol={self.tol:g}, but the time limit left open whether "
-                "fewer do.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return outcome
+        return Sizes(matrices, reduced, options, include, exclude).fewest(self.tol)
 
     def _store(self, matrices: Matrices, options: Options, outcome: Outcome) -> None:
         error, subset = outcome.solutions[0]
@@ -418,48 +354,9 @@ class ColumnSelector(BaseSelector):
         Integer(1).check("max_features", max_features)
         check_room(max_features, include, exclude, matrices.n_features)
         with matrices.threads():
-            return self._sizes(matrices, options, max_features, include, exclude), options.names
-
-    def _sizes(self, matrices: Matrices, options: Options, max_features, include, exclude):
-        reduced = self._reduce(matrices, max_features)
-        order = _order(matrices, reduced, include, exclude, max_features, options.deadline)
-        distinct = _distinct(matrices, reduced, include, exclude)
-        outcomes: list[Outcome] = []
-        errors: np.ndarray | None = None
-        late = 0.0  # seconds that the last size took beyond its share, to confirm what it found
-        for size in range(max(1, len(include)), max_features + 1):
-            now = time.perf_counter()
-            share = now + max((options.deadline - now) / (max_features + 1 - size) - late, 0.0)
-            known: list[Sequence[int]] = [order[:size]]
-            if now < options.deadline:
-                known += [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
-            late_now = share <= now or expired(share)
-            if late_now and options.exhaustive and options.n_solutions == 1:
-                if errors is None:
-                    errors = self._errors_along(matrices, options, order)
-                error = None if errors is None else float(errors[size])
-                outcome = unsearched(matrices, reduced, options, order[:size], include, error)
-                if outcomes and set(last := outcomes[-1].solutions[0][1]) != set(order[: size - 1]):
-                    # A larger choice is no worse than a smaller one.
-                    more = [*last, next(column for column in order if column not in last)]
-                    other = unsearched(matrices, reduced, options, more, include)
-                    outcome = min(outcome, other, key=lambda one: one.solutions[0])
-            else:
-                step = replace(options, deadline=share)
-                outcome = choose(
-                    matrices, reduced, size, step, include, exclude,
-                    quiet=True, start=known, distinct=distinct,
-                )  # fmt: skip
-            outcomes.append(outcome)
-            late = max(time.perf_counter() - share, 0.0) if np.isfinite(share) else 0.0
-        return outcomes
-
-    def _errors_along(self, matrices: Matrices, options: Options, order) -> np.ndarray | None:
-        """Errors of the beginnings of an order together, where one by one is long work."""
-        m, n = matrices.target.shape
-        one_by_one = float(m) * n * len(order) ** 2 > _LONG_WORK
-        plain = is_frobenius(options.criterion) and options.n_components == 0
-        return matrices.errors_along(order) if one_by_one and plain and not matrices.gram else None
+            reduced = self._reduce(matrices, max_features)
+            sizes = Sizes(matrices, reduced, options, include, exclude)
+            return sizes.up_to(max_features), options.names
 
     # -- use ----------------------------------------------------------------------
 
@@ -481,10 +378,8 @@ class ColumnSelector(BaseSelector):
         check_is_fitted(self)
         if not self._extracts():
             return super().transform(X)
-        X = open_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
-        if isinstance(X, RowBlocks):
-            return X.map(self._extract, len(self.selected_) + len(self.components_))
-        return self._extract(X)
+        rows = open_rows(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
+        return rows.map(self._extract, len(self.selected_) + len(self.components_))
 
     def _extract(self, X) -> np.ndarray:
         """Selected columns and extracted features of checked data."""
@@ -539,67 +434,6 @@ class ColumnSelector(BaseSelector):
         return tags
 
 
-def _order(matrices: Matrices, reduced, chosen, exclude, size: int, deadline: float) -> list[int]:
-    """Forward selection: a first choice of every size, and a cheap one."""
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*chosen, *exclude])
-    return forward_order(reduced, chosen, allowed, size, deadline)
-
-
-def _distinct(matrices: Matrices, reduced, include, exclude) -> np.ndarray:
-    """Columns that may be added, but for copies and zeros."""
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
-    return distinct_columns(reduced.columns, allowed, matrices.X)
-
-
-def _reaching(matrices, reduced, options: Options, include, exclude, limit) -> list[int]:
-    """Forward selection, no longer than it takes to reach the limit."""
-    shortest, available = max(1, len(include)), matrices.n_features - len(exclude)
-    if reduced.exact and not exclude:  # more columns than dimensions explain nothing more
-        available = min(available, max(reduced.rank, shortest))
-    longest, order = min(max(16, shortest), available), list(include)
-
-    def reaches(size: int) -> bool:
-        problem = column_problem(
-            reduced, size, criterion=options.criterion, n_components=options.n_components
-        )
-        return problem.value(order[:size]) <= limit
-
-    while True:
-        order = _order(matrices, reduced, order, exclude, longest, options.deadline)
-        if longest == available or reaches(longest):
-            sizes = list(range(shortest, longest + 1))
-            if expired(options.deadline):  # a rough answer: three sizes are looked at
-                sizes = sizes[:: -max(len(sizes) // 8, 1)][::-1]
-            return order[: sizes[min(bisect_left(sizes, True, key=reaches), len(sizes) - 1)]]
-        shortest, longest = longest + 1, min(2 * longest, available)
-
-
-def _impossible(reduced, options: Options, size: int, limit: float) -> bool:
-    """Whether no choice of this size reaches the limit, as the bound of the root tells."""
-    problem = column_problem(
-        reduced, size, criterion=options.criterion, n_components=options.n_components
-    )
-    return problem.root_bounds()[0] > limit
-
-
-def _until_impossible(options: Options, limit: float, *, last: bool) -> Options:
-    """Options that stop a size once no selection of it can reach the limit.
-
-    A size also leaves half of the time to the larger ones; the last one is what is returned,
-    whatever it reaches.
-    """
-    user = options.callback
-
-    def callback(progress: Progress) -> bool:
-        stop = user is not None and bool(user(progress))
-        return stop or progress.bound > limit
-
-    if last:
-        return options
-    now = time.perf_counter()
-    return replace(options, callback=callback, deadline=now + (options.deadline - now) / 2)
-
-
 def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:
     fits = is_frobenius(options.criterion) and options.n_components == 0
     if not (fits and matrices.Y is None and not exclude):
@@ -609,12 +443,8 @@ def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:
         )
 
 
-def _check_gram(G: np.ndarray, uses_y: bool, centering: str) -> None:
+def _check_gram_use(uses_y: bool, centering: str) -> None:
     if uses_y:
         raise ValueError("input='gram' has no rows to match y with: use target='X'.")
     if centering != "none":
         raise ValueError("input='gram' cannot be centred afterwards: pass a covariance matrix.")
-    if G.shape[0] != G.shape[1]:
-        raise ValueError(f"input='gram' needs a square matrix; got shape {G.shape}.")
-    if not np.allclose(G, G.T, rtol=1e-8, atol=1e-10 * np.abs(G).max(initial=0.0)):
-        raise ValueError("input='gram' needs a symmetric matrix.")

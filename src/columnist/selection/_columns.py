@@ -26,7 +26,12 @@ import numpy as np
 from columnist.criteria import Criterion, is_frobenius
 from columnist.linalg import _rounding as rounding
 from columnist.linalg._reduce import Reduced
-from columnist.linalg._residual import Basis, graded_basis, singular_values_outside
+from columnist.linalg._residual import (
+    Basis,
+    complete_basis,
+    graded_basis,
+    singular_values_outside,
+)
 from columnist.linalg._secular import downdated_eigenvalues
 from columnist.search._downdates import Downdates, Moment, best_goals, complete_goal
 from columnist.search._incumbent import exchange, greedy
@@ -123,10 +128,13 @@ class _Columns:
         self.criterion, self.n_components = criterion, n_components
         self.n_items, self.exact = reduced.n_items, reduced.exact
         self.include = np.array(sorted(include), dtype=np.int32)
-        everything = np.arange(self.n_items) if candidates is None else np.asarray(candidates)
-        self.candidates = np.setdiff1d(everything, self.include).astype(np.int32)
+        free = np.full(self.n_items, candidates is None)
+        free[[] if candidates is None else candidates] = True
+        free[self.include] = False
+        self.candidates = np.flatnonzero(free).astype(np.int32)
         self.target = np.sqrt(reduced.weights)
         self._evaluate: Callable[..., tuple[float, float]] | None = evaluate
+        self._known: dict[tuple[int, ...], tuple[float, float]] = {}
         self.least = float(criterion.value(np.zeros(1)))
 
     @cached_property
@@ -175,9 +183,26 @@ class _Columns:
         low, high = self.interval(subset)
         return low if low == high else low + 0.5 * (high - low)
 
+    def estimate(self, subset: Sequence[int]) -> float:
+        """Error of a complete choice from the reduced columns, unless rounding shows in it."""
+        if not self.exact:
+            return self.value(subset)
+        low, high = self._reduced_interval(sorted(subset))
+        shows = high - low > rounding.VISIBLE * rounding.above(low, self.least)
+        return self.value(subset) if shows else low + 0.5 * (high - low)
+
     def interval(self, subset: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
         """Where the error of a complete choice lies: by QR of its reduced columns, and from the
-        data where that is not sharp enough."""
+        data where that is not sharp enough. What is known for good is remembered."""
+        subset = tuple(sorted(subset))
+        if subset in self._known:
+            return self._known[subset]
+        ends = self._measured(subset, limit)
+        if ends[0] < limit:
+            self._known[subset] = ends
+        return ends
+
+    def _measured(self, subset: tuple[int, ...], limit: float) -> tuple[float, float]:
         if self._evaluate is not None and not self.exact:
             return self._evaluate(subset, limit)
         low, high = self._reduced_interval(subset)
@@ -216,7 +241,7 @@ class _Columns:
         columns, weights = self.reduced.columns, self.reduced.weights
         Q, growth, doubtful = self._basis(chosen)
         if Q.shape[1]:
-            complement = np.linalg.qr(Q, mode="complete")[0][:, Q.shape[1] :]
+            complement = complete_basis(Q)[0][:, Q.shape[1] :]
             lam, V = np.linalg.eigh((complement.T * weights) @ complement)
             basis = complement @ V[:, ::-1]
             lam = np.maximum(lam[::-1], 0.0)
@@ -288,8 +313,8 @@ class FrobeniusColumns(_Columns):
         table of all exchanges.
         """
         if self.reduced.columns.size * self.size < _TABLE:
+            # Exchanges are soon done: only what they end with is worth measuring.
             subset = greedy(self, chosen, candidates, deadline=deadline)
-            yield subset
             yield exchange(self, subset, chosen, candidates, deadline=deadline)
             return
         columns, weights = self.reduced.columns, self.reduced.weights
@@ -370,6 +395,8 @@ class FrobeniusColumns(_Columns):
 
     def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
         """Complete sets from the items added to ``chosen``."""
+        if not len(items):
+            return []
         base = tuple(chosen.tolist())
         pairs = zip(errors.tolist(), items.tolist(), strict=True)
         return [(self.unit * error, (*base, *row)) for error, row in pairs]
@@ -410,12 +437,14 @@ class InvariantColumns(_Columns, Downdates):
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Forward selection under the Frobenius norm, which is soon there; then under the
         criterion itself, and exchanges."""
-        if self.reduced.columns.size * self.size >= _TABLE:
+        large = self.reduced.columns.size * self.size >= _TABLE
+        if large:
             yield forward_order(self.reduced, chosen, candidates, self.size, deadline)
             if expired(deadline - self.cost()):
                 return
         subset = greedy(self, chosen, candidates, deadline=deadline)
-        yield subset
+        if large:
+            yield subset
         yield exchange(self, subset, chosen, candidates, deadline=deadline)
 
     def cost(self) -> float:
@@ -471,8 +500,7 @@ class Residual(Moment):
 
         Directions that are nothing but rounding only make the span larger than it is.
         """
-        Q, R = np.linalg.qr(self.units[kept].T, mode="complete")
-        heights = np.abs(np.diag(R))
+        Q, heights = complete_basis(self.units[kept].T)
         heights = heights[heights > rounding.DEPENDENT]
         own = float(self.grown[kept].max(initial=1.0))
         return Q, own / float(heights.min(initial=1.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -46,14 +47,20 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
     filled = allowed[lengths > 0.0]
     units = columns[filled] / lengths[lengths > 0.0, None]
     # Copies agree, up to sign, in any projection: only neighbours are looked at.
-    probe = units @ np.random.default_rng(0).standard_normal((columns.shape[1], 2))
+    probe = units @ _directions(columns.shape[1])
     projection = probe[:, 1] * np.where(probe[:, 0] < 0.0, -1.0, 1.0)
     order = np.argsort(projection, kind="stable")
     close = np.diff(projection[order]) <= 10 * _PARALLEL
     suspects = np.zeros(len(filled), dtype=bool)
     suspects[order[1:][close]] = suspects[order[:-1][close]] = True
     copies = _later_copies(X, filled[suspects])
-    return np.setdiff1d(filled, copies)
+    return np.setdiff1d(filled, copies) if copies else filled
+
+
+@lru_cache(maxsize=16)
+def _directions(r: int) -> np.ndarray:
+    """Two random directions, the same ones every time."""
+    return np.random.default_rng(0).standard_normal((r, 2))
 
 
 def _later_copies(X, which: np.ndarray) -> list[int]:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.criteria import Criterion, get_criterion, is_frobenius
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.data._parameters import Integer, Other, StrOptions
 from columnist.data._validation import check_room, resolve_columns, resolve_constraints
 from columnist.linalg._reduce import Reduced
@@ -146,8 +146,8 @@ class ExchangeSelector(FastSelector):
     def _criterion(self) -> Criterion:
         return get_criterion(self.criterion)
 
-    def _matrices(self, X, y) -> Matrices:
-        matrices = super()._matrices(X, y)
+    def _matrices(self, X, y, **how) -> Matrices:
+        matrices = super()._matrices(X, y, **how)
         n, names = matrices.n_features, getattr(self, "feature_names_in_", None)
         size = self._size(n)
         self._fixed = resolve_constraints(self.include, self.exclude, n, names)

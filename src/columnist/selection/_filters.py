@@ -7,11 +7,9 @@ from abc import abstractmethod
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data._blocks import RowBlocks, has_target
-from columnist.data._matrices import Matrices, in_memory
-from columnist.data._target import as_target, open_target
-from columnist.data._validation import open_data
-from columnist.linalg._column_parts import ColumnParts, Visit
+from columnist.data import Matrices, RowBlocks
+from columnist.data._target import open_target
+from columnist.linalg._column_parts import ColumnParts, Visit, visiting
 from columnist.linalg._passes import centered_norms, column_blocks, columns_of, cross, squared_norms
 from columnist.linalg._ties import ranked
 from columnist.selection._base import FastSelector
@@ -25,6 +23,8 @@ _CONSTANT = 100 * np.finfo(np.float64).eps
 
 class _Filter(FastSelector):
     """Scores columns against y and keeps the best."""
+
+    _needs_target = True
 
     @abstractmethod
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
@@ -44,18 +44,6 @@ class _Filter(FastSelector):
 
     def _on_passes(self) -> bool:
         return True
-
-    def _uses_target(self, y) -> bool:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        return True
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 class CorrelationFilter(_Filter):
@@ -109,20 +97,9 @@ class CorrelationFilter(_Filter):
     def __init__(self, n_features_to_select: int | float | None = None):
         self.n_features_to_select = n_features_to_select
 
-    def _matrices(self, X, y) -> Matrices:
-        self._uses_target(X if has_target(X) else y)
-        X = open_data(
-            self,
-            X,
-            accept_sparse="csc",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
-        if isinstance(X, RowBlocks):
-            return Matrices.of_blocks(
-                X, y, center=True, target=True, passes=True, open_y=_open_one_target
-            )
-        return Matrices(X, _one_target(y, X.shape[0]), center=True)
+    def _matrices(self, X, y, **how) -> Matrices:
+        how = {"center": True, "open_y": _open_one_target, "ensure_min_samples": 2, **how}
+        return super()._matrices(X, y, **how)
 
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
         assert matrices.Y is not None  # this filter asks for a target
@@ -198,27 +175,21 @@ class MatchingFilter(_Filter):
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         super()._store(matrices, selected)
-        self.scores_ *= matrices.balanced()[0].unit ** 2
+        self.scores_ *= matrices.unit**2
 
 
-def _one_target(y, n_samples: int) -> np.ndarray:
-    """y as one column of numbers; two classes of text become 0 and 1."""
-    target = as_target(in_memory(y), n_samples)
-    if target.classes is not None:
-        return _as_numbers(target.matrix, target.classes)
-    if target.matrix.shape[1] != 1:
-        raise _too_wide(f"shape {target.matrix.shape}")
-    return target.matrix
-
-
-def _open_one_target(y, X: RowBlocks):
-    """The same for an X in blocks of rows: the target, and what reads a part of it."""
+def _open_one_target(y, X):
+    """y as one column of numbers: the target, and what reads a part of it."""
     along, read = open_target(y, X)
     if read.classes is not None:
         return along, _OneColumn(read)
-    width = along.n_features if isinstance(along, RowBlocks) else along.shape[1]
-    if width != 1:
-        raise _too_wide(f"{width} columns")
+    in_blocks = isinstance(along, RowBlocks)
+    if (along.n_features if in_blocks else along.shape[1]) != 1:
+        extent = f"{along.n_features} columns" if in_blocks else f"shape {along.shape}"
+        raise ValueError(
+            f"CorrelationFilter needs one target; y has {extent}. Use MatchingFilter for several "
+            "targets."
+        )
     return along, read
 
 
@@ -234,13 +205,6 @@ def _as_numbers(indicator: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return indicator[:, -1:]
 
 
-def _too_wide(extent: str) -> ValueError:
-    return ValueError(
-        f"CorrelationFilter needs one target; y has {extent}. Use MatchingFilter for "
-        "several targets."
-    )
-
-
 class _OneColumn:
     """Reads a part of y as one column of numbers."""
 
@@ -251,13 +215,16 @@ class _OneColumn:
         return _as_numbers(self.read(y), self.read.classes)
 
 
+def _matching_of_parts(function, X: ColumnParts, *args, **options) -> np.ndarray:
+    return X.spread(X.collect(Visit(function, *args, **options)), fill=np.nan)
+
+
+@visiting(_matching_of_parts)
 def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
     """``||Y'x||^2 / ||x||^2`` of every column; with ``center``, x without its mean.
 
     Y has its means removed already then, so that those of a sparse X need not be.
     """
-    if isinstance(X, ColumnParts):
-        return X.spread(X.collect(Visit(_matching, Y, center=center)), fill=np.nan)
     scores = np.full(X.shape[1], np.nan)
     lengths = squared_norms(X)
     height = Y.shape[1] if sp.issparse(X) else sum(Y.shape)

@@ -9,16 +9,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.criteria import Criterion, get_criterion, is_frobenius
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.data._parameters import Integer, Number
 from columnist.data._validation import check_room, resolve_constraints, resolve_size
-from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._passes import columns_of
 from columnist.selection._base import FastSelector
-from columnist.selection._forward_gram import GramForward
 from columnist.selection._forward_powers import BlockForward
-from columnist.selection._forward_spectrum import SpectrumForward
-from columnist.selection._forward_target import TargetForward
+from columnist.selection._forward_states import GramForward, SpectrumForward, TargetForward
 from columnist.selection._forward_wide import WideForward
 
 __all__ = ["ForwardSelector"]
@@ -246,7 +243,7 @@ def _state(matrices: Matrices, size: int, criterion: Criterion, degree: int):
         return SpectrumForward(matrices.reduce("exact", size, None), size, criterion)
     if Y is not None:
         return TargetForward(X, Y, size, center=center)
-    if not isinstance(X, ColumnParts) and n <= (_GRAM_SIDE if n <= m else _GRAM_SIDE_WIDE):
+    if matrices.is_here and n <= (_GRAM_SIDE if n <= m else _GRAM_SIDE_WIDE):
         return GramForward(X, size, center=center)
     return WideForward(X, size, center=center)
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._column_parts import ColumnParts, visiting
 from columnist.linalg._passes import apply, cross, gram, kernel_product
 from columnist.linalg._second_moment import kernel_blocks
 from columnist.selection._rrqr import column_squares, triangle
@@ -80,6 +80,26 @@ def leverage_scores(X, rank: int, rng: np.random.Generator) -> tuple[np.ndarray,
     return vectors.leverages(), len(vectors.values)
 
 
+def _of_parts(function, X: ColumnParts, rank: int | None, rng) -> RightVectors:
+    """:func:`right_vectors` of a matrix that is kept elsewhere."""
+    wide = X.shape[0] <= X.shape[1]
+    if X.shape[0] * X.shape[1] <= _BLOCK:
+        return function(X.gather(), rank, rng)
+    if rank is not None and min(X.shape) > _EXACT_SIDE:
+        product = kernel_product if wide else _gram_product
+        values, basis = _settled(X, product, X.shape[0 if wide else 1], rank, rng)
+    elif not wide:  # few columns: no reason to leave them where they are
+        return function(X.gather(), rank, rng)
+    elif X.is_sparse:
+        kernel = np.vstack([block for _, block in kernel_blocks(X)])
+        values, basis = _descending(*np.linalg.eigh(kernel), max(X.shape))
+    else:
+        factor = X.fold(_transposed_triangle, _merged_triangles)
+        values, basis = _from_triangle(factor.T, max(X.shape))
+    return _leading(values, basis, rank, X)
+
+
+@visiting(_of_parts)
 def right_vectors(X, rank: int | None, rng: np.random.Generator | None) -> RightVectors:
     """The leading ``rank`` right singular vectors; all of them, exactly, if ``rank`` is None.
 
@@ -98,12 +118,7 @@ def right_vectors(X, rank: int | None, rng: np.random.Generator | None) -> Right
         Randomness of the iteration; not used with ``rank=None``.
     """
     m, n = X.shape
-    if isinstance(X, ColumnParts) and m * n <= _BLOCK:
-        X = X.gather()
-    if sp.issparse(X) and m * n <= _BLOCK:
-        X = X.toarray()
-    if isinstance(X, ColumnParts):
-        return _of_parts(X, rank, rng)
+    X = X.toarray() if sp.issparse(X) and m * n <= _BLOCK else X
     side = X if m <= n else X.T
     if rank is not None and min(m, n) > _EXACT_SIDE:
         assert rng is not None  # as the docstring asks
@@ -120,23 +135,6 @@ def _leading(values, basis, rank: int | None, X) -> RightVectors:
     values, basis = values[:rank], basis[:, : len(values[:rank])]
     wide = X.shape[0] <= X.shape[1]
     return RightVectors(values, X, (basis / values).T) if wide else RightVectors(values, basis.T)
-
-
-def _of_parts(X: ColumnParts, rank: int | None, rng) -> RightVectors:
-    """The same as :func:`right_vectors` for a matrix that is kept elsewhere."""
-    wide = X.shape[0] <= X.shape[1]
-    if rank is not None and min(X.shape) > _EXACT_SIDE:
-        product = kernel_product if wide else _gram_product
-        values, basis = _settled(X, product, X.shape[0 if wide else 1], rank, rng)
-    elif not wide:  # few columns: no reason to leave them where they are
-        return right_vectors(X.gather(), rank, rng)
-    elif X.is_sparse:
-        kernel = np.vstack([block for _, block in kernel_blocks(X)])
-        values, basis = _descending(*np.linalg.eigh(kernel), max(X.shape))
-    else:
-        factor = X.fold(_transposed_triangle, _merged_triangles)
-        values, basis = _from_triangle(factor.T, max(X.shape))
-    return _leading(values, basis, rank, X)
 
 
 def _transposed_triangle(part: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.criteria import Criterion, get_criterion
-from columnist.data._matrices import in_memory
+from columnist.data import in_memory
 from columnist.data._parameters import Integer, ParameterChecks
 from columnist.data._validation import check_room, read_data, resolve_constraints
 from columnist.linalg._passes import columns_of

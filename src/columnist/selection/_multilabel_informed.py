@@ -12,7 +12,7 @@ from scipy.sparse.linalg import splu
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.data._parameters import Integer, Number
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms
@@ -160,7 +160,7 @@ class MultiLabelInformedSelector(RowSparseSelector):
 
     def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
         X, Y = matrices.X, matrices.Y
-        x_scale, y_scale = self._scales
+        x_scale, y_scale = matrices.x_scale, matrices.y_scale
         assert Y is not None  # this selector asks for a target
         run = _Alternation(
             X,

@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.linalg.lapack import dgeqp3, dtrtrs
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.linalg._passes import centered_norms, squared_norms, without_means
 from columnist.linalg._rounding import CONSTANT
 
 __all__ = ["Rebuild", "rebuild"]
+
+# Work space of LAPACK per column: blocks of its usual size.
+_WORK = 64
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ class Rebuild:
 
 def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Rebuild:
     """Everything a fitted selector tells beside its proof. No input validation."""
-    balanced, x_scale, y_scale = matrices.balanced()
-    result = _rebuild(balanced, np.asarray(subset, dtype=np.intp), n_components)
-    coef, intercept = result.coef * (y_scale / x_scale), result.intercept * y_scale
+    result = _rebuild(matrices, np.asarray(subset, dtype=np.intp), n_components)
+    coef = result.coef * (matrices.y_scale / matrices.x_scale)
+    intercept = result.intercept * matrices.y_scale
     if matrices.removed is not None:
         x_means, target_means = matrices.removed
         intercept += target_means - x_means[list(subset)] @ coef
@@ -102,12 +106,15 @@ def _least_squares(kept, gram, cross) -> np.ndarray:
         inverse = np.linalg.pinv(gram / units / units[:, None], hermitian=True, rcond=1e-12)
         return inverse @ (cross / units[:, None]) / units[:, None]
     units = _units(np.abs(kept).max(axis=0, initial=0.0))
-    R, order = scipy.linalg.qr(kept / units, mode="r", pivoting=True, check_finite=False)
+    # LAPACK's own routines: in a small fit their wrappers are a good part of the time.
+    R, places, _, _, _ = dgeqp3(kept / units, lwork=_WORK * (len(units) + 1))
     heights, cross = np.abs(np.diag(R)), cross / units[:, None]
     rank = int((heights > 1e-12 * heights.max(initial=0.0)).sum())
     coef = np.zeros_like(cross)
-    top = scipy.linalg.solve_triangular(R[:rank, :rank], cross[order[:rank]], trans="T")
-    coef[order[:rank]] = scipy.linalg.solve_triangular(R[:rank, :rank], top)
+    if rank:
+        order = places[:rank] - 1
+        top = dtrtrs(R[:rank, :rank], cross[order], trans=1)[0]
+        coef[order] = dtrtrs(R[:rank, :rank], top)[0]
     return coef / units[:, None]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.data._parameters import Number
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import apply, columns_of, cross, gram
@@ -135,7 +135,7 @@ class RobustL21Selector(RowSparseSelector):
     def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
         X, Y = matrices.X, matrices.Y
         assert Y is not None  # this selector asks for a target
-        x_scale, y_scale = self._scales
+        x_scale, y_scale = matrices.x_scale, matrices.y_scale
         solver = _Splitting(X, Y, self._penalty(x_scale))
         while not solver.within(self.tol) and solver.n_iter < self.max_iter:
             solver.step(last=solver.n_iter + 1 == self.max_iter)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.linalg._prox import row_norms
 from columnist.linalg._ties import ranked
 from columnist.selection._base import FastSelector
@@ -37,11 +37,12 @@ class RowSparseSelector(FastSelector):
     A subclass defines :meth:`_fit_coefficients` and names its penalty parameter.
     """
 
+    _needs_target = True
     _penalty_name: str
 
     @abstractmethod
     def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
-        """Solve for data that were divided by ``_scales``, the scales of X and y."""
+        """Solve; penalties have units of the data, which were divided by their scales."""
 
     def _penalty(self, *units: float) -> float:
         """The penalty for data that were divided so that its unit is the product of these."""
@@ -54,7 +55,7 @@ class RowSparseSelector(FastSelector):
         W, pull = self._fit_coefficients(matrices)
         # How copies of a column share its coefficients is left open by the problem.
         W = shared_by_copies(matrices.X, W)
-        x_scale, y_scale = self._scales
+        x_scale, y_scale = matrices.x_scale, matrices.y_scale
         norms = row_norms(W)
         self.coef_ = W / x_scale * y_scale
         self.scores_ = norms / x_scale * y_scale
@@ -62,22 +63,8 @@ class RowSparseSelector(FastSelector):
         kept = best[norms[best] > 0.0]
         return kept if len(kept) else ranked(pull)[:1]
 
-    def _matrices(self, X, y) -> Matrices:
-        matrices = super()._matrices(X, y)
-        balanced, *scales = matrices.balanced()
-        # Penalties have units of the data, so whoever solves must know how these are scaled.
-        self._scales = scales
-        return balanced if scales == [1.0, 1.0] else matrices
-
     def _needs_rows(self) -> bool:
         return True  # for norms of single rows, or their neighbours
-
-    def _uses_target(self, y) -> bool:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        return True
 
     def _warn_if_short(self, found: int, size: int) -> None:
         if found < size:
@@ -92,6 +79,5 @@ class RowSparseSelector(FastSelector):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags

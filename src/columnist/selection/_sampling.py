@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
 from columnist.data._validation import random_generator
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import squared_norms

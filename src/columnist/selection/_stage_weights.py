@@ -16,17 +16,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import nnls
 
-from columnist.linalg._column_parts import ColumnParts, Visit, total
+from columnist.linalg._column_parts import summed
 from columnist.linalg._passes import (
     column_blocks,
     columns_of,
     energies_along,
     kernel_product,
     squared_norms,
+    without_empty,
 )
 from columnist.linalg._residual import DEPENDENT, blocked_energy, chosen_basis
 from columnist.linalg._second_moment import (
-    filled_columns,
     kernel_blocks,
     kernel_cost,
     squared_kernel_norm,
@@ -156,11 +156,10 @@ def _kernel(X) -> np.ndarray:
     return np.vstack([block for _, block in kernel_blocks(X)])
 
 
+@summed  # S is made dense where the parts of Y are
 def _energies(Y, S) -> np.ndarray:
     """Squared lengths of Y's for every column s: one pass over Y if S fits into 256 MB."""
-    if isinstance(Y, ColumnParts):  # S is made dense where the parts are
-        return Y.fold(Visit(_energies, S), total)
-    Y = filled_columns(Y)
+    _, Y = without_empty(Y)
     width = max(1, _DENSE_ENTRIES // S.shape[0])
     starts = range(0, S.shape[1], width)
     # Stored by rows: a product with a sparse Y would copy anything else.

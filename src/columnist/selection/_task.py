@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from columnist.data._matrices import Matrices
+from columnist.data import Matrices
+from columnist.linalg._passes import others
 from columnist.linalg._reduce import Reduced
+from columnist.linalg._residual import graded_basis
 from columnist.linalg._rounding import agrees, is_trusted
 from columnist.search._certificate import Certificate
 from columnist.search._engine import search
@@ -21,7 +25,7 @@ from columnist.search._workers import current_workers
 from columnist.selection._columns import InvariantColumns, column_problem
 from columnist.selection._duplicates import distinct_columns
 
-__all__ = ["Options", "Outcome", "confirmed_error", "solve", "total_error"]
+__all__ = ["Options", "Outcome", "choose", "confirmed_error", "solve", "total_error"]
 
 
 @dataclass(frozen=True)
@@ -57,16 +61,16 @@ def solve(
 
     ``distinct`` are the allowed columns but for copies and zeros, if that is known already.
     """
-    allowed = np.setdiff1d(np.arange(matrices.n_features), [*include, *exclude])
+    allowed = others(matrices.n_features, [*include, *exclude])
     candidates = allowed
     if options.n_solutions == 1:
         if distinct is None:
             distinct = distinct_columns(reduced.columns, allowed, matrices.X)
         candidates = distinct if len(distinct) >= size - len(include) else allowed
+    interval = _interval(matrices, options)
     problem = column_problem(
         reduced, size, criterion=options.criterion, n_components=options.n_components,
-        include=include, candidates=candidates,
-        evaluate=_interval(matrices, options),
+        include=include, candidates=candidates, evaluate=interval,
     )  # fmt: skip
     log = SolverLog(options.verbose)
     result = search(
@@ -82,7 +86,7 @@ def solve(
     for error, subset in result.solutions:
         # Out of time, what the search knows of the runners-up has to do.
         if not solutions or not expired(options.deadline):
-            error = confirmed_error(matrices, options, subset, error)
+            error = confirmed_error(matrices, options, subset, error, interval)
         solutions.append((error, subset))
     outcome = _outcome(matrices, reduced, options, result, sorted(solutions))
     log.message(repr(outcome.certificate))
@@ -121,7 +125,7 @@ def _interval(matrices: Matrices, options: Options) -> Callable[..., tuple[float
     known: dict[tuple[int, ...], tuple[float, float]] = {}
 
     def interval(subset: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
-        subset = tuple(subset)
+        subset = tuple(sorted(subset))
         if subset in known:
             return known[subset]
         ends = matrices.interval(subset, options.criterion, options.n_components, limit)
@@ -143,9 +147,18 @@ def _outcome(matrices, reduced, options, result: SearchResult, solutions) -> Out
     return Outcome(solutions, certificate, total_error(matrices, reduced, options))
 
 
-def confirmed_error(matrices: Matrices, options: Options, subset, found: float) -> float:
-    """Error of a choice from the data, whatever the search has ``found`` it to be."""
-    low, high = matrices.interval(subset, options.criterion, options.n_components)
+def confirmed_error(
+    matrices: Matrices,
+    options: Options,
+    subset,
+    found: float,
+    interval: Callable[..., tuple[float, float]] | None = None,
+) -> float:
+    """Error of a choice from the data, whatever the search has ``found`` it to be.
+
+    ``interval`` is where the search asked the data, if it did.
+    """
+    low, high = (interval or _interval(matrices, options))(subset)
     if is_trusted(low, high, float(options.criterion.value(np.zeros(1)))):
         return low + 0.5 * (high - low)
     if matrices.gram:
@@ -158,3 +171,64 @@ def total_error(matrices: Matrices, reduced: Reduced, options: Options) -> float
     if reduced.exact:
         return float(options.criterion.value(reduced.scale * np.sqrt(reduced.weights)))
     return matrices.error([], options.criterion, 0)
+
+
+def choose(
+    matrices, reduced, size, options, include, exclude, *, quiet=False, start=(), distinct=None
+) -> Outcome:
+    """Solve for one size; where the columns run out of rank, fill up with the first ones.
+
+    A pool is searched at its full size, so that the sets that explain less than everything stand
+    in it where they belong. ``quiet`` leaves out the warning about the rank; ``start`` holds known
+    selections; ``distinct`` is as in :func:`columnist.selection._task.solve`. No input validation.
+    """
+    allowed = others(matrices.n_features, [*include, *exclude])
+    enough = _useful_size(reduced, size, include, allowed)
+    if enough < size and not quiet:
+        warnings.warn(
+            f"{enough} columns explain everything that {size} could: the others are filled up "
+            "with the first columns left.",
+            UserWarning,
+            stacklevel=4,
+        )
+    solved = partial(
+        solve, matrices, reduced, options=options, include=include, exclude=exclude,
+        distinct=distinct,
+    )  # fmt: skip
+    if enough == size or options.n_solutions > 1:
+        return solved(size, start=start)
+    outcome = solved(enough)
+    return _fill_up(outcome, size, allowed, matrices, options)
+
+
+def _useful_size(reduced, size, include, allowed) -> int:
+    usable = np.concatenate([np.asarray(include, dtype=np.intp), allowed])
+    rank = reduced.rank if len(usable) == reduced.n_items else _rank(reduced, usable)
+    useless = len(include) - _rank(reduced, include)
+    return max(min(size, rank + useless), len(include), 1)
+
+
+def _rank(reduced, chosen) -> int:
+    """How many of the columns are independent; all of them where that is in doubt."""
+    lengths = np.linalg.norm(reduced.columns, axis=1)
+    basis = graded_basis(reduced.columns, chosen, lengths, reduced.power)
+    return len(chosen) if basis.doubtful else basis.Q.shape[1]
+
+
+def _fill_up(outcome: Outcome, size, allowed, matrices, options) -> Outcome:
+    """The best set filled up to ``size``: if it leaves nothing that any columns could explain, the
+    others add nothing; if the search had to stop before, they may."""
+    error, subset = outcome.solutions[0]
+    spare = [int(i) for i in allowed if i not in set(subset)]
+    filled = tuple(sorted([*subset, *spare[: size - len(subset)]]))
+    certificate = outcome.certificate
+    if certificate.status != "optimal":
+        error = min(error, confirmed_error(matrices, options, filled, error))
+    certificate = replace(
+        certificate,
+        error=error,
+        lower_bound=min(certificate.lower_bound, error),
+        selection=filled,
+        names=options.names and tuple(options.names[i] for i in filled),
+    )
+    return replace(outcome, solutions=[(error, filled)], certificate=certificate)

@@ -12,11 +12,9 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from columnist.criteria import Frobenius
-from columnist.data._blocks import has_target, open_blocks
-from columnist.data._matrices import Matrices, gathered, in_memory
+from columnist.data import Matrices, in_memory
 from columnist.data._parameters import Methods, Number, StrOptions
 from columnist.data._validation import resolve_size
-from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._passes import columns_of, take_columns
 from columnist.linalg._residual import chosen_basis
 from columnist.selection._algebraic import StrongRRQRSelector
@@ -210,11 +208,10 @@ class TwoStageSelector(FastSelector):
         self
         """
         self._check_parameters()
-        y = y if has_target(X) or self._uses_target(y) else None
-        in_blocks = open_blocks(X) is not None and not self._needs_rows()
-        y = y if in_blocks else in_memory(y)
+        y = y if self._uses_target(X, y) else None
         matrices = self._matrices(X, y)
-        y = matrices.Y if in_blocks else y
+        # Stages that see other rows than these get a target of these.
+        y = matrices.Y if matrices.sample or not matrices.is_here else in_memory(y)
         size = self._size(matrices.n_features)
         with matrices.threads():
             selected = self._select(matrices, size, y)
@@ -236,19 +233,18 @@ class TwoStageSelector(FastSelector):
         return resolve_size(value, n_features) if half or isinstance(value, numbers.Real) else None
 
     def _select(self, matrices: Matrices, size: int | None, y=None) -> np.ndarray:
-        balanced, x_scale, y_scale = matrices.balanced()
         supervised = _uses_y(self.second, y)
-        self._find_candidates(balanced, size, y)
+        self._find_candidates(matrices, size, y)
         size = size if size is None else min(size, len(self.candidates_))
-        columns = take_columns(balanced.X, self.candidates_)
+        columns = take_columns(matrices.X, self.candidates_)
         if supervised:
             self.weights_, self.n_rounds_ = np.ones(len(self.candidates_)), 1
             picks, errors = self._choose(columns, size, y), StageErrors()
         else:
-            picks, errors = self._choose_weighted(balanced, columns, size)
-            self.weights_ *= y_scale / x_scale
+            picks, errors = self._choose_weighted(matrices, columns, size)
+            self.weights_ *= matrices.y_scale / matrices.x_scale
         with np.errstate(over="ignore"):
-            square = np.float64(balanced.unit) ** 2
+            square = np.float64(matrices.unit) ** 2
             self.weight_error_ = float(square**2 * errors.weights)
             self.second_error_ = float(square * errors.second)
             self.error_bound_ = float(square * errors.bound)
@@ -376,7 +372,7 @@ def _uses_y(stage, y) -> bool:
             )
         return False
     if isinstance(stage, FastSelector):
-        return stage._uses_target(y)
+        return stage._uses_target(None, y)
     known = stage.get_params(deep=False)
     if "target" in known:
         return known["target"] != "X"
@@ -392,8 +388,7 @@ def _fit(stage, X, y):
         if type(stage).fit is FastSelector.fit:
             stage._begin(X, y)  # without its error, which nobody looks at
             return stage
-        if isinstance(X, ColumnParts) and not isinstance(stage, FastSelector):
-            X = gathered(X)
+        X = X if isinstance(stage, FastSelector) else in_memory(X)
         return stage.fit(X) if y is None else stage.fit(X, y)
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from columnist._selector import BaseSelector
-from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.data import in_memory, open_rows
+from columnist.data._blocks import RowBlocks
 from columnist.data._target import resolve_classes
-from columnist.data._validation import open_data, read_data, resolve_size
-from columnist.linalg._passes import merge_repeats
+from columnist.data._validation import resolve_size
 from columnist.linalg._reduce import squaring_scale
 from columnist.linalg._ties import ranked
-from columnist.spectral._block_input import checked_largest, read_target
 
-__all__ = ["RankingSelector", "ScoreSelector", "SpectralBase"]
+__all__ = ["RankingSelector", "ScoreSelector", "SequentialSelector", "SpectralBase"]
 
 
 class SpectralBase(BaseSelector):
@@ -26,43 +24,36 @@ class SpectralBase(BaseSelector):
 
     _needs_classes: ClassVar[bool] = False
     _min_samples: ClassVar[int] = 2
-    # Whether blocks are looked at first: entries may be infinite, or too large to be squared.
+    # Whether rows are looked at first: entries may be infinite, or too large to be squared.
     _looks: ClassVar[bool] = True
 
     def _works_on_blocks(self) -> bool:
         """Whether a collection of blocks is visited where it is, and not gathered."""
         return False
 
-    def _begin(self, X) -> tuple[np.ndarray | sp.csc_matrix | RowBlocks, int]:
-        """Checked data whose entries can be squared safely, and how many features to keep."""
+    def _begin(self, X) -> tuple[Any, int]:
+        """Checked data whose entries can be squared safely, and how many features to keep.
+
+        Blocks of rows, or one array for a selector that does not work on blocks.
+        """
         self._check_parameters()
-        if self._works_on_blocks() and open_blocks(X) is not None:
-            return self._begin_on_blocks(X)
-        X = read_data(
+        on_blocks = self._works_on_blocks()
+        rows = open_rows(
             self,
             X,
+            whole=not on_blocks,
             accept_sparse="csc" if self.__sklearn_tags__().input_tags.sparse else False,
             dtype=[np.float64, np.float32],
             ensure_min_samples=self._min_samples,
         )
-        size = resolve_size(self.n_features_to_select, X.shape[1])
-        self._scale = squaring_scale(X)
-        return merge_repeats(X if self._scale == 1.0 else X / self._scale), size
-
-    def _begin_on_blocks(self, X) -> tuple[RowBlocks, int]:
-        blocks = cast(RowBlocks, open_data(self, X))
-        if blocks.shape[0] < self._min_samples:
-            raise ValueError(
-                f"Found array with {blocks.shape[0]} sample(s) (shape={blocks.shape}) while a "
-                f"minimum of {self._min_samples} is required by {type(self).__name__}."
-            )
-        size = resolve_size(self.n_features_to_select, blocks.shape[1])
+        size = resolve_size(self.n_features_to_select, rows.n_features)
         self._scale = 1.0
-        return self._squarable(blocks) if self._looks else blocks, size
+        rows = self._squarable(rows) if self._looks else rows
+        return (rows if on_blocks else rows.gather()), size
 
     def _squarable(self, X: RowBlocks) -> RowBlocks:
-        """Blocks whose entries are finite and can be squared safely; one pass over them."""
-        self._scale = squaring_scale(np.array(checked_largest(X)))
+        """Rows whose entries are finite and can be squared safely; one pass over them."""
+        self._scale = squaring_scale(np.array(X.largest()))
         return X if self._scale == 1.0 else X.divided(self._scale)
 
     def _similarity_options(self) -> dict:
@@ -137,8 +128,34 @@ class ScoreSelector(RankingSelector):
         self
         """
         X, size = self._begin(X)
-        y = read_target(y)
+        y = in_memory(y)
         if self._needs_classes:
             y = self._classes(y, X.shape[0])
         self._keep(self._raw_scores(X, y), size)
         return self
+
+
+class SequentialSelector(ScoreSelector):
+    """Ranks features by what they add to others, so that no score of their own says the order.
+
+    A subclass defines :meth:`_order`. ``scores_`` then counts the features ranked behind.
+    """
+
+    @abstractmethod
+    def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """All features, best first, and the literature's value of each.
+
+        The value is NaN for a feature that cannot be ranked, and these come last. Arguments as
+        in :meth:`_raw_scores`; only the order of the first ``size`` features matters.
+        """
+
+    def _raw_scores(self, X, y) -> np.ndarray:
+        size = resolve_size(self.n_features_to_select, X.shape[1])
+        self.ranking_, raw = self._order(X, y, size)
+        return raw
+
+    def _keep(self, raw: np.ndarray, size: int) -> None:
+        behind = np.empty(len(raw))
+        behind[self.ranking_] = np.arange(len(raw))[::-1]
+        super()._keep(np.where(np.isnan(raw), np.nan, behind), size)
+        self.raw_scores_ = raw

@@ -67,6 +67,7 @@ class FisherScore(ScoreSelector):
     """
 
     _needs_classes: ClassVar[bool] = True
+    # The pass that sums up the classes looks at all entries.
     _looks: ClassVar[bool] = False
 
     def __init__(self, n_features_to_select: int | float | None = None):
@@ -80,6 +81,6 @@ class FisherScore(ScoreSelector):
             raise ValueError(
                 "Every class in y has one sample: FisherScore needs variation within classes."
             )
-        scatter = class_scatter(X, y)
+        scatter = class_scatter(X, y, look=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             return scatter.between / scatter.within

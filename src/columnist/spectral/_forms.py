@@ -30,8 +30,8 @@ from columnist.spectral._similarity import (
 )
 from columnist.spectral._symmetric import (
     DenseMatrix,
-    DiagonalMatrix,
     LowRankMatrix,
+    SparseMatrix,
     SumMatrix,
     SymmetricMatrix,
     as_symmetric,
@@ -176,7 +176,7 @@ def _trace_ratio_form(X: np.ndarray, y, selector: TraceRatio) -> CommonForm:
         d, volume = graph.degrees, graph.volume
         S = SumMatrix(
             [
-                (1.0 - ratio, DiagonalMatrix(d)),
+                (1.0 - ratio, SparseMatrix.of_diagonal(d)),
                 (-1.0 / volume, LowRankMatrix(d[:, None])),
                 (ratio, graph.similarity),
             ]
@@ -186,7 +186,7 @@ def _trace_ratio_form(X: np.ndarray, y, selector: TraceRatio) -> CommonForm:
             [
                 (1.0 + ratio, fisher_similarity(y)),
                 (-1.0 / n, LowRankMatrix(np.ones((n, 1)))),
-                (-ratio, DiagonalMatrix(np.ones(n))),
+                (-ratio, SparseMatrix.of_diagonal(np.ones(n))),
             ]
         )
     return CommonForm(_unit_centred(X), S)

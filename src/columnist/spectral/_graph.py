@@ -18,15 +18,17 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_consistent_length
 
-from columnist.data._blocks import RowBlocks
+from columnist.data._array_rows import as_rows
 from columnist.data._parameters import Integer
 from columnist.linalg._memory import check_memory
-from columnist.linalg._passes import column_blocks, columns_of, row_blocks
-from columnist.spectral._block_factor import BlockFactor
-from columnist.spectral._block_forms import block_laplacian_forms
-from columnist.spectral._edges import laplacian_forms
-from columnist.spectral._lanczos import largest_eigenpairs, worth_iterating
-from columnist.spectral._symmetric import SparseMatrix, SymmetricMatrix, as_symmetric
+from columnist.spectral._scatter import weighted_sums
+from columnist.spectral._symmetric import (
+    SparseMatrix,
+    SymmetricMatrix,
+    as_symmetric,
+    worth_iterating,
+)
+from columnist.spectral._visits import EdgeVisit, total
 
 __all__ = [
     "Graph",
@@ -106,33 +108,14 @@ class Graph:
         """Dense columns without their means, weighted by the degrees."""
         return part - self.degrees @ part / self.volume
 
-    def energies(self, X) -> np.ndarray:
-        """f'Df of every column f of X."""
-        if sp.issparse(X):
-            return self.degrees @ X.power(2)
-        sums = np.zeros(X.shape[1])
-        for rows in row_blocks(*X.shape):
-            sums += self.degrees[rows] @ np.square(X[rows], dtype=np.float64)
-        return sums
-
     def laplacian_forms(self, X) -> np.ndarray:
         """f'Lf of every column f of X."""
-        if isinstance(X, RowBlocks):
-            return block_laplacian_forms(X, self.similarity, self.degrees)
-        if isinstance(self.similarity, SparseMatrix) and not sp.issparse(X):
-            S = self.similarity.matrix
-            rows = X if X.strides[1] == X.itemsize else np.ascontiguousarray(X)
-            indptr, indices = (part.astype(np.intc, copy=False) for part in (S.indptr, S.indices))
-            return laplacian_forms(indptr, indices, S.data, rows)
-        if sp.issparse(X):
-            return self.energies(X) - self.similarity.forms(X)
-        values = np.empty(X.shape[1])
-        for columns in column_blocks(X.shape[1], X.shape[0]):
-            # Means are invisible to the Laplacian, and nothing cancels without them.
-            part = self.centred(columns_of(X, columns))
-            energy = self.degrees @ np.square(part)
-            values[columns] = energy - np.einsum("ij,ij->j", part, self.similarity.times(part))
-        return values
+        X, S = as_rows(X), self.similarity
+        if isinstance(S, SparseMatrix):
+            return X.fold_links(EdgeVisit(), total, S.upper())
+        # Means are invisible to the Laplacian, and nothing cancels without them.
+        sums = weighted_sums(X, self.degrees)
+        return sums.within - S.forms(X, sums.center())
 
     def eigenpairs(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``count`` smallest eigenpairs of the normalised Laplacian but the trivial one."""
@@ -141,17 +124,7 @@ class Graph:
         if not worth_iterating(self.n, count):
             values, vectors = self.spectrum()
             return values[1 : count + 1], vectors[:, 1 : count + 1]
-        trivial = self.trivial
-        if isinstance(self._normalized, BlockFactor):
-            found = self._normalized.leading(count, trivial)
-            if found is not None:
-                return 1.0 - found[0], found[1]
-
-        def deflated(v):
-            # The trivial pair moves to the far end of the spectrum.
-            return self._normalized.times(v) - _FAR * trivial * (trivial @ v)
-
-        values, vectors = largest_eigenpairs(deflated, self.n, count)
+        values, vectors = self._normalized.leading(count, self.trivial, _FAR)
         return 1.0 - values, vectors
 
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:

@@ -7,16 +7,14 @@ from operator import add
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.spatial.distance import squareform
 
 from columnist.data._parameters import Number, StrOptions
 from columnist.linalg._memory import check_memory
-from columnist.linalg._passes import column_blocks, columns_of
+from columnist.linalg._passes import columns_of
 from columnist.linalg._ties import first_largest, ranked
-from columnist.spectral._base import ScoreSelector
-from columnist.spectral._scatter import column_scatter
-from columnist.spectral._sequential import SequentialSelector
+from columnist.spectral._base import ScoreSelector, SequentialSelector
+from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._similarity import hsic_similarity, resolve_similarity
 from columnist.spectral._symmetric import SymmetricMatrix
 
@@ -138,13 +136,15 @@ class HSIC(SequentialSelector):
 
     def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
         S = hsic_similarity(self._target_kernel(X, y))
-        scatter = column_scatter(X)
+        sums = weighted_sums(X, np.ones(X.shape[0]))
+        scatter = without_rounding(sums.within, sums.lengths)
         varying = scatter > 0.0
         if not varying.any():
             raise ValueError("All features are constant: none depends on anything.")
         squares = np.where(varying & (self.scaling == "unit"), scatter, 1.0)
         if self.kernel == "linear":
-            raw = np.where(varying, _linear_scores(X, S) / squares, np.nan)
+            # Means do not count, and without them less cancels.
+            raw = np.where(varying, S.forms(X, sums.center()) / squares, np.nan)
             return ranked(raw), raw
         check_memory(
             64.0 * S.n**2,
@@ -243,14 +243,3 @@ def _backward(kernels: _GaussianKernels, features) -> tuple[np.ndarray, np.ndarr
         removed.append(worst)
     values[left[0]] = now
     return np.array([*left, *removed[::-1]], dtype=np.intp), values
-
-
-def _linear_scores(X, S: SymmetricMatrix) -> np.ndarray:
-    """f'Sf of every column; its mean does not count, and without it less cancels."""
-    if sp.issparse(X):
-        return S.forms(X)
-    scores = np.empty(X.shape[1])
-    for columns in column_blocks(X.shape[1], X.shape[0]):
-        part = columns_of(X, columns)
-        scores[columns] = S.forms(part - part.mean(axis=0))
-    return scores

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array
 
-from columnist.data._blocks import open_blocks
+from columnist.data import check_rows, in_memory
 from columnist.data._parameters import Number, StrOptions, checked
 from columnist.linalg._passes import apply, by_columns, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms, row_shrink
 from columnist.linalg._reduce import power_of_two
-from columnist.spectral._block_features import equal_products
-from columnist.spectral._block_input import read_target
 from columnist.spectral._l21_coordinate import descend_columns
 from columnist.spectral._l21_newton import optimality
 
@@ -132,13 +130,10 @@ def l21_regression(
 
 
 def _checked(X, Y, start) -> tuple:
-    Y = check_array(read_target(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
+    Y = check_array(in_memory(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
     Y = Y[:, None] if Y.ndim == 1 else Y
-    blocks = open_blocks(X)
-    if blocks is not None:
-        X, Y, _ = equal_products(blocks, Y)
-    X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], input_name="X")
-    check_consistent_length(X, Y)
+    X = check_rows(X, accept_sparse="csc", dtype=[np.float64, np.float32])
+    X, Y, _ = X.few_rows(Y)
     shape = X.shape[1], Y.shape[1]
     if start is None:
         return X, Y, np.zeros(shape)

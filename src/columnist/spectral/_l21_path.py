@@ -23,9 +23,8 @@ import numpy as np
 from columnist.linalg._prox import l21_norm, row_norms
 from columnist.linalg._threads import single_threaded_blas
 from columnist.linalg._ties import TIE, first_largest
+from columnist.spectral._features import ProductsAhead, ScaledColumns
 from columnist.spectral._l21_newton import Curvature, optimality, solve_rows
-from columnist.spectral._products import ProductsAhead
-from columnist.spectral._scaled_columns import ScaledColumns
 
 __all__ = ["Knot", "L21Path", "l21_path"]
 
@@ -116,8 +115,8 @@ def l21_path(F: ScaledColumns, Y: np.ndarray, size: int) -> L21Path:
     Examples
     --------
     >>> import numpy as np
+    >>> from columnist.spectral._features import ScaledColumns
     >>> from columnist.spectral._l21_path import l21_path
-    >>> from columnist.spectral._scaled_columns import ScaledColumns
     >>> path = l21_path(ScaledColumns.plain(np.eye(3)), np.array([[3.0], [1.0], [2.0]]), 2)
     >>> [(knot.alpha, knot.entered) for knot in path.knots]
     [(3.0, (0,)), (2.0, (2,)), (1.0, ())]

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from columnist.data._blocks import RowBlocks
+from columnist.data import in_memory
 from columnist.data._parameters import Flag, StrOptions
 from columnist.data._target import is_classes
-from columnist.linalg._passes import column_blocks
 from columnist.linalg._ties import first_largest, ranked
 from columnist.spectral._base import SpectralBase
-from columnist.spectral._block_features import BlockFeatures, prepare_blocks
-from columnist.spectral._block_input import read_target
-from columnist.spectral._columns import (
-    common_features,
-    prepare_columns,
-    squared_lengths,
-)
+from columnist.spectral._features import Features, ProductsAhead
 from columnist.spectral._forms import CommonForm
-from columnist.spectral._products import ProductsAhead
-from columnist.spectral._scaled_columns import ScaledColumns
 from columnist.spectral._similarity import resolve_similarity
-from columnist.spectral._symmetric import DenseMatrix, LowRankMatrix, SymmetricMatrix
+from columnist.spectral._symmetric import DenseMatrix, SymmetricMatrix
 
 __all__ = ["MCSF"]
 
@@ -118,7 +107,7 @@ class MCSF(SpectralBase):
     array([6, 0, 9])
     """
 
-    # On blocks the pass that prepares features looks at all entries.
+    # The pass that prepares features looks at all entries.
     _looks: ClassVar[bool] = False
 
     _parameter_constraints = {
@@ -165,11 +154,10 @@ class MCSF(SpectralBase):
         self
         """
         X, size = self._begin(X)
-        F, S = self._problem(X, read_target(y))
-        few = F.few if isinstance(F, BlockFeatures) else F
-        squares = squared_lengths(few)
+        F, S = self._problem(X, in_memory(y))
+        squares = F.few.squared_lengths()
         self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
-        kind: Callable[..., Any] = _Incremental if self.form == "incremental" else _Residual
+        kind = _Incremental if self.form == "incremental" else _Residual
         run = kind(F, S, self.factor_)
         self._store(*self._search(run, squares, size), size)
         return self
@@ -194,20 +182,16 @@ class MCSF(SpectralBase):
     def _works_on_blocks(self) -> bool:
         return self.form == "incremental"
 
-    def _problem(self, X, y) -> tuple[ScaledColumns | BlockFeatures, SymmetricMatrix]:
+    def _problem(self, X, y) -> tuple[Features, SymmetricMatrix]:
         """Features and the similarity they should rebuild."""
         similarity = self.similarity
         if isinstance(similarity, CommonForm):
-            return common_features(similarity, X.shape), similarity.similarity
+            return Features.given(similarity.features, X.shape), similarity.similarity
         if isinstance(similarity, str) and similarity == "auto":
             similarity = "fisher" if y is not None and is_classes(y) else "rbf"
-        F: ScaledColumns | BlockFeatures
-        if isinstance(X, RowBlocks):
-            blocks = prepare_blocks(X, self.scaling)
-            F, X, self._scale = blocks, blocks.X, blocks.scale
-        else:
-            F = prepare_columns(X, self.scaling)
-        return F, resolve_similarity(similarity, X, y, **self._similarity_options())
+        F = Features.of(X, self.scaling)
+        self._scale = F.scale
+        return F, resolve_similarity(similarity, F.X, y, **self._similarity_options())
 
     def _store(self, raw, gains, chosen: list[int], size: int) -> None:
         rest = np.ones(len(raw), dtype=bool)
@@ -234,9 +218,9 @@ class MCSF(SpectralBase):
 class _Incremental:
     """f'Rf of all features; a chosen one lowers it by the squares of its products."""
 
-    def __init__(self, F: ScaledColumns | BlockFeatures, S: SymmetricMatrix, factor: float):
-        self.ahead = ProductsAhead(F.few if isinstance(F, BlockFeatures) else F)
-        self.scores = factor * _forms(F, S)
+    def __init__(self, F: Features, S: SymmetricMatrix, factor: float):
+        self.ahead = ProductsAhead(F.few)
+        self.scores = factor * F.forms(S)
 
     def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
         """What a chosen feature takes from the scores; ``likely`` is large for the next ones."""
@@ -246,22 +230,20 @@ class _Incremental:
 class _Residual:
     """f'Rf of all features from the residual R itself, an n x n matrix."""
 
-    def __init__(self, F: ScaledColumns, S: SymmetricMatrix, factor: float):
+    def __init__(self, F: Features, S: SymmetricMatrix, factor: float):
         self.F, self.R = F, factor * S.toarray()
-        self.now = _forms(F, DenseMatrix(self.R))
+        self.now = F.forms(DenseMatrix(self.R))
         self.scores = self.now.copy()
 
     def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
         """What a chosen feature takes from the scores."""
-        f, before = self.F.take(feature), self.now
+        f, before = self.F.few.take(feature), self.now
         self.R -= np.outer(f, f)
-        self.now = _forms(self.F, DenseMatrix(self.R))
+        self.now = self.F.forms(DenseMatrix(self.R))
         return before - self.now
 
 
-def _balance(
-    S: SymmetricMatrix, F: ScaledColumns | BlockFeatures, squares: np.ndarray, size: int
-) -> float:
+def _balance(S: SymmetricMatrix, F: Features, squares: np.ndarray, size: int) -> float:
     """Factor that gives S the trace of ``size`` mean features; 1 if S has no positive trace."""
     trace = float(S.diagonal().sum())
     if F.means is not None:
@@ -270,17 +252,3 @@ def _balance(
     if trace <= _NO_TRACE * np.abs(S.diagonal()).sum() or not len(used):
         return 1.0
     return size * float(used.mean()) / trace
-
-
-def _forms(F: ScaledColumns | BlockFeatures, S: SymmetricMatrix) -> np.ndarray:
-    """f'Sf of every column; through the factor of a low rank, or in blocks of columns."""
-    if isinstance(F, BlockFeatures):
-        return F.forms(S)
-    if isinstance(S, LowRankMatrix) and not sp.issparse(S.factor):
-        along = F.cross(S.factor)
-        return np.einsum("ij,ij->i", along, along if S.core is None else along @ S.core)
-    values = np.empty(F.shape[1])
-    for columns in column_blocks(F.shape[1], F.shape[0]):
-        part = F.take(columns)
-        values[columns] = np.einsum("ij,ij->j", part, S.times(part))
-    return values

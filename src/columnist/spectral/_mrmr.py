@@ -11,8 +11,8 @@ from scipy.special import xlogy
 from columnist.data._parameters import Number, StrOptions
 from columnist.linalg._passes import columns_of, cross
 from columnist.linalg._ties import first_largest, ranked
+from columnist.spectral._base import SequentialSelector
 from columnist.spectral._scatter import class_scatter
-from columnist.spectral._sequential import SequentialSelector
 
 __all__ = ["MRMR"]
 

@@ -9,22 +9,16 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from columnist.data._blocks import RowBlocks
+from columnist.data import in_memory, open_rows
 from columnist.data._parameters import Integer, Other, StrOptions
 from columnist.data._target import is_classes, resolve_target
-from columnist.data._validation import feature_names, open_data
+from columnist.data._validation import feature_names
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
 from columnist.linalg._ties import ranked
 from columnist.spectral._base import SpectralBase
-from columnist.spectral._block_features import prepare_blocks
-from columnist.spectral._block_input import read_target
-from columnist.spectral._columns import (
-    common_features,
-    prepare_columns,
-    squared_lengths,
-)
+from columnist.spectral._features import Features, ScaledColumns
 from columnist.spectral._forms import CommonForm
 from columnist.spectral._l21_newton import optimality
 from columnist.spectral._l21_path import Knot, L21Path, l21_path
@@ -34,7 +28,6 @@ from columnist.spectral._responses import (
     spectral_response,
     svm_response,
 )
-from columnist.spectral._scaled_columns import ScaledColumns
 from columnist.spectral._similarity import resolve_similarity
 
 __all__ = ["MRSF", "PathReport"]
@@ -190,7 +183,7 @@ class MRSF(SpectralBase):
     array([11.382, 11.099, 10.169,  9.901])
     """
 
-    # On blocks the pass that prepares features looks at all entries.
+    # The pass that prepares features looks at all entries.
     _looks: ClassVar[bool] = False
 
     _parameter_constraints = {
@@ -289,7 +282,8 @@ class MRSF(SpectralBase):
         self
         """
         X, size = self._begin(X)
-        F, Y = self._problem(X, read_target(y))
+        features, Y = self._problem(X, in_memory(y))
+        F, self._root, self._scale = features.few, features.root, features.scale
         means = np.zeros(Y.shape[1]) if F.means is None else Y.mean(axis=0)
         unit = power_of_two(Y)
         Y = (Y - means) / unit
@@ -306,27 +300,29 @@ class MRSF(SpectralBase):
                 "the training samples only. Use output='columns'."
             )
 
-    def _problem(self, X, y) -> tuple[ScaledColumns, np.ndarray]:
+    def _problem(self, X, y) -> tuple[Features, np.ndarray]:
         """Features and response."""
         response = self.response
         count = _COMPONENTS if self.n_components is None else self.n_components
-        self._root = 1.0
-        if isinstance(response, CommonForm):
-            F = common_features(response, X.shape)
-            return F, spectral_response(response.similarity, min(count, X.shape[0]))
         count = min(count, X.shape[0])
+        if isinstance(response, CommonForm):
+            features = Features.given(response.features, X.shape)
+            return features, spectral_response(response.similarity, count)
         if isinstance(response, str) and response == "auto":
             response = _automatic(y)
-        Y = self._response(response, X, y, count)
-        if isinstance(X, RowBlocks):
-            return self._problem_of_blocks(X, Y, count)
-        F = prepare_columns(X, self.scaling)
-        return F, pca_response(F, count) if Y is None else Y
+        features = Features.of(X, self.scaling, self._response(response, X, y, count))
+        if features.response is not None:
+            return features, features.response
+        F = features.few
+        Y = pca_response(F, count)
+        # Signs are those of all rows.
+        along = F.cross(Y) / np.square(Y).sum(axis=0)
+        return features, Y * np.sign(features.largest_entries(along))
 
     def _response(self, response, X, y, count: int) -> np.ndarray | None:
         """The response; None for one that is made of the features."""
         if not isinstance(response, str):
-            return _values(read_target(response), X.shape[0], "response")
+            return _values(in_memory(response), X.shape[0], "response")
         if response == "values":
             return _values(y, X.shape[0], "y")
         if response in ("lda", "svm"):
@@ -334,27 +330,16 @@ class MRSF(SpectralBase):
             return lda_response(codes) if response == "lda" else svm_response(codes)
         if response == "pca":
             return None
-        X = self._squarable(X) if isinstance(X, RowBlocks) else X
-        S = resolve_similarity(self.similarity, X, y, **self._similarity_options())
+        S = resolve_similarity(self.similarity, self._squarable(X), y, **self._similarity_options())
         return spectral_response(S, count, centering="mean" if self.scaling == "unit" else "none")
-
-    def _problem_of_blocks(self, X: RowBlocks, Y, count: int) -> tuple[ScaledColumns, np.ndarray]:
-        """The same for a few rows with the inner products of all rows."""
-        features = prepare_blocks(X, self.scaling, Y)
-        self._root, self._scale, F = features.root, features.scale, features.few
-        if features.response is not None:
-            return F, features.response
-        Y = pca_response(F, count)
-        # Signs are those of all rows.
-        return F, Y * np.sign(features.largest_entries(F.cross(Y) / np.square(Y).sum(axis=0)))
 
     def _works_on_blocks(self) -> bool:
         return True
 
     def _store_path(self, F: ScaledColumns, path: L21Path, size: int, unit: float) -> None:
-        scale = self._unit_of(F)
+        scale = self._scale if F.means is None else 1.0  # unit length hides it
         end = path.knots[-1]
-        scores = np.where(squared_lengths(F) > 0.0, path.pulls, np.nan)
+        scores = np.where(F.squared_lengths() > 0.0, path.pulls, np.nan)
         scores[end.rows] = path.entry
         rest = np.ones(len(scores), dtype=bool)
         rest[end.rows] = False
@@ -381,16 +366,11 @@ class MRSF(SpectralBase):
         R = Y - F.take(end.rows) @ end.coef
         violation = optimality(W, F.cross(R), end.alpha) if end.alpha > 0.0 else np.zeros(1)
         self.kkt_ = float(violation.max())
-        self.coef_ = W * (F.scales[:, None] * unit / self._unit_of(F, coef=True))
+        self.coef_ = W * (F.scales[:, None] * unit / self._scale)
         self.intercept_ = means.copy()
         if F.means is not None:
             self.intercept_ -= (F.means * self._scale) @ self.coef_
         self.intercept_ /= self._root
-
-    def _unit_of(self, F: ScaledColumns, *, coef: bool = False) -> float:
-        """What features were divided by: unit length hides it, but coefficients are for X."""
-        from_x = not isinstance(self.response, CommonForm) and (coef or F.means is None)
-        return self._scale if from_x else 1.0
 
     # -- use ------------------------------------------------------------------------
 
@@ -410,13 +390,11 @@ class MRSF(SpectralBase):
         check_is_fitted(self)
         if self.output == "columns":
             return super().transform(X)
-        X = open_data(
+        X = open_rows(
             self, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32]
         )
         extract = _Extract(self.selected_, self.coef_[self.selected_], self.intercept_)
-        if isinstance(X, RowBlocks):
-            return X.map(extract, self.coef_.shape[1])
-        return extract(X)
+        return X.map(extract, self.coef_.shape[1])
 
     def inverse_transform(self, X):
         """Put selected columns back in their places, zeros elsewhere.

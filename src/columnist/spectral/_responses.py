@@ -8,18 +8,13 @@ sparse form of discriminant analysis, of a least squares support vector machine,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import scipy.linalg
 
 from columnist.data._parameters import Integer, checked
 from columnist.data._target import resolve_classes
 from columnist.linalg._passes import column_blocks
-from columnist.spectral._block_factor import BlockFactor
-from columnist.spectral._lanczos import largest_eigenpairs, worth_iterating
-from columnist.spectral._scaled_columns import ScaledColumns
-from columnist.spectral._symmetric import as_symmetric
+from columnist.spectral._features import ScaledColumns
+from columnist.spectral._symmetric import as_symmetric, largest_eigenpairs
 
 __all__ = [
     "lda_response",
@@ -58,16 +53,9 @@ def spectral_response(S, n_components: int, *, centering: str = "none") -> np.nd
            [0., 0.],
            [0., 1.]])
     """
-    S, center = as_symmetric(S), centering == "mean"
-
-    def times(M: np.ndarray) -> np.ndarray:
-        product = S.times(M - M.mean(axis=0) if center else M)
-        return product - product.mean(axis=0) if center else product
-
-    found = None
-    if isinstance(S, BlockFactor):
-        found = S.leading(n_components, np.full(S.n, S.n**-0.5) if center else None)
-    values, vectors = _leading(times, S.n, n_components) if found is None else _signed(*found)
+    S = as_symmetric(S)
+    constant = np.full(S.n, S.n**-0.5) if centering == "mean" else None
+    values, vectors = _positive(*S.leading(n_components, constant))
     if len(values) == 0:
         raise ValueError(
             "The similarity has no positive eigenvalue (beside the constant vector, if features "
@@ -136,7 +124,7 @@ def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from columnist.spectral._scaled_columns import ScaledColumns
+    >>> from columnist.spectral._features import ScaledColumns
     >>> from columnist.spectral._responses import pca_response
     >>> pca_response(ScaledColumns.plain(np.diag([1.0, 3.0])), 1).round(6)
     array([[0.],
@@ -147,7 +135,7 @@ def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
         return F.apply(F.cross(M))
 
     n = F.shape[0]
-    values, vectors = _leading(times, n, n_components, lambda: _kernel(F))
+    values, vectors = _positive(*largest_eigenpairs(times, n, n_components, lambda: _kernel(F)))
     if len(values) == 0:
         raise ValueError("All features are constant: there is no principal component to fit.")
     return vectors * np.sqrt(values)
@@ -167,27 +155,9 @@ def _members(y, caller: str) -> np.ndarray:
     return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 
-def _leading(
-    times: Callable[[np.ndarray], np.ndarray],
-    n: int,
-    count: int,
-    whole: Callable[[], np.ndarray] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Largest positive eigenvalues and their vectors; ``whole`` gives the matrix itself."""
-    if worth_iterating(n, count):
-        values, vectors = largest_eigenpairs(times, n, count)
-    else:
-        matrix = times(np.eye(n)) if whole is None else whole()
-        least = max(n - count, 0)
-        values, vectors = scipy.linalg.eigh(
-            0.5 * (matrix + matrix.T), subset_by_index=[least, n - 1], check_finite=False
-        )
-        values, vectors = values[::-1], vectors[:, ::-1]
-    kept = values > _ZERO * n * max(abs(values[0]), np.finfo(np.float64).tiny)
-    return _signed(values[kept], vectors[:, kept])
-
-
-def _signed(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs whose vectors, of arbitrary sign, have a positive largest entry."""
+def _positive(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs with positive values; the largest entry of every vector is made positive."""
+    kept = values > _ZERO * len(vectors) * max(abs(values[0]), np.finfo(np.float64).tiny)
+    values, vectors = values[kept], vectors[:, kept]
     largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(len(values))]
     return values, vectors * np.where(largest < 0.0, -1.0, 1.0)

@@ -19,12 +19,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from columnist.data._blocks import RowBlocks
-from columnist.linalg._passes import column_blocks, columns_of
-from columnist.spectral._block_visits import block_columns, block_cross
+from columnist.data._array_rows import as_rows
+from columnist.linalg._passes import column_blocks
 from columnist.spectral._gamma import Gamma
 from columnist.spectral._graph import Graph
 from columnist.spectral._scatter import column_scatter, weighted_sums, without_rounding
+from columnist.spectral._visits import cross_rows, dense_columns
 
 __all__ = ["phi1", "phi2", "phi3"]
 
@@ -49,10 +49,8 @@ def phi3(X, graph: Graph, gamma: Gamma, n_clusters: int) -> np.ndarray:
 
 def _energies(X, graph: Graph) -> np.ndarray:
     """f'Df of every column, zero if it is constant."""
-    if isinstance(X, RowBlocks):  # one pass tells both
-        sums = weighted_sums(X, graph.degrees)
-        return np.where(without_rounding(sums.within, sums.lengths) > 0.0, sums.lengths, 0.0)
-    return np.where(column_scatter(X, graph.degrees) > 0.0, graph.energies(X), 0.0)
+    sums = weighted_sums(X, graph.degrees)
+    return np.where(without_rounding(sums.within, sums.lengths) > 0.0, sums.lengths, 0.0)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
@@ -74,12 +72,10 @@ def _frequencies(X, graph: Graph, gamma: Gamma, *, trivial: bool) -> np.ndarray:
 
 def _along(X, graph: Graph, weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Weighted squares of f~'v of every column f, for some vectors v."""
-    if isinstance(X, RowBlocks):
-        along = block_cross(X, np.sqrt(graph.degrees)[:, None] * vectors)
-        return np.square(along) @ weights
-    sums = np.empty(X.shape[1])
-    for columns, part in _weighted_blocks(X, graph):
-        sums[columns] = weights @ np.square(vectors.T @ part)
+    X, sums = as_rows(X), np.zeros(X.shape[1])
+    for some in column_blocks(len(weights), X.shape[1]):
+        along = cross_rows(X, np.sqrt(graph.degrees)[:, None] * vectors[:, some])
+        sums += np.square(along) @ weights[some]
     return sums
 
 
@@ -98,7 +94,6 @@ def _power_forms(X, graph: Graph, power: int) -> np.ndarray:
 
 def _weighted_blocks(X, graph: Graph) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of D^{1/2} X."""
-    roots = np.sqrt(graph.degrees)[:, None]
-    take = block_columns if isinstance(X, RowBlocks) else columns_of
-    for columns in column_blocks(X.shape[1], X.shape[0]):
-        yield columns, roots * take(X, columns)
+    X, roots = as_rows(X), np.sqrt(graph.degrees)[:, None]
+    for columns in column_blocks(*X.shape[::-1]):
+        yield columns, roots * dense_columns(X, columns)

@@ -7,33 +7,33 @@ products and quadratic forms and is n x n in memory only where nothing cheaper s
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_consistent_length
 
+from columnist.data import check_rows, in_memory
+from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
 from columnist.data._parameters import Number, checked
 from columnist.data._target import resolve_classes
 from columnist.linalg._memory import check_memory
-from columnist.spectral._block_factor import BlockFactor, row_lengths
-from columnist.spectral._block_input import checked_blocks, gathered, read_target
-from columnist.spectral._block_kernels import GaussianTile, PowerTile, all_pairs, even_rows
 from columnist.spectral._neighbors import neighbor_distances
 from columnist.spectral._relief import relief_similarity
 from columnist.spectral._symmetric import (
     DenseMatrix,
-    DiagonalMatrix,
     LowRankMatrix,
+    RowProducts,
     SparseMatrix,
     SumMatrix,
     SymmetricMatrix,
     as_symmetric,
 )
+from columnist.spectral._visits import joined, row_lengths
 
 __all__ = [
     "cosine_similarity",
@@ -50,6 +50,7 @@ __all__ = [
 
 # Samples whose distances give the automatic width of an RBF kernel.
 _WIDTH_SAMPLES = 1000
+_GATHER = "Use similarity='knn', which works on blocks, or select rows first."
 
 
 @checked(constant=Number())
@@ -109,10 +110,7 @@ def polynomial_similarity(
     """
     X = _data(X)
     _check_dense("polynomial", X.shape[0])
-    if isinstance(X, RowBlocks):
-        return all_pairs(X, PowerTile(degree, float(scale), float(constant)))
-    products = (X @ X.T).toarray() if sp.issparse(X) else X @ X.T
-    return DenseMatrix((scale * products + constant) ** degree)
+    return _all_pairs(X, _PowerTile(degree, float(scale), float(constant)))
 
 
 @checked()
@@ -143,13 +141,9 @@ def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
     _check_dense("rbf", X.shape[0])
     if width == "auto":
         step = max(1, -(-X.shape[0] // _WIDTH_SAMPLES))
-        taken = even_rows(X, step) if isinstance(X, RowBlocks) else X[::step]
+        taken = _even_rows(X, step)
         width = _typical(pairwise_distances(taken)[np.triu_indices(taken.shape[0], 1)])
-    if isinstance(X, RowBlocks):
-        return all_pairs(X, GaussianTile(float(width)))
-    squares = euclidean_distances(X, squared=True)
-    squares *= -0.5 / float(width) ** 2
-    return DenseMatrix(np.exp(squares, out=squares))
+    return _all_pairs(X, _GaussianTile(float(width)))
 
 
 def cosine_similarity(X) -> SymmetricMatrix:
@@ -172,8 +166,6 @@ def cosine_similarity(X) -> SymmetricMatrix:
            [0.96, 1.  ]])
     """
     X = _data(X)
-    if not isinstance(X, RowBlocks):
-        return linear_similarity(normalize(X))
     lengths = row_lengths(X)
     return _products(X).scaled(np.divide(1.0, lengths, out=np.zeros(X.shape[0]), where=lengths > 0))
 
@@ -214,9 +206,8 @@ def knn_similarity(
     Notes
     -----
     Of a Dask collection all pairs of chunks are visited where they are, and only neighbours and
-    distances come back. Where two samples are equally far, the first one is taken as the
-    neighbour, whatever the chunks are; in memory it may be the other one. A search that is not
-    exact gathers the data.
+    distances come back; a search that is not exact gathers the data. Where two samples are
+    equally far, the first one is taken as the neighbour.
 
     Examples
     --------
@@ -324,7 +315,7 @@ def hsic_similarity(K) -> SymmetricMatrix:
     return SumMatrix(
         [
             (weight, K),
-            (weight, DiagonalMatrix(2.0 / (n - 2) * v - level - own)),
+            (weight, SparseMatrix.of_diagonal(2.0 / (n - 2) * v - level - own)),
             (weight, LowRankMatrix(np.column_stack([np.ones(n), v]), core)),
         ]
     )
@@ -413,7 +404,7 @@ def resolve_similarity(
             "label": lambda: label_similarity(_labels(y, X, "label")),
             "fisher": lambda: fisher_similarity(_labels(y, X, "fisher")),
             "relief": lambda: as_symmetric(
-                relief_similarity(gathered(X), _labels(y, X, "relief"), n_neighbors=n_neighbors)
+                relief_similarity(_gathered(X), _labels(y, X, "relief"), n_neighbors=n_neighbors)
             ),
         }
         if similarity not in named:
@@ -424,7 +415,7 @@ def resolve_similarity(
             )
         return named[similarity]()
     if callable(similarity):
-        similarity = similarity(gathered(X))
+        similarity = similarity(_gathered(X))
     return as_symmetric(similarity, n_samples=X.shape[0])
 
 
@@ -436,23 +427,91 @@ def _labels(y, X, name: str):
 
 
 def _indicator(y) -> np.ndarray:
-    classes, codes = resolve_classes(read_target(y), None, "A similarity of labels")
+    classes, codes = resolve_classes(in_memory(y), None, "A similarity of labels")
     return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 
-def _products(X) -> SymmetricMatrix:
+def _products(X: RowBlocks) -> SymmetricMatrix:
     """Inner products of the rows, in the smaller of two forms."""
     wide = X.shape[1] > X.shape[0]
-    if isinstance(X, RowBlocks):
-        return all_pairs(X, PowerTile()) if wide else BlockFactor(X)
-    return DenseMatrix(X @ X.T) if wide and not sp.issparse(X) else LowRankMatrix(X)
+    return _all_pairs(X, _PowerTile()) if wide and not X.is_sparse else RowProducts(X)
 
 
-def _data(X, dtype=np.float64):
-    blocks = checked_blocks(X)
-    if blocks is not None:
-        return blocks
-    return check_array(X, accept_sparse="csr", dtype=dtype, input_name="X")
+def _data(X, dtype=np.float64) -> RowBlocks:
+    return check_rows(X, accept_sparse="csr", dtype=dtype)
+
+
+def _gathered(X):
+    return as_rows(X).gather(_GATHER)
+
+
+def _all_pairs(X: RowBlocks, visit: Callable) -> DenseMatrix:
+    """The matrix of a function of all pairs of rows."""
+    return DenseMatrix(joined(X.against(visit, _beside)))
+
+
+def _beside(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+
+def _even_rows(X: RowBlocks, step: int):
+    """Every so many-th row."""
+    taken = np.zeros(X.shape[0], dtype=bool)
+    taken[::step] = True
+    parts = X.collect(_some_rows, taken)
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else joined(parts)
+
+
+def _some_rows(X, taken: np.ndarray):
+    X = X.tocsr() if sp.issparse(X) else X
+    return X[taken].astype(np.float64)
+
+
+class _Tile:
+    """A function of the rows of two blocks, as float64."""
+
+    def __call__(self, A, B, i: int, j: int) -> np.ndarray:
+        left = A.astype(np.float64, copy=False)
+        return self.of(
+            left, left if i == j and A.shape == B.shape else B.astype(np.float64, copy=False)
+        )
+
+    @abstractmethod
+    def of(self, A, B) -> np.ndarray:
+        """The tile."""
+
+    def operations(self, A, B, i, j) -> float:
+        """Multiplications of all inner products."""
+        entries = A.nnz / max(A.shape[0], 1) if sp.issparse(A) else A.shape[1]
+        return float(A.shape[0]) * B.shape[0] * entries
+
+
+class _GaussianTile(_Tile):
+    """Gaussian kernel of the rows of two blocks."""
+
+    def __init__(self, width: float):
+        self.width = width
+
+    def of(self, A, B) -> np.ndarray:
+        if not A.shape[0] or not B.shape[0]:
+            return np.empty((A.shape[0], B.shape[0]))
+        squares = euclidean_distances(A, None if A is B else B, squared=True)
+        squares *= -0.5 / self.width**2
+        return np.exp(squares, out=squares)
+
+
+class _PowerTile(_Tile):
+    """Powers of inner products of the rows of two blocks."""
+
+    def __init__(self, degree: int = 1, scale: float = 1.0, constant: float = 0.0):
+        self.degree, self.scale, self.constant = degree, scale, constant
+
+    def of(self, A, B) -> np.ndarray:
+        products = A @ B.T
+        products = products.toarray() if sp.issparse(products) else products
+        if self.scale != 1.0 or self.constant != 0.0:
+            products = self.scale * products + self.constant
+        return products if self.degree == 1 else products**self.degree
 
 
 def _typical(distances: np.ndarray) -> float:

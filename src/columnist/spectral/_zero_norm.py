@@ -14,8 +14,8 @@ from columnist.data._parameters import Number
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import columns_of, cross
 from columnist.linalg._ties import evened, levels
+from columnist.spectral._base import SequentialSelector
 from columnist.spectral._scatter import column_scatter
-from columnist.spectral._sequential import SequentialSelector
 
 __all__ = ["ZeroNormSVM"]
 

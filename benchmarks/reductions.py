@@ -1,4 +1,4 @@
-r"""Reductions over the rows of a collection: what the estimators are made of, for direct use.
+r"""Reductions over the rows of a collection that the scaling benchmark measures.
 
 Every function takes a Dask array or dataframe with any number of rows and a moderate number of
 columns. Blocks are visited where they are, and small results merged in a tree.
@@ -15,10 +15,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 
-from columnist.data._blocks import RowBlocks, open_blocks
-from columnist.data._parameters import Integer, checked
+from columnist.data._parameters import Integer
 from columnist.data._target import open_target
 from columnist.data._validation import random_generator
+from columnist.distributed._running import opened
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "LeastSquares",
     "column_norms",
     "least_squares",
-    "moments",
     "randomized_svd",
     "row_leverages",
     "tall_qr",
@@ -52,33 +51,6 @@ class LeastSquares(NamedTuple):
     residual: np.ndarray
 
 
-def moments(X, y=None) -> Moments:
-    """Count, means and inner products of the columns (and of y beside them), in one pass.
-
-    Parameters
-    ----------
-    X : Dask array or dataframe of shape (n_samples, n_features)
-        Data; blocks may be sparse, float32 is summed up in float64.
-    y : Dask collection or array-like, optional
-        Target, whose columns follow those of X; class labels become an indicator matrix.
-
-    Returns
-    -------
-    Moments
-        With ``count``, ``mean``, ``covariance()``, ``gram()``, ``factor()`` and ``sample()``.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from columnist.distributed import moments
-    >>> summed = moments(da.ones((1000, 3), chunks=(300, 3)))
-    >>> summed.count, summed.mean, summed.gram()[0, 0]
-    (1000, array([1., 1., 1.]), np.float64(1000.0))
-    """
-    X = _opened(X)
-    return X.moments(*(() if y is None else open_target(y, X)))
-
-
 def column_norms(X) -> np.ndarray:
     """Lengths of the columns, without overflow, in one pass.
 
@@ -94,11 +66,11 @@ def column_norms(X) -> np.ndarray:
     Examples
     --------
     >>> import dask.array as da
-    >>> from columnist.distributed import column_norms
+    >>> from benchmarks.reductions import column_norms
     >>> column_norms(da.ones((100, 2), chunks=(30, 2)))
     array([10., 10.])
     """
-    return _opened(X).fold(_norms, _merged_norms)
+    return opened(X).fold(_norms, _merged_norms)
 
 
 def tall_qr(X) -> Factors:
@@ -122,13 +94,13 @@ def tall_qr(X) -> Factors:
     --------
     >>> import dask.array as da
     >>> import numpy as np
-    >>> from columnist.distributed import tall_qr
+    >>> from benchmarks.reductions import tall_qr
     >>> X = np.random.default_rng(0).standard_normal((1000, 4))
     >>> Q, _, R = tall_qr(da.from_array(X, chunks=(300, 4)))
     >>> bool(np.allclose((Q.T @ Q).compute(), np.eye(4))), bool(np.allclose((Q @ R).compute(), X))
     (True, True)
     """
-    X = _opened(X)
+    X = opened(X)
     first = _triangle_of(X.moments())
     second = _triangle_of(X.fold(_TurnedMoments(first), merged_moments))
     R = second @ first
@@ -137,7 +109,7 @@ def tall_qr(X) -> Factors:
     return Factors(X.map(_Solved(first, second * signs[:, None]), len(R)), np.diag(R).copy(), R)
 
 
-def least_squares(X, y, *, fit_intercept: bool = False) -> LeastSquares:
+def least_squares(X, y, *, intercept: bool = False) -> LeastSquares:
     """Regression of y on the columns, in one pass.
 
     Parameters
@@ -146,7 +118,7 @@ def least_squares(X, y, *, fit_intercept: bool = False) -> LeastSquares:
         Data.
     y : Dask collection or array-like of shape (n_samples,) or (n_samples, n_targets)
         Target; class labels become an indicator matrix.
-    fit_intercept : bool, default=False
+    intercept : bool, default=False
         Whether a constant is free.
 
     Returns
@@ -158,26 +130,25 @@ def least_squares(X, y, *, fit_intercept: bool = False) -> LeastSquares:
     --------
     >>> import dask.array as da
     >>> import numpy as np
-    >>> from columnist.distributed import least_squares
+    >>> from benchmarks.reductions import least_squares
     >>> X = da.from_array(np.arange(10.0)[:, None], chunks=(3, 1))
-    >>> fit = least_squares(X, 2 * X[:, 0] + 1, fit_intercept=True)
+    >>> fit = least_squares(X, 2 * X[:, 0] + 1, intercept=True)
     >>> fit.coef.round(6), fit.intercept.round(6)
     (array([[2.]]), array([1.]))
     """
-    X = _opened(X)
+    X = opened(X)
     joint, n = X.moments(*open_target(y, X)), X.n_features
     rows = joint.factor()
-    if not fit_intercept:
+    if not intercept:
         rows = np.vstack([np.sqrt(joint.count) * joint.mean, rows])
     coef = scipy.linalg.lstsq(rows[:, :n], rows[:, n:], check_finite=False)[0]
     left = np.square(rows[:, n:] - rows[:, :n] @ coef).sum(axis=0)
-    constant = joint.mean[n:] - joint.mean[:n] @ coef if fit_intercept else np.zeros(len(left))
+    constant = joint.mean[n:] - joint.mean[:n] @ coef if intercept else np.zeros(len(left))
     return LeastSquares(coef, constant, left)
 
 
-@checked(n_components=Integer(1), n_passes=Integer(1))
 def randomized_svd(
-    X, n_components: int, *, centering: str = "none", n_passes: int = 4, random_state=None
+    X, n_components: int, *, center: bool = False, n_passes: int = 4, random_state=None
 ) -> Factors:
     r"""Leading singular values and vectors, by a few passes.
 
@@ -190,7 +161,7 @@ def randomized_svd(
         Data, with columns too many for their inner products, or too many to be worth it.
     n_components : int
         Number of singular values.
-    centering : {"none", "mean"}, default="none"
+    center : bool, default=False
         Remove the means of the columns first.
     n_passes : int, default=4
         Passes that improve the basis.
@@ -207,14 +178,16 @@ def randomized_svd(
     --------
     >>> import dask.array as da
     >>> import numpy as np
-    >>> from columnist.distributed import randomized_svd
+    >>> from benchmarks.reductions import randomized_svd
     >>> X = np.outer(np.arange(100.0), [3.0, 4.0, 0.0])
     >>> svd = randomized_svd(da.from_array(X, chunks=(30, 3)), 1, random_state=0)
     >>> bool(np.isclose(svd.values[0], np.linalg.norm(X)))
     True
     """
-    X = _opened(X)
-    n, center = X.n_features, centering == "mean"
+    X = opened(X)
+    Integer(1).check("n_components", n_components)
+    Integer(1).check("n_passes", n_passes)
+    n = X.n_features
     if n_components > n:
         raise ValueError(f"n_components is {n_components}, but X has {n} columns.")
     width = min(n_components + _OVERSAMPLING, n)
@@ -233,15 +206,14 @@ def randomized_svd(
     return Factors(X.map(_Left(right, values, mean), len(values)), values, right)
 
 
-@checked()
-def row_leverages(X, *, centering: str = "none"):
+def row_leverages(X, *, center: bool = False):
     r"""Leverage :math:`x^T (X^T X)^+ x` of every row: how much the row alone holds a direction.
 
     Parameters
     ----------
     X : Dask array or dataframe of shape (n_samples, n_features)
         Data.
-    centering : {"none", "mean"}, default="none"
+    center : bool, default=False
         Remove the means of the columns first.
 
     Returns
@@ -253,12 +225,12 @@ def row_leverages(X, *, centering: str = "none"):
     --------
     >>> import dask.array as da
     >>> import numpy as np
-    >>> from columnist.distributed import row_leverages
+    >>> from benchmarks.reductions import row_leverages
     >>> X = da.from_array(np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 1.0]]), chunks=(2, 2))
     >>> row_leverages(X).compute()
     array([1. , 0.5, 0.5])
     """
-    X, center = _opened(X), centering == "mean"
+    X = opened(X)
     summed = X.moments()
     rows = summed.factor()
     if not center:
@@ -268,16 +240,6 @@ def row_leverages(X, *, centering: str = "none"):
     turn = Vt[kept].T / s[kept]
     shift = summed.mean @ turn if center else np.zeros(turn.shape[1])
     return X.map(_Squares(turn, shift), None)
-
-
-def _opened(X) -> RowBlocks:
-    blocks = open_blocks(X)
-    if blocks is None:
-        raise TypeError(
-            f"X must be a Dask array or dataframe; got {type(X).__name__}. "
-            "Wrap an array with dask.array.from_array(X, chunks=...)."
-        )
-    return blocks
 
 
 def _triangle_of(summed: Moments) -> np.ndarray:

@@ -12,15 +12,15 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.distributed import (
+from benchmarks.counting import count_cost
+from benchmarks.reductions import (
     column_norms,
-    count_cost,
     least_squares,
-    moments,
     randomized_svd,
     row_leverages,
     tall_qr,
 )
+from columnist.distributed import moments
 
 
 @pytest.fixture(autouse=True)
@@ -116,9 +116,7 @@ def test_basis_needs_independent_columns():
 def test_least_squares(intercept, height):
     X = data()
     Y = X[:, :2] + np.random.default_rng(1).standard_normal((97, 2)) + 5.0
-    fit = least_squares(
-        blocks(X, height), da.from_array(Y, chunks=(11, 2)), fit_intercept=intercept
-    )
+    fit = least_squares(blocks(X, height), da.from_array(Y, chunks=(11, 2)), intercept=intercept)
     full = np.column_stack([X, np.ones(97)]) if intercept else X
     coef, residual, *_ = np.linalg.lstsq(full, Y)
     np.testing.assert_allclose(fit.coef, coef[:5], rtol=1e-9, atol=1e-10)
@@ -130,7 +128,7 @@ def test_least_squares_of_a_frame():
     frame = pd.DataFrame({"a": np.arange(30.0), "b": np.arange(30.0) ** 2, "y": 0.0})
     frame["y"] = 2 * frame.a - frame.b + 4
     table = dd.from_pandas(frame, npartitions=4)
-    fit = least_squares(table[["a", "b"]], table["y"], fit_intercept=True)
+    fit = least_squares(table[["a", "b"]], table["y"], intercept=True)
     np.testing.assert_allclose(fit.coef[:, 0], [2.0, -1.0], rtol=1e-9)
     np.testing.assert_allclose(fit.intercept, 4.0, rtol=1e-9)
 
@@ -141,9 +139,7 @@ def test_least_squares_of_a_frame():
 def test_singular_values_and_vectors(center, height):
     rng = np.random.default_rng(2)
     X = rng.standard_normal((97, 6)) @ rng.standard_normal((6, 40)) + 2.0
-    svd = randomized_svd(
-        blocks(X, height), 3, centering="mean" if center else "none", n_passes=8, random_state=0
-    )
+    svd = randomized_svd(blocks(X, height), 3, center=center, n_passes=8, random_state=0)
     inner = X - X.mean(axis=0) if center else X
     values = np.linalg.svd(inner, compute_uv=False)[:3]
     np.testing.assert_allclose(svd.values, values, rtol=1e-9)
@@ -167,7 +163,7 @@ def test_leverages_of_rows(center, height):
     X = np.column_stack([data(), data()[:, 0]])  # a copy: rank 5
     inner = X - X.mean(axis=0) if center else X
     expected = np.einsum("ij,ji->i", inner, np.linalg.pinv(inner, rcond=1e-10))
-    found = row_leverages(blocks(X, height), centering="mean" if center else "none").compute()
+    found = row_leverages(blocks(X, height), center=center).compute()
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from columnist import Certificate
 from columnist.cli._options import Telling
-from columnist.cli._output import Screen
-from columnist.cli._show import certificate_json, show_certificate
+from columnist.cli._output import Screen, certificate_json, show_certificate
 from columnist.search._words import STATUSES
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from columnist.distributed import Cost, count_cost
-from columnist.distributed._cost import bytes_of, charge
+from benchmarks.counting import Cost, bytes_of, count_cost
 from columnist.distributed._rows import DaskRows
 
 X = np.random.default_rng(83).standard_normal((60, 3))
@@ -81,13 +80,13 @@ def test_a_cluster_counts_the_same(cluster):
 
 def test_counters_nest_and_end():
     with count_cost() as outer:
-        charge(Cost(passes=1))
+        blocks(1).collect(total)
         with count_cost() as inner:
-            charge(Cost(passes=2))
-        charge(Cost(visits=3))
-    charge(Cost(passes=10))
-    assert outer == Cost(passes=1, visits=3)
-    assert inner == Cost(passes=2)
+            blocks(3).collect(total)
+        blocks(2).collect(total)
+    blocks(4).collect(total)
+    assert (outer.passes, outer.visits) == (2, 3)
+    assert (inner.passes, inner.visits) == (1, 3)
 
 
 def test_sum_of_costs():

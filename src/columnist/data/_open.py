@@ -1,0 +1,268 @@
+"""How data are opened: whatever X and y are, a selection gets :class:`Matrices` of them.
+
+Arrays, frames and sparse matrices are checked and kept. Collections of blocks of rows, and sums
+over a stream, give way to a few rows with the same means and inner products; where there are too
+many columns for that, a collection is cut into blocks of columns, or brought into memory if it
+fits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from columnist.data._array_rows import as_rows
+from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.data._matrices import SMALL_ENTRIES, Matrices
+from columnist.data._target import open_target
+from columnist.data._validation import open_data, read_data
+from columnist.linalg._column_parts import ColumnParts
+from columnist.linalg._memory import check_memory
+from columnist.linalg._passes import merge_repeats
+
+__all__ = [
+    "check_rows",
+    "in_memory",
+    "is_target_given",
+    "matrices_of",
+    "open_matrices",
+    "open_rows",
+    "uses_target",
+]
+
+# Most columns whose inner products are formed for every block of rows: 128 MB; four times that
+# where there are more rows than columns.
+_NARROW, _NARROW_TALL = 4_000, 8_000
+# Entries of a sparse matrix without any that are written out.
+_NOTHING = 10**7
+
+
+def open_matrices(
+    estimator,
+    X,
+    y=None,
+    *,
+    target: bool,
+    center: bool = False,
+    gram: bool = False,
+    passes: bool = False,
+    rows: bool = False,
+    open_y: Callable = open_target,
+    **checks,
+) -> Matrices:
+    """Check the data of an estimator and make them ready for a selection.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Gets ``n_features_in_`` and ``feature_names_in_``.
+    X : array-like, sparse matrix, Dask collection, RunningMoments or ColumnParts
+        The columns; those in parts were checked by the selector that has cut them.
+    y : array-like or Dask collection, optional
+        The target, unless it came with the rows.
+    target : bool
+        Whether the target is approximated, and not X.
+    center : bool, default=False
+        Whether means are free.
+    gram : bool, default=False
+        Whether X is a Gram matrix.
+    passes : bool, default=False
+        Whether X is read by the functions of ``linalg._passes`` alone, so that very many columns
+        can stay where they are.
+    rows : bool, default=False
+        Whether more is needed than means and inner products.
+    open_y : callable, optional
+        Opens y, as :func:`columnist.data._target.open_target` does.
+    **checks
+        Of scikit-learn.
+
+    Returns
+    -------
+    Matrices
+    """
+    if isinstance(X, ColumnParts):
+        estimator.n_features_in_ = X.shape[1]
+    else:
+        read = read_data if rows or gram else open_data
+        X = read(estimator, X, **{"dtype": [np.float64, np.float32], **checks})
+        if gram:
+            _check_gram(X)
+    return matrices_of(X, y, target=target, center=center, gram=gram, passes=passes, open_y=open_y)
+
+
+def matrices_of(
+    X,
+    y=None,
+    *,
+    target: bool,
+    center: bool = False,
+    gram: bool = False,
+    passes: bool = False,
+    open_y: Callable = open_target,
+) -> Matrices:
+    """The same for data that were checked: :func:`open_matrices` has the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.data import matrices_of
+    >>> matrices_of(np.eye(3), ["a", "b", "a"], target=True).Y
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
+    """
+    started = time.perf_counter()
+    along, read = open_y(y, X) if target and y is not None else (None, None)
+    kind = None if read is None else read.kind
+    if not isinstance(X, RowBlocks):
+        X = X if passes else in_memory(X)
+        Y = _whole(along, read, X.shape[0])
+        return Matrices(_plain(X), Y, gram=gram, center=center, target_kind=kind)
+    parts = X.by_columns() if _is_wide(X) else None
+    if parts is None:
+        matrices = _from_moments(X, along, read, target=target, center=center)
+    else:
+        Y = _whole(along, read, parts.shape[0])
+        matrices = Matrices(parts if passes else in_memory(parts), Y, center=center)
+    if target and read is None:
+        kind = X.target_kind
+    spent = time.perf_counter() - started
+    return replace(matrices, target_kind=kind, workers=X.workers(), preparation=spent)
+
+
+def open_rows(
+    estimator, X, *, whole: bool = False, ensure_min_samples: int = 1, **checks
+) -> RowBlocks:
+    """Rows to visit, checked as scikit-learn does: a collection as it is cut, an array at once.
+
+    A collection whose rows are needed ``whole`` is gathered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.base import BaseEstimator
+    >>> from columnist.data import open_rows
+    >>> open_rows(BaseEstimator(), [[1.0, 2.0], [3.0, 4.0]]).collect(np.sum)
+    [np.float64(10.0)]
+    """
+    read = read_data if whole else open_data
+    X = read(estimator, X, ensure_min_samples=ensure_min_samples, **checks)
+    rows = as_rows(merge_repeats(X))
+    if rows.shape[0] < ensure_min_samples:
+        raise ValueError(
+            f"Found array with {rows.shape[0]} sample(s) (shape={rows.shape}) while a minimum of "
+            f"{ensure_min_samples} is required by {type(estimator).__name__}."
+        )
+    return rows
+
+
+def check_rows(X, **checks) -> RowBlocks:
+    """The same for a function without an estimator; open rows were looked at before.
+
+    Examples
+    --------
+    >>> from columnist.data import check_rows
+    >>> check_rows([[1, 2], [3, 4]], dtype=float).gather()
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    blocks = open_blocks(X)
+    if blocks is None:
+        return as_rows(check_array(X, input_name="X", **checks))
+    if blocks is not X:
+        blocks.largest()
+    return blocks
+
+
+def uses_target(option: str, X, y) -> bool:
+    """Whether a selection with ``target=option`` approximates the target that came with X or as y.
+
+    Examples
+    --------
+    >>> from columnist.data import uses_target
+    >>> uses_target("auto", [[1.0]], None), uses_target("auto", [[1.0]], [1.0])
+    (False, True)
+    """
+    given = is_target_given(X, y)
+    if option == "y" and not given:
+        raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")
+    return given and option != "X"
+
+
+def is_target_given(X, y) -> bool:
+    """Whether there is a target: as y, or with the rows of a stream."""
+    return y is not None or (isinstance(X, RowBlocks) and X.has_target)
+
+
+def in_memory(X):
+    """X itself; all rows, or all columns if they fit, of what is kept in blocks."""
+    if isinstance(X, ColumnParts):
+        return _gathered(X)
+    blocks = open_blocks(X)
+    return X if blocks is None else blocks.gather()
+
+
+def _from_moments(X: RowBlocks, along, read, *, target: bool, center: bool) -> Matrices:
+    """A few rows with the means and inner products of all, found in one pass."""
+    moments, n = X.moments(along, read), X.n_features
+    sample, mean = moments.sample(centered=center), moments.mean
+    Y = sample.rows[:, n:] if target else None
+
+    @cache
+    def source() -> Matrices:
+        data = X.gather().astype(np.float64, copy=False)
+        return Matrices(data, _whole(along, read, X.shape[0]), center=center)
+
+    known = X.keeps_rows and target == (along is not None) and X.shape[0] * n <= SMALL_ENTRIES
+    return Matrices(
+        sample.rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)), sample=True,
+        source=source if known else None,
+        removed=(mean[:n], mean[n:] if target else mean[:n]) if center else None,
+    )  # fmt: skip
+
+
+def _is_wide(X: RowBlocks) -> bool:
+    """Whether inner products of all columns are too many."""
+    n = X.n_features
+    return n > _NARROW and (n > _NARROW_TALL or n > X.shape[0])
+
+
+def _check_gram(G: np.ndarray) -> None:
+    if G.shape[0] != G.shape[1]:
+        raise ValueError(f"input='gram' needs a square matrix; got shape {G.shape}.")
+    if not np.allclose(G, G.T, rtol=1e-8, atol=1e-10 * np.abs(G).max(initial=0.0)):
+        raise ValueError("input='gram' needs a symmetric matrix.")
+
+
+def _plain(X):
+    """X itself; a sparse one without repeated places, and dense if it has no entries at all."""
+    X = merge_repeats(X)
+    empty = sp.issparse(X) and X.nnz == 0 and X.shape[0] * X.shape[1] < _NOTHING
+    return X.toarray() if empty else X
+
+
+def _whole(along, read, n_samples: int) -> np.ndarray | None:
+    """The whole target, which may come in blocks of rows."""
+    if not isinstance(along, RowBlocks):
+        return along
+    Y = np.concatenate(along.collect(read))
+    check_consistent_length(Y, np.empty(n_samples))
+    return Y
+
+
+def _gathered(parts: ColumnParts) -> np.ndarray | sp.csc_array:
+    """All columns in memory as float64, if they fit."""
+    m, n = parts.shape
+    check_memory(
+        2.0 * parts.nbytes * 8 / parts.dtype.itemsize,
+        f"Bringing a matrix of {m} x {n} into one process",
+        "Use ForwardSelector, PivotedQRSelector, TwoStageSelector or a sampler: they leave wide "
+        "data where they are.",
+    )
+    return parts.gather().astype(np.float64, copy=False)

@@ -1,0 +1,248 @@
+"""Features as the multivariate selectors compare them: centred and of unit length, or as is.
+
+What these selectors ask of features is inner products, of features with one another and with a
+response. Rows with the same inner products answer that, be they all rows of an array or, after
+one pass over the blocks of a collection, a few. No input validation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.data._array_rows import as_rows
+from columnist.data._blocks import RowBlocks
+from columnist.linalg._passes import apply, by_columns, columns_of, cross, squared_norms
+from columnist.linalg._reduce import squaring_scale
+from columnist.spectral._scatter import weighted_sums, without_rounding
+from columnist.spectral._symmetric import SymmetricMatrix
+
+__all__ = ["Features", "ProductsAhead", "ScaledColumns", "prepare_columns"]
+
+# Products with columns whose scaled means are larger than this lose digits to cancellation.
+_FAR = 10.0
+# Features whose products are computed together: what a pass costs is reading the data.
+_TOGETHER = 16
+
+
+@dataclass(frozen=True)
+class ScaledColumns:
+    """The matrix F with columns (x_j - mean_j) * scale_j.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Data.
+    scales : ndarray of shape (n_features,)
+        Factors; zero for a column that should count as zero.
+    means : ndarray of shape (n_features,), optional
+        Means of the columns, to be removed; columns stay where they are by default.
+    rest : float or ndarray of shape (n_features,), default=0.0
+        What rounding left of the means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.spectral._features import ScaledColumns
+    >>> X = np.array([[1.0, 2.0], [3.0, 2.0]])
+    >>> F = ScaledColumns(X, np.array([0.5, 0.0]), X.mean(axis=0))
+    >>> F.take([0, 1])
+    array([[-0.5,  0. ],
+           [ 0.5,  0. ]])
+    >>> F.cross(np.array([1.0, 2.0]))
+    array([0.5, 0. ])
+    """
+
+    X: np.ndarray | sp.csc_matrix
+    scales: np.ndarray
+    means: np.ndarray | None = None
+    rest: float | np.ndarray = 0.0
+
+    @classmethod
+    def plain(cls, X) -> ScaledColumns:
+        """X as it is."""
+        return cls(by_columns(X), np.ones(X.shape[1]))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.X.shape
+
+    def take(self, which) -> np.ndarray:
+        """Some columns as a dense array; one column, as a vector, for a single index."""
+        columns = which if isinstance(which, slice) else np.atleast_1d(which)
+        part = columns_of(self.X, columns)
+        if self.means is not None:
+            part = part - self.means[columns]
+            part -= part.mean(axis=0)  # the rounding of the means
+        part = part * self.scales[columns]
+        return part if isinstance(which, slice) or np.ndim(which) else part[:, 0]
+
+    def cross(self, M: np.ndarray) -> np.ndarray:
+        """F'M, one row per column of F."""
+        product = cross(self.X, M)
+        if self.means is not None:
+            product -= np.multiply.outer(self.means, M.sum(axis=0))
+        product *= self.scales.reshape(-1, *[1] * (M.ndim - 1))
+        far, columns = self._far
+        product[far] = columns.T @ M
+        return product
+
+    def apply(self, W: np.ndarray) -> np.ndarray:
+        """F W."""
+        moved = apply(self.X, self.scales.reshape(-1, *[1] * (W.ndim - 1)) * W)
+        return moved if self.means is None else moved - moved.mean(axis=0)
+
+    @cached_property
+    def _far(self) -> tuple[np.ndarray, np.ndarray]:
+        """Columns whose means are so large that products with them would cancel, themselves."""
+        if self.means is None:
+            return np.array([], dtype=np.intp), np.empty((self.shape[0], 0))
+        far = np.flatnonzero(np.abs(self.means) * self.scales > _FAR)
+        return far, self.take(far)
+
+    def squared_lengths(self) -> np.ndarray:
+        """Squared lengths of the columns."""
+        if self.means is None:
+            return squared_norms(self.X) * self.scales**2
+        return (self.scales > 0.0).astype(np.float64)
+
+
+def prepare_columns(X, scaling: str) -> ScaledColumns:
+    """Columns of X, centred and of unit length with ``"unit"``; a constant one becomes zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.spectral._features import prepare_columns
+    >>> F = prepare_columns(np.array([[1.0, 2.0], [3.0, 2.0]]), "unit")
+    >>> F.take([0, 1]).round(3)
+    array([[-0.707,  0.   ],
+           [ 0.707,  0.   ]])
+    """
+    if scaling == "none":
+        return ScaledColumns.plain(X)
+    X = by_columns(X)
+    sums = weighted_sums(X, np.ones(X.shape[0]))
+    lengths = np.sqrt(without_rounding(sums.within, sums.lengths))
+    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+    means = sums.center()
+    return ScaledColumns(X, scales, means, (sums.origin - means) + sums.means[0])
+
+
+class ProductsAhead:
+    """F'f for features f that are asked for one by one.
+
+    When one is asked for, the products of those that are likely to come next are computed beside
+    it in the same pass over the data. No input validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.spectral._features import ProductsAhead, ScaledColumns
+    >>> ahead = ProductsAhead(ScaledColumns.plain(np.array([[1.0, 2.0], [0.0, 1.0]])))
+    >>> ahead.of(1, np.zeros(2))
+    array([2., 5.])
+    """
+
+    def __init__(self, F: ScaledColumns):
+        self.F = F
+        self.done: set[int] = set()
+        self.spare: dict[int, np.ndarray] = {}
+
+    def of(self, feature: int, likely: np.ndarray) -> np.ndarray:
+        """F'f of a feature; ``likely`` is large for those that may be next."""
+        if feature not in self.spare:
+            self._prepare(feature, likely)
+        self.done.add(feature)
+        return self.spare.pop(feature)
+
+    def _prepare(self, feature: int, likely: np.ndarray) -> None:
+        likely = np.array(likely, dtype=np.float64)
+        likely[list(self.done)] = -np.inf
+        likely[feature] = np.inf
+        together = min(_TOGETHER, len(likely))
+        near = np.argpartition(-likely, together - 1)[:together]
+        products = self.F.cross(self.F.take(near))
+        self.spare = dict(zip(near.tolist(), products.T, strict=True))
+
+
+@dataclass(frozen=True)
+class Features:
+    """The columns of data, centred and of unit length or as is.
+
+    Attributes
+    ----------
+    X : RowBlocks
+        Data, divided by ``scale``.
+    few : ScaledColumns
+        The features of rows that have the inner products of the features of all rows.
+    root : float
+        What these rows were multiplied by: root of the number of rows for each of them.
+    scale : float
+        What the data were divided by, so that they can be squared.
+    response : ndarray of shape (n_few, n_responses) or None
+        These rows of a response that came with the data.
+    """
+
+    X: RowBlocks
+    few: ScaledColumns
+    root: float = 1.0
+    scale: float = 1.0
+    response: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, X, scaling: str, Y: np.ndarray | None = None) -> Features:
+        """Features as :func:`prepare_columns` makes them, in one pass over the blocks."""
+        X = as_rows(X)
+        rows, Y, root = X.few_rows(Y)
+        scale = 1.0
+        if squaring_scale(rows) != 1.0:
+            # Features that keep their lengths are scored in this unit: it must be that of all rows.
+            scale = squaring_scale(np.array(X.largest()))
+            rows, X = rows / scale, X.divided(scale)
+        return cls(X, prepare_columns(rows, scaling), root, scale, Y)
+
+    @classmethod
+    def given(cls, features: np.ndarray, shape: tuple[int, int]) -> Features:
+        """The features of a common form, which must be of the same data as X."""
+        if features.shape != shape:
+            raise ValueError(
+                f"The common form is of {features.shape[0]} samples and "
+                f"{features.shape[1]} features, but X has shape {shape}."
+            )
+        return cls(as_rows(features), ScaledColumns.plain(features))
+
+    @property
+    def means(self) -> np.ndarray | None:
+        """Means of the columns, and what rounding left of them; None if they are not removed."""
+        few = self.few
+        if few.means is None:
+            return None
+        return np.stack([few.means, np.broadcast_to(few.rest, few.means.shape)]) / self.root
+
+    def forms(self, S: SymmetricMatrix) -> np.ndarray:
+        """f'Sf of every feature."""
+        return self.few.scales**2 * S.forms(self.X, self.means)
+
+    def largest_entries(self, W: np.ndarray) -> np.ndarray:
+        """Entry of every column of (features x W) that is largest in absolute value."""
+        visit = _LargestVisit(self.means, self.few.scales[:, None] * W)
+        entries = np.array(self.X.collect(visit))
+        return entries[np.argmax(np.abs(entries), axis=0), np.arange(W.shape[1])]
+
+
+class _LargestVisit:
+    """Entries of a block of (X - means) W that are largest in absolute value."""
+
+    def __init__(self, means: np.ndarray | None, W: np.ndarray):
+        self.W, self.shift = W, 0.0 if means is None else means.sum(axis=0) @ W
+
+    def __call__(self, X) -> np.ndarray:
+        if not X.shape[0]:
+            return np.zeros(self.W.shape[1])
+        values = apply(X, self.W) - self.shift
+        return values[np.argmax(np.abs(values), axis=0), np.arange(values.shape[1])]
