@@ -15,8 +15,9 @@ import scipy.linalg
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 
+from columnist.data._parameters import Integer
 from columnist.data._target import open_target
-from columnist.data._validation import check_count, random_generator
+from columnist.data._validation import random_generator
 from columnist.distributed._running import opened
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
@@ -184,8 +185,8 @@ def randomized_svd(
     True
     """
     X = opened(X)
-    check_count("n_components", n_components, low=1)
-    check_count("n_passes", n_passes, low=1)
+    Integer(1).check("n_components", n_components)
+    Integer(1).check("n_passes", n_passes)
     n = X.n_features
     if n_components > n:
         raise ValueError(f"n_components is {n_components}, but X has {n} columns.")

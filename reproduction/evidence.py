@@ -9,8 +9,8 @@ from scipy.stats import ttest_ind
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_array, check_consistent_length, check_X_y
 
+from columnist.data._parameters import Integer, Number, checked
 from columnist.data._target import resolve_classes
-from columnist.data._validation import check_count, check_real
 from columnist.spectral._symmetric import as_symmetric
 
 __all__ = ["annotation_similarity", "count_hits", "nearest_accuracy", "significant_features"]
@@ -64,7 +64,7 @@ def nearest_accuracy(
     check_consistent_length(groups, y)
     found = []
     for size in sizes:
-        check_count("sizes", size, low=1)
+        Integer(1).check("sizes", size)
         if size > len(order):
             raise ValueError(f"sizes holds {size}, but the ranking has {len(order)} features.")
         top = order[:size]
@@ -116,6 +116,7 @@ def count_hits(selected: Iterable, known: Iterable) -> int:
     return len(set(selected) & set(known))
 
 
+@checked(fold=Number(1.0), level=Number(0.0, 1.0))
 def significant_features(X, y, *, fold: float = 2.0, level: float = 0.05) -> np.ndarray:
     r"""Features whose class means differ by a factor and by a t-test.
 
@@ -146,8 +147,6 @@ def significant_features(X, y, *, fold: float = 2.0, level: float = 0.05) -> np.
     array([0])
     """
     X = check_array(X, dtype=np.float64, ensure_min_samples=4, input_name="X")
-    check_real("fold", fold, low=1.0)
-    check_real("level", level, low=0.0, high=1.0)
     classes, codes = resolve_classes(y, X.shape[0], "significant_features")
     if len(classes) != 2 or np.bincount(codes).min() < 2:
         raise ValueError("significant_features needs two classes of at least two samples.")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from columnist.data._validation import check_count, random_generator
+from columnist.data._parameters import Integer, checked
+from columnist.data._validation import random_generator
 from columnist.knowledge import KnowledgeSelector, MultiSourceSelector, Source
 from columnist.spectral import linear_similarity
 from reproduction.evidence import annotation_similarity, count_hits, nearest_accuracy
@@ -53,6 +54,7 @@ class GeneStudy:
     """Other measurements of the same samples."""
 
 
+@checked(n_samples=Integer(6), n_relevant=Integer(6))
 def make_gene_study(
     n_samples: int = 36,
     n_genes: int = 2000,
@@ -91,9 +93,7 @@ def make_gene_study(
     >>> study.X.shape, study.annotation.shape, len(study.relevant)
     ((36, 2000), (2000, 120), 60)
     """
-    check_count("n_samples", n_samples, low=6)
-    check_count("n_relevant", n_relevant, low=6)
-    check_count("n_genes", n_genes, low=2 * n_relevant)
+    Integer(2 * n_relevant).check("n_genes", n_genes)
     rng = random_generator(random_state)
     relevant = np.sort(rng.permutation(n_genes)[:n_relevant])
     others = np.setdiff1d(np.arange(n_genes), relevant)

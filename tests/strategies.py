@@ -90,6 +90,8 @@ def targets(draw, m: int):
     form = draw(st.sampled_from(["vector", "matrix", "integers", "labels"]))
     if form == "vector":
         y = rng.standard_normal(m)
+        if m == 2:  # two distinct numbers are classes
+            return y, (y[:, None] == np.unique(y)).astype(float)
         return y, y[:, None]
     if form == "matrix":
         y = rng.integers(-2, 3, (m, 3)).astype(float)

@@ -53,6 +53,22 @@ def test_dir_lists_lazy_names():
     assert set(columnist.__all__) <= set(dir(columnist))
 
 
+def test_common_selectors_are_those_of_their_families():
+    families = (columnist.selection, columnist.robust, columnist.spectral)
+    families += (columnist.lowrank, columnist.privacy, columnist.knowledge)
+    lent = [n for n in columnist.__all__ if any(n in family.__all__ for family in families)]
+    assert {"ForwardSelector", "ExchangeSelector", "RobustPCA", "FisherScore"} <= set(lent)
+    for name in lent:
+        owner = next(family for family in families if name in family.__all__)
+        assert getattr(columnist, name) is getattr(owner, name)
+
+
+def test_a_name_of_one_family_loads_no_other():
+    code = "import sys, columnist as c; c.ForwardSelector; print('columnist.robust' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = columnist.nonsense

@@ -24,16 +24,45 @@ if TYPE_CHECKING:
         selection,
         spectral,
     )
+    from columnist.knowledge import KnowledgeSelector
+    from columnist.lowrank import SparseLoadings
+    from columnist.privacy import NullSpaceCleaner
+    from columnist.robust import RobustPCA, TrimmedPCA, outlier_path
     from columnist.search._certificate import Certificate
+    from columnist.selection import (
+        CorrelationFilter,
+        ExchangeSelector,
+        ForwardSelector,
+        LeverageSampler,
+        PivotedQRSelector,
+        TwoStageSelector,
+    )
     from columnist.selection._certified import ColumnSelector
     from columnist.selection._certify import certify
     from columnist.selection._path import selection_path
+    from columnist.spectral import MRSF, FisherScore, LaplacianScore, ReliefF, SpectralSelector
 
     __version__: str
 
 __all__ = [
+    "MRSF",
     "Certificate",
     "ColumnSelector",
+    "CorrelationFilter",
+    "ExchangeSelector",
+    "FisherScore",
+    "ForwardSelector",
+    "KnowledgeSelector",
+    "LaplacianScore",
+    "LeverageSampler",
+    "NullSpaceCleaner",
+    "PivotedQRSelector",
+    "ReliefF",
+    "RobustPCA",
+    "SparseLoadings",
+    "SpectralSelector",
+    "TrimmedPCA",
+    "TwoStageSelector",
     "__version__",
     "certify",
     "criteria",
@@ -43,6 +72,7 @@ __all__ = [
     "knowledge",
     "lowrank",
     "metrics",
+    "outlier_path",
     "plotting",
     "privacy",
     "report",
@@ -52,13 +82,21 @@ __all__ = [
     "spectral",
 ]
 
-# Public name -> module that defines it.
-_EXPORTS = {
-    "Certificate": "columnist.search._certificate",
-    "ColumnSelector": "columnist.selection._certified",
-    "certify": "columnist.selection._certify",
-    "selection_path": "columnist.selection._path",
+# Module -> public names that it defines, or that its family lends to the top level.
+_SOURCES = {
+    "columnist.search._certificate": "Certificate",
+    "columnist.selection._certified": "ColumnSelector",
+    "columnist.selection._certify": "certify",
+    "columnist.selection._path": "selection_path",
+    "columnist.selection": "CorrelationFilter ExchangeSelector ForwardSelector LeverageSampler "
+    "PivotedQRSelector TwoStageSelector",
+    "columnist.robust": "RobustPCA TrimmedPCA outlier_path",
+    "columnist.spectral": "FisherScore LaplacianScore MRSF ReliefF SpectralSelector",
+    "columnist.lowrank": "SparseLoadings",
+    "columnist.privacy": "NullSpaceCleaner",
+    "columnist.knowledge": "KnowledgeSelector",
 }
+_EXPORTS = {name: module for module, names in _SOURCES.items() for name in names.split()}
 _SUBMODULES = frozenset(__all__) - {*_EXPORTS, "__version__"}
 
 

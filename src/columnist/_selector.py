@@ -10,12 +10,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.data._blocks import open_blocks
+from columnist.data._parameters import ParameterChecks
 from columnist.data._validation import open_data
 
 __all__ = ["BaseSelector"]
 
 
-class BaseSelector(SelectorMixin, BaseEstimator):
+class BaseSelector(ParameterChecks, SelectorMixin, BaseEstimator):
     """Anything with ``selected_``: mask and tags of a scikit-learn selector."""
 
     @abstractmethod

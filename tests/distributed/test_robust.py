@@ -108,11 +108,14 @@ def test_trimmed_pca_equals_that_in_memory(centering):
         assert_same(clone(estimator).fit(lazy), clone(estimator).fit(X), X, lazy=lazy)
 
 
-@pytest.mark.parametrize("centering", ["median", "mean", "none"])
+@pytest.mark.parametrize("centering", ["optimal", "mean", "none"])
+@pytest.mark.parametrize("location", ["median", "mean"])
 @pytest.mark.parametrize("n_vectors", [2, None])
-def test_leverages_equal_those_in_memory(centering, n_vectors):
+def test_leverages_equal_those_in_memory(centering, location, n_vectors):
     X = data(seed=4)
-    estimator = LeverageOutliers(2, n_outliers=4, centering=centering, n_vectors=n_vectors)
+    estimator = LeverageOutliers(
+        2, n_outliers=4, centering=centering, location=location, n_vectors=n_vectors
+    )
     expected = clone(estimator).fit(X)
     lazy = blocks(X, 11, 1, 33)
     found = clone(estimator).fit(lazy)

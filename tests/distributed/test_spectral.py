@@ -70,8 +70,8 @@ def test_rows_in_chunks_of_one():
 def test_responses_in_chunks():
     X, _ = samples(n=30)
     Y = np.column_stack([X[:, 0] - X[:, 1], X[:, 2]])
-    fitted = MRSF(3, output="extract").fit(cut(X, 10), cut(Y, 7))
-    expected = MRSF(3, output="extract").fit(X, Y)
+    fitted = MRSF(3, output="components").fit(cut(X, 10), cut(Y, 7))
+    expected = MRSF(3, output="components").fit(X, Y)
     assert_allclose(fitted.coef_, expected.coef_, rtol=1e-7, atol=1e-12)
     extracted = fitted.transform(cut(X, 10))
     assert isinstance(extracted, da.Array)

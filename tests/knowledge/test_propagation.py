@@ -58,7 +58,7 @@ def test_the_unit_of_the_similarity_does_not_matter(seed, m, damping, unit):
 @pytest.mark.parametrize(
     ("relevance", "similarity", "damping", "message"),
     [
-        ([1, 0], np.eye(2), 1.0, "less than 1"),
+        ([1, 0], np.eye(2), 1.0, "< 1"),
         ([1, 0], np.eye(2), 0.0, "damping must be"),
         ([1, 0, 0], np.eye(2), 0.5, "3 entries for 2 features"),
         ([1, np.nan], np.eye(2), 0.5, "NaN"),

@@ -21,7 +21,7 @@ from columnist.knowledge._source import Source, named_sources
         (("labels",), {"known": ["a"]}, "is about samples"),
         (("labels",), {"terms": ["a"]}, "terms belong to an annotation"),
         (("labels",), {"weight": -1.0}, "weight must be"),
-        (("interaction", [("a", "b")]), {"damping": 1.0}, "damping must be less than 1"),
+        (("interaction", [("a", "b")]), {"damping": 1.0}, "damping must be a number > 0 and < 1"),
         (("interaction", [("a", "b")]), {"rank_by": "propagation"}, "needs known or relevance"),
         (("annotation", ["a"]), {"known": []}, "known is empty"),
         (("annotation", ["a"]), {"known": ["a"], "relevance": [1.0]}, "not both"),

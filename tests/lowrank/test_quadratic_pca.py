@@ -160,7 +160,7 @@ def test_bad_data():
     with pytest.raises(ValueError, match="Sparse X holds NaN"):
         QuadraticPCA(1).fit(sp.csr_array(np.array([[1.0, np.nan], [1.0, 2.0]])))
     with pytest.raises(ValueError, match="needs dense X"):
-        QuadraticPCA(1, centering="median").fit(sp.csr_array(A))
+        QuadraticPCA(1, centering="mean", location="median").fit(sp.csr_array(A))
     model = QuadraticPCA(2).fit(A)
     with pytest.raises(ValueError, match="has 2 components: pass what transform"):
         model.inverse_transform(np.ones((3, 5)))

@@ -129,7 +129,9 @@ def test_missing_entries_are_left_out(loss):
 def test_rows_and_columns_without_any_entry(loss, options):
     A = planted(6, p=10, k=4)
     A[3], A[:, 5] = np.nan, np.nan
-    model = SparseLoadings(2, loss=loss, centering="median", random_state=0, **options).fit(A)
+    model = SparseLoadings(
+        2, loss=loss, centering="mean", location="median", random_state=0, **options
+    ).fit(A)
     assert np.isnan(model.scores_[5]) and model.ranking_[-1] == 5
     assert not model.components_[:, 5].any()
     scores = model.transform(A)
@@ -138,8 +140,14 @@ def test_rows_and_columns_without_any_entry(loss, options):
 
 def test_centres():
     A = planted(2) + 50.0
-    for centering, centre in (("none", 0.0), ("mean", A.mean(0)), ("median", np.median(A, 0))):
-        model = SparseLoadings(1, alpha=5.0, centering=centering, random_state=0).fit(A)
+    centres = [
+        ({}, 0.0),
+        ({"location": "median"}, 0.0),
+        ({"centering": "mean"}, A.mean(0)),
+        ({"centering": "mean", "location": "median"}, np.median(A, 0)),
+    ]
+    for options, centre in centres:
+        model = SparseLoadings(1, alpha=5.0, random_state=0, **options).fit(A)
         np.testing.assert_allclose(model.center_, np.broadcast_to(centre, 30), rtol=1e-12)
     free = SparseLoadings(3, alpha=5.0, centering="mean", random_state=0).fit(A)
     same = SparseLoadings(3, alpha=5.0, random_state=0).fit(A - A.mean(axis=0))

@@ -38,13 +38,20 @@ def test_blocks(norm, p, monkeypatch):
     np.testing.assert_allclose(-found.outlyingness_, coherences(X, norm))
 
 
-@pytest.mark.parametrize("centering", ["mean", "median"])
-def test_centre(centering):
+@pytest.mark.parametrize("location", ["mean", "median"])
+def test_centre(location):
     X = np.random.default_rng(0).standard_normal((30, 5)) + 9.0
-    found = CoherencePursuit(2, n_outliers=3, centering=centering).fit(X)
-    centre = X.mean(axis=0) if centering == "mean" else np.median(X, axis=0)
+    found = CoherencePursuit(2, n_outliers=3, location=location).fit(X)
+    centre = X.mean(axis=0) if location == "mean" else np.median(X, axis=0)
     np.testing.assert_allclose(-found.outlyingness_, coherences(X - centre, "l2"))
     np.testing.assert_allclose(found.mean_, np.delete(X, found.outliers_, axis=0).mean(axis=0))
+
+
+def test_the_mean_of_all_rows():
+    X = np.random.default_rng(0).standard_normal((30, 5)) + 9.0
+    found = CoherencePursuit(2, n_outliers=3, centering="mean").fit(X)
+    np.testing.assert_allclose(-found.outlyingness_, coherences(X - X.mean(axis=0), "l2"))
+    np.testing.assert_allclose(found.mean_, X.mean(axis=0))
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -41,7 +41,7 @@ def test_against_a_replay(shape, seed):
 
 def test_nothing_to_drop_is_pca():
     X = np.random.default_rng(0).standard_normal((30, 5)) * [4, 2, 1, 1, 1]
-    found = HRPCA(2, n_outliers=0, centering="mean", random_state=0).fit(X)
+    found = HRPCA(2, n_outliers=0, location="mean", random_state=0).fit(X)
     Z = X - X.mean(axis=0)
     _, sigma, axes = np.linalg.svd(Z)
     assert largest_angle(found.components_, axes[:2]) < 1e-4

@@ -374,7 +374,7 @@ def test_unknown_start(start):
 
 
 def test_no_start():
-    refuses("start must be 'forward', 'random', columns or a selector", start=None)
+    refuses("start must be one of 'forward', 'random' or columns or a selector", start=None)
 
 
 def test_start_out_of_range():

@@ -236,7 +236,7 @@ def test_labels_in_common_find_their_columns(data):
 
 def test_one_label(data):
     X, Y = data
-    selector = fit(X, Y[:, 0], n_latent=None)
+    selector = fit(X, Y[:, :1], n_latent=None)
     assert selector.coef_.shape == (9, 1)
     np.testing.assert_allclose(np.abs(selector.label_basis_), 1.0)
 

@@ -46,7 +46,7 @@ def fit(X, y, alpha, **options):
 def test_one_target_equals_the_linear_program(X, alpha, seed):
     y = np.random.default_rng(seed).standard_normal(len(X))
     best = absolute_deviations(X, y, alpha)
-    selector = fit(X, y, alpha, tol=1e-6, max_iter=3000)
+    selector = fit(X, y[:, None], alpha, tol=1e-6, max_iter=3000)
     assert selector.objective_ - selector.dual_gap_ <= best * (1 + 1e-9)
     assert best * (1 - 1e-9) <= selector.objective_ <= best + selector.dual_gap_ + 1e-9 * best
 

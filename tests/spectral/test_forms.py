@@ -91,7 +91,7 @@ def test_sparse_data_and_own_similarity():
 @pytest.mark.parametrize(
     ("criterion", "options", "message"),
     [
-        ("phi4", {}, "criterion must be one of 'phi1'"),
+        ("phi4", {}, "score must be one of 'phi1'"),
         ("phi3", {}, "needs n_clusters"),
         ("phi3", {"n_clusters": 1}, "n_clusters must be an integer >= 2"),
         ("fisher", {}, "requires y"),

@@ -106,7 +106,9 @@ def test_the_residual_bounds_the_distance_of_similarities(seed, size):
     S = rbf_similarity(X).toarray()
     S -= S.mean(axis=0)
     S -= S.mean(axis=1)[:, None]
-    fitted = MRSF(size, response="spectral", similarity=S, n_components=15, output="extract").fit(X)
+    fitted = MRSF(
+        size, response="spectral", similarity=S, n_components=15, output="components"
+    ).fit(X)
     Z = fitted.transform(X)
     left = fitted.path_.residual[-1]
     norm = np.sqrt(np.trace(S))  # of Y
@@ -227,7 +229,7 @@ def test_sparse_pca():
 
 def test_extracted_features_of_new_samples():
     X, y = labelled(6)
-    fitted = MRSF(4, output="extract").fit(X, y)
+    fitted = MRSF(4, output="components").fit(X, y)
     new = np.random.default_rng(6).standard_normal((5, 12))
     expected = new @ fitted.coef_ + fitted.intercept_
     np.testing.assert_allclose(fitted.transform(new), expected, rtol=1e-9)
@@ -328,4 +330,4 @@ def test_bad_labels(response):
 def test_a_common_form_has_no_features_of_new_samples():
     X, y = labelled(13)
     with pytest.raises(ValueError, match="training samples only"):
-        MRSF(response=common_form("fisher", X, y), output="extract").fit(X)
+        MRSF(response=common_form("fisher", X, y), output="components").fit(X)

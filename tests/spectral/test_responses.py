@@ -65,13 +65,15 @@ def test_spectral_response_is_the_best_factor(n, center):
         whole = whole - whole.mean(axis=0)
         whole = whole - whole.mean(axis=1)[:, None]
     values, vectors = np.linalg.eigh(whole)
-    Y = spectral_response(S, 4, center=center)
+    Y = spectral_response(S, 4, centering="mean" if center else "none")
     best = (vectors[:, -4:] * values[-4:]) @ vectors[:, -4:].T
     np.testing.assert_allclose(Y @ Y.T, best, atol=1e-8 * values[-1])
     np.testing.assert_allclose(np.square(Y).sum(axis=0), values[:-5:-1], rtol=1e-9)
     if center:
         np.testing.assert_allclose(Y.sum(axis=0), 0.0, atol=1e-7 * np.abs(Y).max())
-    np.testing.assert_array_equal(Y, spectral_response(S, 4, center=center))
+    np.testing.assert_array_equal(
+        Y, spectral_response(S, 4, centering="mean" if center else "none")
+    )
     largest = np.abs(Y).argmax(axis=0)
     assert (Y[largest, range(4)] > 0.0).all()
 
@@ -85,7 +87,7 @@ def test_only_positive_eigenvalues_count():
     with pytest.raises(ValueError, match="no positive eigenvalue"):
         spectral_response(-np.eye(4), 2)
     with pytest.raises(ValueError, match="no positive eigenvalue"):
-        spectral_response(np.ones((4, 4)), 2, center=True)
+        spectral_response(np.ones((4, 4)), 2, centering="mean")
     with pytest.raises(ValueError, match="n_components must be"):
         spectral_response(S, 0)
 

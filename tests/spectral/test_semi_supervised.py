@@ -240,7 +240,7 @@ def test_a_given_similarity():
         ({}, "values", "needs class labels in y"),
         ({}, "short", "inconsistent numbers of samples"),
         ({}, "missing", "requires y to be passed"),
-        ({"weight": "cuts"}, "some", "weight must be one of 'cut'"),
+        ({"weight": "cuts"}, "some", "weight must be 'cut' or a number or several"),
         ({"weight": 1.5}, "some", "weight must be a number"),
         ({"weight": [0.5, -0.1]}, "some", "weight must be a number"),
         ({"weight": []}, "some", "weight must be 'cut', a number or several"),

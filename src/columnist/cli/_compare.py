@@ -123,7 +123,7 @@ def _kind(data: Data) -> str:
     """What kind of target there is."""
     if data.y is None:
         return "none"
-    if data.y.ndim == 2:
+    if data.y.ndim == 2 and data.y.shape[1] > 1:
         return "several"
     return "classes" if data.classes else "values"
 

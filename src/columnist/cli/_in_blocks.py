@@ -143,10 +143,10 @@ class FileInBlocks(File):
             X = X[:, places] if is_array else X[[self._collection.names[i] for i in places]]
         return DaskRows(self._array(X))
 
-    def target(self, dtype: np.dtype) -> da.Array:
+    def target(self, read: Labels) -> da.Array:
         """A target that workers keep, for it is small and needed again."""
-        meta = np.empty((0,) * self.y.ndim, dtype=dtype)
-        return self.y.map_blocks(Labels(dtype), dtype=dtype, meta=meta).persist()
+        meta = np.empty((0,) * self.y.ndim, dtype=read.dtype)
+        return self.y.map_blocks(read, dtype=read.dtype, meta=meta).persist()
 
     def columns(self, y: Any) -> Columns:
         """One pass over all rows, whose sums are kept."""

@@ -76,7 +76,7 @@ class File(ABC):
     fill: np.ndarray | None = None
 
     @abstractmethod
-    def target(self, dtype: np.dtype) -> Any:
+    def target(self, read: Labels) -> Any:
         """The targets in one array of this type."""
 
     @abstractmethod
@@ -113,8 +113,8 @@ class FileHere(File):
         self.targets = dict(zip(table.target_names, columns, strict=True))
         self.facts = {name: column_facts(column) for name, column in self.targets.items()}
 
-    def target(self, dtype: np.dtype) -> np.ndarray:
-        return Labels(dtype)(self.y)
+    def target(self, read: Labels) -> np.ndarray:
+        return read(self.y)
 
     def columns(self, y: Any) -> ColumnsHere:
         return ColumnsHere(self.table.X)
@@ -412,19 +412,21 @@ def _target(file: File, task: str) -> tuple[Any, tuple[str, ...], bool]:
             raise BadInput("several targets must be numbers; name one target, or drop the text.")
         if task == "classes":
             raise BadInput("--task classes takes one target.")
-        return file.target(np.dtype(np.float64)), names, False
+        return file.target(Labels(np.dtype(np.float64))), names, False
     only = facts[names[0]]
     if not only.are_classes(names[0], task):
-        return file.target(np.dtype(np.float64)), names, False
+        y = file.target(Labels(np.dtype(np.float64)))
+        # A matrix is numbers to all estimators.
+        return y[:, None] if only.look_like_classes else y, names, False
     labels = tuple(f"class {label}" for label in only.labels())
-    return file.target(only.label_dtype()), labels, True
+    return file.target(only.reader()), labels, True
 
 
 def read_label(values: np.ndarray, name: str) -> np.ndarray:
     """A column as estimators take a target."""
     facts = column_facts(values)
     classes = facts.are_classes(name, "auto")
-    return Labels(facts.label_dtype() if classes else np.dtype(np.float64))(values)
+    return (facts.reader() if classes else Labels(np.dtype(np.float64)))(values)
 
 
 def hint_at_scales(sizes: np.ndarray, screen: Screen, remedy: str) -> None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from columnist.cli._errors import BadInput
 from columnist.data._blocks import BlockMoments
+from columnist.data._target import is_classes
 from columnist.io._assemble import EXACT
 from columnist.io._gaps import Gaps, fill_block, find_gaps, merged_gaps
 from columnist.linalg._moments import Moments, merged_moments
@@ -20,8 +21,6 @@ __all__ += ["column_facts", "merged_facts", "merged_scans"]
 
 # Classes are few; nobody needs more different values than this.
 _MOST_VALUES = 1_000_000
-# More different whole numbers than this are values.
-_MOST_CLASSES = 20
 
 
 # -- targets and ids --------------------------------------------------------------
@@ -60,20 +59,25 @@ class ColumnFacts:
             if self.values is None:
                 raise BadInput(f"the target {name!r} has too many different values for classes.")
             return True
-        if task == "values" or self.values is None:
-            return False
-        different = len(self.values)
-        return different <= _MOST_CLASSES if self.whole else different == 2
+        return task == "auto" and self.look_like_classes
 
-    def label_dtype(self) -> np.dtype:
-        """Type of the classes: whole numbers, or text."""
-        if self.whole:
-            return np.dtype(np.int64)
-        return np.dtype(f"U{max(map(len, self._known))}") if self.is_text else np.dtype("U32")
+    @property
+    def look_like_classes(self) -> bool:
+        """Whether estimators take the numbers for classes."""
+        if self.values is None:
+            return False
+        return is_classes(self.values.astype(np.int64) if self.whole else self.values)
+
+    def reader(self) -> Labels:
+        """What reads classes in a type that estimators take for such: whole numbers, or text."""
+        if self.whole and self.look_like_classes:
+            return Labels(np.dtype(np.int64))
+        length = max(map(len, self._known)) if self.is_text else 32
+        return Labels(np.dtype(f"U{length}"), self.whole)
 
     def labels(self) -> list[str]:
         """Names of the classes, in order."""
-        return [str(label) for label in np.unique(self._known.astype(self.label_dtype()))]
+        return [str(label) for label in np.unique(self.reader()(self._known))]
 
     @property
     def _known(self) -> np.ndarray:
@@ -173,13 +177,13 @@ def _together(facts: Sequence[ColumnFacts]) -> ColumnFacts:
 class Labels:
     """A target as estimators take it: classes are whole numbers or text, values are float."""
 
-    def __init__(self, dtype: np.dtype):
-        self.dtype = dtype
+    def __init__(self, dtype: np.dtype, whole: bool = False):
+        self.dtype, self.whole = dtype, whole
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y)
         y = y if y.dtype.kind not in "biuf" and self.dtype.kind == "U" else as_numbers(y)
-        return y.astype(self.dtype)
+        return (y.astype(np.int64) if self.whole else y).astype(self.dtype)
 
 
 def as_text(values: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_consistent_length
 from columnist.linalg._column_parts import ColumnParts, largest_entry
 from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments, merged_moments, moments_of
+from columnist.linalg._rounding import EPS
 
 __all__ = ["RowBlocks", "checked_largest", "open_blocks", "register_blocks"]
 
@@ -29,7 +30,7 @@ _KEEPERS = {"dask": "columnist.distributed._rows"}
 _OPENERS: dict[str, Callable[[Any], RowBlocks | None]] = {}
 _SELECT_ROWS = "Use an estimator that works on blocks, or select rows first."
 # Columns whose range is below this share of their entries are constant but for rounding.
-_ROUNDING = 8 * np.finfo(np.float64).eps
+_ROUNDING = 8 * EPS
 
 
 class RowBlocks(ABC):
@@ -57,6 +58,11 @@ class RowBlocks(ABC):
         return False
 
     @property
+    def target_kind(self) -> str | None:
+        """What the target that came with the rows holds, "classes" or "numbers"."""
+        return None
+
+    @property
     @abstractmethod
     def lengths(self) -> tuple[int, ...]:
         """Rows of every block; counted if nobody knows."""
@@ -79,8 +85,12 @@ class RowBlocks(ABC):
     def collect(self, visit: Callable, *along) -> list:
         """Visit every block; the results in order."""
 
+    def first(self, visit: Callable) -> Any:
+        """Visit the first block alone."""
+        return self.collect(visit)[0]
+
     def stream(self, visit: Callable, *along) -> Iterator:
-        """The same, but only a few results at a time need to be here."""
+        """The same as :meth:`collect`, but only a few results at a time need to be here."""
         yield from self.collect(visit, *along)
 
     @abstractmethod

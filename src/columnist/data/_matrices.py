@@ -58,6 +58,8 @@ class Matrices:
         Brings the many rows themselves, if they fit, for errors that need better arithmetic.
     removed : tuple of two ndarrays or None
         Means of X and of the target that the few rows are already without.
+    target_kind : str or None
+        Whether Y was made of "classes" or "numbers".
     workers : object
         Helpers for long searches where the rows are, if there are any.
     preparation : float
@@ -83,6 +85,7 @@ class Matrices:
     sample: bool = False
     source: Callable[[], Matrices] | None = None
     removed: tuple[np.ndarray, np.ndarray] | None = None
+    target_kind: str | None = None
     workers: Any = None
     preparation: float = 0.0
 

@@ -21,7 +21,7 @@ from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks, open_blocks
 from columnist.data._matrices import SMALL_ENTRIES, Matrices
 from columnist.data._target import open_target
-from columnist.data._validation import check_choice, open_data, read_data
+from columnist.data._validation import open_data, read_data
 from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import merge_repeats
@@ -119,17 +119,21 @@ def matrices_of(
     """
     started = time.perf_counter()
     along, read = open_y(y, X) if target and y is not None else (None, None)
+    kind = None if read is None else read.kind
     if not isinstance(X, RowBlocks):
         X = X if passes else in_memory(X)
-        return Matrices(_plain(X), _whole(along, read, X.shape[0]), gram=gram, center=center)
+        Y = _whole(along, read, X.shape[0])
+        return Matrices(_plain(X), Y, gram=gram, center=center, target_kind=kind)
     parts = X.by_columns() if _is_wide(X) else None
     if parts is None:
         matrices = _from_moments(X, along, read, target=target, center=center)
     else:
         Y = _whole(along, read, parts.shape[0])
         matrices = Matrices(parts if passes else in_memory(parts), Y, center=center)
+    if target and read is None:
+        kind = X.target_kind
     spent = time.perf_counter() - started
-    return replace(matrices, workers=X.workers(), preparation=spent)
+    return replace(matrices, target_kind=kind, workers=X.workers(), preparation=spent)
 
 
 def open_rows(
@@ -185,7 +189,6 @@ def uses_target(option: str, X, y) -> bool:
     >>> uses_target("auto", [[1.0]], None), uses_target("auto", [[1.0]], [1.0])
     (False, True)
     """
-    check_choice("target", option, ("auto", "X", "y"))
     given = is_target_given(X, y)
     if option == "y" and not given:
         raise ValueError("target='y' needs a y: call fit(X, y), or use target='X'.")

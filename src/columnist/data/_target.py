@@ -1,9 +1,15 @@
-"""The target: what y means."""
+"""The target: what y means. The one place that decides whether it holds classes or numbers.
+
+A vector is classes if it is boolean, text or categorical, if it is integer with at most 20 distinct
+values, or floating point with exactly two; otherwise it is numbers. A matrix is numbers, also one
+with a single column (unless that is text or categorical, which cannot be numbers). Who knows better
+says so by the type: ``y.astype(str)`` is classes, ``y.reshape(-1, 1)`` is numbers.
+"""
 
 from __future__ import annotations
 
 import numbers
-import warnings
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,17 +18,63 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from columnist.data._blocks import RowBlocks, open_blocks
 
-__all__ = ["indicator_of", "open_target", "resolve_classes", "resolve_target"]
+__all__ = [
+    "MOST_CLASSES",
+    "StreamTarget",
+    "Target",
+    "as_target",
+    "indicator_of",
+    "is_classes",
+    "open_target",
+    "resolve_classes",
+    "resolve_target",
+    "target_kind",
+]
 
-# More distinct integers than this, and than a tenth of the samples, hardly are classes.
-_MANY_CLASSES = 30
+# Integers with more distinct values than this are numbers.
+MOST_CLASSES = 20
+# Distinct values up to which numbers of a type are classes; text always is.
+_MOST = {"i": MOST_CLASSES, "u": MOST_CLASSES, "f": 2}
+# What a stream of labels is answered with.
+_UNNAMED = (
+    "y holds class labels, of which one batch may not show all: use RunningMoments(classes=...). "
+    "For values, pass y as a matrix with one column."
+)
+# So many values usually show that there are many.
+_GLANCE = 1000
+
+
+class Target(NamedTuple):
+    """What y means: a float matrix of shape (n_samples, n_targets), and how it was read.
+
+    ``kind`` is "classes" or "numbers"; ``classes`` are the labels of the columns, None for numbers.
+    """
+
+    matrix: np.ndarray
+    kind: str
+    classes: np.ndarray | None
+
+
+def as_target(y, n_samples: int) -> Target:
+    """The target of ``n_samples`` rows; classes become one indicator column each.
+
+    Examples
+    --------
+    >>> from columnist.data._target import as_target
+    >>> as_target([7, 3, 7], 3).classes
+    array([3, 7])
+    >>> as_target([1.5, 2.5, 3.5], 3).kind
+    'numbers'
+    """
+    values, classes = _read(y)
+    read = _reader(classes)
+    matrix = read(values)
+    check_consistent_length(matrix, np.empty(n_samples))
+    return Target(matrix, read.kind, classes)
 
 
 def resolve_target(y, n_samples: int) -> np.ndarray:
-    """A float matrix (n_samples, n_targets) from a vector, a matrix or class labels.
-
-    A vector of strings, booleans or integers is read as class labels and becomes an indicator
-    matrix with one column per class; floating point numbers are values.
+    """The matrix of :func:`as_target` alone.
 
     Examples
     --------
@@ -32,37 +84,39 @@ def resolve_target(y, n_samples: int) -> np.ndarray:
            [0., 1.],
            [1., 0.]])
     """
-    y = y.toarray() if sp.issparse(y) else y
-    # A list is read as objects first: NumPy would turn a missing label into the string "nan".
-    y = y if hasattr(y, "dtype") else np.asarray(y, dtype=object)
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim == 1 and y.dtype.kind in "OUSbiu":
-        labels = _indicator(y)
-        if labels is not None:
-            check_consistent_length(labels, np.empty(n_samples))
-            return labels
-    matrix = y[:, None] if y.ndim == 1 else y
-    matrix = check_array(matrix, dtype=np.float64, input_name="y", ensure_min_samples=1)
-    check_consistent_length(matrix, np.empty(n_samples))
-    return matrix
+    return as_target(y, n_samples).matrix
+
+
+def target_kind(y) -> str:
+    """Whether y holds "classes" or "numbers"; it may be a collection of blocks.
+
+    Examples
+    --------
+    >>> from columnist.data._target import target_kind
+    >>> target_kind([0.0, 1.0, 1.0]), target_kind([0.0, 1.0, 2.0]), target_kind([[0, 1], [1, 1]])
+    ('classes', 'numbers', 'numbers')
+    """
+    blocks = open_blocks(y)
+    classes = _read(y)[1] if blocks is None else _classes_in(blocks)
+    return _reader(classes).kind
+
+
+def is_classes(y) -> bool:
+    """Whether y holds classes."""
+    return target_kind(y) == "classes"
 
 
 def open_target(y, X: RowBlocks):
     """The target of a matrix of blocks, and what reads a part of it as a float matrix.
 
-    The same as :func:`resolve_target` for a y that may be a collection of blocks itself.
+    The same as :func:`as_target` for a y that may be a collection of blocks itself; the reader has
+    ``kind`` and ``classes``.
     """
     blocks = open_blocks(y)
-    if blocks is None:
-        return resolve_target(y, X.shape[0]), _values
-    if blocks.n_features == 1 and blocks.dtype.kind in "OUSbiu":
-        classes, count = blocks.fold(_block_classes, _merged_classes)
-        if classes is not None:
-            _warn_if_many(classes, count)
-            return blocks, _Indicator(classes)
-    return blocks, _values
+    if blocks is not None:
+        return blocks, _reader(_classes_in(blocks))
+    target = as_target(y, X.shape[0])
+    return target.matrix, _Known(target)
 
 
 def indicator_of(y, classes) -> np.ndarray:
@@ -85,7 +139,9 @@ def indicator_of(y, classes) -> np.ndarray:
 def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, np.ndarray]:
     """Classes, and the code of every sample's class; ``caller`` is who needs them.
 
-    ``n_samples`` is how many there should be; any number will do if it is None.
+    Who needs classes does not ask: any integers are classes to it, and only floating point numbers
+    with a fraction are refused. ``n_samples`` is how many there should be; any number will do if it
+    is None.
 
     Examples
     --------
@@ -99,7 +155,8 @@ def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, 
     if n_samples is not None:
         check_consistent_length(y, np.empty(n_samples))
     try:
-        check_classification_targets(y)
+        if not is_classes(y):
+            check_classification_targets(y)
     except ValueError as error:
         raise ValueError(
             f"{caller} needs class labels in y: {error} For values, cut them into classes first "
@@ -111,65 +168,181 @@ def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, 
     return classes, codes
 
 
-def _indicator(y: np.ndarray) -> np.ndarray | None:
-    """One column per class; None for objects that are really floating point numbers."""
-    labels = _labels(y)
-    if labels is None:
-        return None
-    classes = np.unique(labels)
-    _warn_if_many(classes, len(labels))
-    return _Indicator(classes)(labels)
+class StreamTarget:
+    """A target that comes in batches: numbers unless ``classes`` names all labels.
 
+    No batch shows what the others hold. Distinct values are therefore counted, as far as the rule
+    needs, and ``kind`` refuses a target that turned out to hold classes nobody named.
+    """
 
-def _labels(y: np.ndarray) -> np.ndarray | None:
-    """Class labels of one type; None for objects that are really floating point numbers."""
-    if y.dtype.kind != "O":
-        return y
-    missing = np.array([value is None or value != value for value in y], dtype=bool)
-    if all(isinstance(value, numbers.Number) for value in y[~missing]):
-        integral = all(isinstance(value, numbers.Integral) for value in y)
-        return y.astype(np.int64) if integral else None
-    if missing.any():
-        raise ValueError("y has missing labels: remove those rows, or name them as a class.")
-    return y.astype(str)
+    def __init__(self, classes=None):
+        self._labels = None if classes is None else np.unique(classes)
+        self._values = _DistinctValues(all_kept=False)
+        self._found: np.ndarray | None = np.zeros(0, dtype=np.int64)
 
+    def read(self, y, n_samples: int) -> np.ndarray:
+        """The matrix of one batch."""
+        if self._labels is not None:
+            check_consistent_length(y, np.empty(n_samples))
+            return indicator_of(y, self._labels)
+        values, classes = _read(y)
+        if classes is not None and classes.dtype.kind not in "iuf":
+            raise ValueError(_UNNAMED)
+        matrix = _Numbers()(values)
+        check_consistent_length(matrix, np.empty(n_samples))
+        self._add(self._values(values) if values.ndim == 1 else None)
+        return matrix
 
-def _warn_if_many(classes: np.ndarray, n_samples: int) -> None:
-    if classes.dtype.kind in "iu" and len(classes) > max(_MANY_CLASSES, n_samples // 10):
-        warnings.warn(
-            f"y holds {len(classes)} distinct integers and is read as class labels. If they are "
-            "values, pass floating point numbers.",
-            UserWarning,
-            stacklevel=6,
-        )
+    def merge(self, other: StreamTarget) -> None:
+        """Add what another one has seen."""
+        self._add(other._found)
+
+    def _add(self, found: np.ndarray | None) -> None:
+        self._found = self._values.merge([self._found, found])
+
+    @property
+    def kind(self) -> str:
+        """What all batches together hold."""
+        if self._labels is not None:
+            return "classes"
+        if self._found is not None and _classes_among(self._found, False) is not None:
+            raise ValueError(_UNNAMED)
+        return "numbers"
 
 
 class _Indicator:
     """Reads labels as one column per class."""
 
+    kind = "classes"
+
     def __init__(self, classes: np.ndarray):
         self.classes = classes
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
-        labels = _labels(np.ravel(y))
-        assert labels is not None  # there are classes
+        labels = _typed(np.ravel(y)).astype(self.classes.dtype, copy=False)
         codes = np.searchsorted(self.classes, labels)
         return (codes[:, None] == np.arange(len(self.classes))).astype(np.float64)
 
 
-def _values(y: np.ndarray) -> np.ndarray:
+class _Numbers:
     """Reads numbers as a matrix."""
-    matrix = y[:, None] if y.ndim == 1 else y
-    return check_array(matrix, dtype=np.float64, input_name="y", ensure_min_samples=0)
+
+    kind, classes = "numbers", None
+
+    def __call__(self, y: np.ndarray) -> np.ndarray:
+        matrix = y[:, None] if y.ndim == 1 else y
+        return check_array(matrix, dtype=np.float64, input_name="y", ensure_min_samples=0)
 
 
-def _block_classes(y: np.ndarray) -> tuple[np.ndarray | None, int]:
-    labels = _labels(np.ravel(y))
-    return (None if labels is None else np.unique(labels)), len(y)
+class _Known:
+    """Parts of a matrix that was read before."""
+
+    def __init__(self, target: Target):
+        self.kind, self.classes = target.kind, target.classes
+
+    def __call__(self, Y: np.ndarray) -> np.ndarray:
+        return Y
 
 
-def _merged_classes(parts) -> tuple[np.ndarray | None, int]:
-    count = sum(n for _, n in parts)
-    if any(classes is None for classes, _ in parts):
-        return None, count
-    return np.unique(np.concatenate([classes for classes, _ in parts])), count
+def _reader(classes: np.ndarray | None) -> _Indicator | _Numbers:
+    return _Numbers() if classes is None else _Indicator(classes)
+
+
+def _read(y) -> tuple[np.ndarray, np.ndarray | None]:
+    """y in memory as an array, and its classes in order if it holds any."""
+    y = y.toarray() if sp.issparse(y) else y
+    # A list is read as objects first: NumPy would turn a missing label into the string "nan".
+    values = np.asarray(y if hasattr(y, "dtype") else np.asarray(y, dtype=object))
+    if values.ndim > 2 or (values.ndim == 2 and values.shape[1] != 1):
+        return values, None
+    vector = _typed(np.ravel(values))
+    categorical = _is_categorical(y)
+    if values.ndim == 2 and not categorical and vector.dtype.kind not in "US":
+        return vector[:, None], None
+    return vector, _classes_among(_distinct(vector, all_kept=categorical), categorical)
+
+
+def _is_categorical(y) -> bool:
+    """Whether a series, or the one column of a frame, has a type made for categories."""
+    types = [y.dtype] if hasattr(y, "dtype") else list(getattr(y, "dtypes", ()))
+    return len(types) == 1 and str(types[0]).startswith(("category", "Categorical", "Enum"))
+
+
+def _typed(y: np.ndarray) -> np.ndarray:
+    """A vector of objects as integers, floating point numbers or text; others as they are."""
+    if y.dtype.kind != "O":
+        return y
+    missing = np.array([_is_missing(value) for value in y], dtype=bool)
+    if all(isinstance(value, numbers.Number) for value in y[~missing]):
+        if missing.any():
+            y = np.where(missing, np.nan, y)
+        integral = not missing.any() and all(isinstance(value, numbers.Integral) for value in y)
+        return y.astype(np.int64 if integral else np.float64)
+    if missing.any():
+        raise ValueError("y has missing labels: remove those rows, or name them as a class.")
+    return y.astype(str)
+
+
+def _is_missing(value) -> bool:
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _distinct(y: np.ndarray, *, all_kept: bool) -> np.ndarray | None:
+    """Distinct values in order; None if there are too many for classes of their type."""
+    most = np.inf if all_kept else _MOST.get(y.dtype.kind, np.inf)
+    if len(y) > _GLANCE and len(np.unique(y[:_GLANCE])) > most:
+        return None
+    values = np.unique(y)
+    return values if len(values) <= most else None
+
+
+def _classes_among(values: np.ndarray | None, categorical: bool) -> np.ndarray | None:
+    """The distinct values of a vector if these are classes."""
+    if values is None:
+        return None
+    kind = values.dtype.kind
+    if categorical:
+        if kind == "f" and np.isnan(values).any():
+            raise ValueError("y has missing labels: remove those rows, or name them as a class.")
+        return values
+    if kind == "f":
+        return values if len(values) == 2 and np.isfinite(values).all() else None
+    return values if kind in "biuUS" and len(values) <= _MOST.get(kind, np.inf) else None
+
+
+def _classes_in(blocks: RowBlocks) -> np.ndarray | None:
+    """The classes of a target in blocks if it holds any, by at most one pass over it.
+
+    The first block mostly shows that there are too many distinct numbers.
+    """
+    matrix = getattr(blocks, "ndim", 2) == 2
+    categorical = _is_categorical(blocks.header)
+    if blocks.n_features != 1 or (matrix and not categorical and blocks.dtype.kind not in "OUS"):
+        return None
+    # Numbers among objects are all kept: another block may hold text.
+    values = _DistinctValues(all_kept=categorical or blocks.dtype.kind == "O")
+    if blocks.dtype.kind in _MOST and not categorical and blocks.first(values) is None:
+        return None
+    found = blocks.fold(values, values.merge)
+    if matrix and not categorical and found is not None and found.dtype.kind != "U":
+        return None
+    return _classes_among(found, categorical)
+
+
+class _DistinctValues:
+    """Distinct values of a block, and of several together; None if there are too many."""
+
+    def __init__(self, *, all_kept: bool):
+        self.all_kept = all_kept
+
+    def __call__(self, y: np.ndarray) -> np.ndarray | None:
+        return _distinct(_typed(np.ravel(y)), all_kept=self.all_kept)
+
+    def merge(self, parts: list) -> np.ndarray | None:
+        """Those of some blocks."""
+        if any(values is None for values in parts):
+            return None
+        parts = [values for values in parts if len(values)] or parts[:1]
+        if len({values.dtype.kind in "US" for values in parts}) == 2:
+            parts = [values.astype(str) for values in parts]
+        return _distinct(np.concatenate(parts), all_kept=self.all_kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,11 +17,7 @@ from sklearn.utils.validation import (
 from columnist.data._blocks import RowBlocks, open_blocks
 
 __all__ = [
-    "check_choice",
-    "check_count",
-    "check_real",
     "check_room",
-    "check_search",
     "feature_names",
     "open_data",
     "random_generator",
@@ -75,30 +71,6 @@ def _check_numeric(blocks: RowBlocks) -> None:
         f"{', ...' if len(strange) > 10 else ''}. Drop or encode them first; "
         "nullable numbers become plain ones by astype('float64')."
     )
-
-
-def check_choice(name: str, value, options: Iterable[str]) -> None:
-    """Raise unless ``value`` is one of the named options."""
-    options = tuple(options)
-    if not isinstance(value, str) or value not in options:
-        listed = ", ".join(repr(option) for option in options)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
-
-
-def check_real(name: str, value, *, low: float, high: float = np.inf, strict: bool = False) -> None:
-    """Raise unless ``value`` is a real number in the interval (``strict``: low excluded)."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not number or not (low < value if strict else low <= value) or not value <= high:
-        sign = ">" if strict else ">="
-        upper = "" if np.isinf(high) else f" and <= {high:g}"
-        raise ValueError(f"{name} must be a number {sign} {low:g}{upper}; got {value!r}.")
-
-
-def check_count(name: str, value, *, low: int) -> None:
-    """Raise unless ``value`` is an integer of at least ``low``."""
-    integral = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
-    if not integral or value < low:
-        raise ValueError(f"{name} must be an integer >= {low}; got {value!r}.")
 
 
 def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") -> int:
@@ -178,20 +150,6 @@ def check_room(size: int, include, exclude, n_features: int) -> None:
             f"exclude leaves {n_features - len(exclude)} columns, but {size} are to be selected: "
             "lower n_features_to_select or exclude fewer."
         )
-
-
-def check_search(estimator) -> None:
-    """Check the parameters that every certified search has: weight, limits and callback."""
-    check_real("epsilon", estimator.epsilon, low=0.0, high=1e100)
-    check_real("max_gap", estimator.max_gap, low=0.0, high=1.0)
-    if estimator.time_limit is not None:
-        check_real("time_limit", estimator.time_limit, low=0.0)
-    if estimator.max_nodes is not None:
-        check_count("max_nodes", estimator.max_nodes, low=0)
-    if estimator.max_memory is not None:
-        check_real("max_memory", estimator.max_memory, low=0.0, strict=True)
-    if estimator.callback is not None and not callable(estimator.callback):
-        raise ValueError(f"callback must be callable or None; got {estimator.callback!r}.")
 
 
 def feature_names(estimator, input_features=None) -> np.ndarray:

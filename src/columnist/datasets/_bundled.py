@@ -9,7 +9,7 @@ from sklearn import datasets as sklearn_datasets
 from sklearn.preprocessing import scale
 from sklearn.utils import Bunch
 
-from columnist.data._validation import check_choice
+from columnist.data._parameters import StrOptions
 
 __all__ = [
     "load_bias_example",
@@ -195,7 +195,7 @@ def load_hybrid_example(which: str = "select first") -> Bunch:
         "select first": ([[100, 0, 1], [0, 1, 100], [0, 100, 50]], 0),
         "extract first": ([[20, 0, 12], [-5, 0, 100], [10, 30, 0]], 2),
     }
-    check_choice("which", which, matrices)
+    StrOptions(*matrices).check("which", which)
     data, column = matrices[which]
     return _toy(load_hybrid_example, data, ["x0", "x1", "x2"], column, ["column of the best pair"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._validation import check_choice, check_count, check_real
+from columnist.data._parameters import Integer, Number, StrOptions, checked
 from columnist.datasets._randomness import generator
 
 __all__ = ["make_box_classes", "make_three_clusters", "make_two_stars"]
@@ -12,6 +12,12 @@ __all__ = ["make_box_classes", "make_three_clusters", "make_two_stars"]
 _CENTRES = np.array([[5.0, 0.0], [0.0, 5.0], [5.0, 5.0]])
 
 
+@checked(
+    n_per_class=Integer(1),
+    n_irrelevant=Integer(0),
+    irrelevant=StrOptions("uniform", "normal"),
+    scale=Number(0.0),
+)
 def make_three_clusters(
     n_per_class: int = 30,
     *,
@@ -51,10 +57,6 @@ def make_three_clusters(
     >>> X.shape, y[::30]
     ((90, 6), array([0, 1, 2]))
     """
-    check_count("n_per_class", n_per_class, low=1)
-    check_count("n_irrelevant", n_irrelevant, low=0)
-    check_choice("irrelevant", irrelevant, ("uniform", "normal"))
-    check_real("scale", scale, low=0.0)
     rng = generator(random_state)
     y = np.repeat(np.arange(3), n_per_class)
     X = _CENTRES[y] + rng.standard_normal((len(y), 2))
@@ -62,6 +64,11 @@ def make_three_clusters(
     return np.hstack([X, scale * draw((len(y), n_irrelevant))]), y
 
 
+@checked(
+    n_per_class=Integer(1),
+    n_irrelevant=Integer(0),
+    repeated=StrOptions("copies", "sum", "three sums"),
+)
 def make_box_classes(
     n_per_class: int = 12,
     *,
@@ -98,9 +105,6 @@ def make_box_classes(
     >>> bool((X[:, 3] == X[:, 0] + X[:, 1]).all())
     True
     """
-    check_count("n_per_class", n_per_class, low=1)
-    check_count("n_irrelevant", n_irrelevant, low=0)
-    check_choice("repeated", repeated, ("copies", "sum", "three sums"))
     rng = generator(random_state)
     corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
     y = np.repeat(np.arange(8), n_per_class)
@@ -114,6 +118,7 @@ def make_box_classes(
     return np.hstack([X, more, rng.standard_normal((len(y), n_irrelevant))]), y
 
 
+@checked(n=Integer(1))
 def make_two_stars(n: int = 5) -> tuple[np.ndarray, np.ndarray]:
     """Similarities of two stars and one sample apart: where should a graph be cut?
 
@@ -141,7 +146,6 @@ def make_two_stars(n: int = 5) -> tuple[np.ndarray, np.ndarray]:
     >>> S[0].round(3)
     array([0.   , 0.882, 0.607, 0.   , 0.   ])
     """
-    check_count("n", n, low=1)
     distances = {(0, n): 2.0, (n, 2 * n): 3.0}
     distances |= {(0, i): 1.0 for i in range(1, n)} | {(n, n + i): 1.0 for i in range(1, n)}
     S = np.zeros((2 * n + 1, 2 * n + 1))

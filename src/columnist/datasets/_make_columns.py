@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._validation import check_count, check_real
+from columnist.data._parameters import Integer, Number, checked
 from columnist.datasets._randomness import generator
 
 __all__ = ["make_redundant_columns", "make_sparse_loadings"]
 
 
+@checked(n_samples=Integer(1), n_groups=Integer(1), group_size=Integer(1), noise=Number(0.0))
 def make_redundant_columns(
     n_samples: int = 100,
     n_groups: int = 5,
@@ -53,10 +54,6 @@ def make_redundant_columns(
     >>> sorted(map(int, groups[selected]))
     [0, 1, 2, 3, 4]
     """
-    check_count("n_samples", n_samples, low=1)
-    check_count("n_groups", n_groups, low=1)
-    check_count("group_size", group_size, low=1)
-    check_real("noise", noise, low=0.0)
     rng = generator(random_state)
     groups = np.repeat(np.arange(n_groups), group_size)
     if shuffle:
@@ -67,6 +64,13 @@ def make_redundant_columns(
     return X * factors, groups
 
 
+@checked(
+    n_samples=Integer(1),
+    n_features=Integer(1),
+    rank=Integer(1),
+    n_informative=Integer(1),
+    noise=Number(0.0),
+)
 def make_sparse_loadings(
     n_samples: int = 120,
     n_features: int = 40,
@@ -104,11 +108,6 @@ def make_sparse_loadings(
     >>> X.shape, int(loadings.any(axis=1).sum())
     ((120, 40), 8)
     """
-    check_count("n_samples", n_samples, low=1)
-    check_count("n_features", n_features, low=1)
-    check_count("rank", rank, low=1)
-    check_count("n_informative", n_informative, low=1)
-    check_real("noise", noise, low=0.0)
     if n_informative > n_features:
         raise ValueError(
             f"n_informative must be at most n_features ({n_features}); got {n_informative}."

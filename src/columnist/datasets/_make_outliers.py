@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._validation import check_choice, check_count, check_real
+from columnist.data._parameters import Integer, Number, StrOptions, checked
 from columnist.datasets._randomness import generator
 
 __all__ = ["make_line_and_outliers", "make_low_rank_outliers", "make_phase_transition"]
 
 
+@checked(
+    n_samples=Integer(1),
+    n_features=Integer(1),
+    rank=Integer(1),
+    n_outliers=Integer(0),
+    outliers=StrOptions("added", "replaced"),
+    noise=Number(0.0),
+)
 def make_low_rank_outliers(
     n_samples: int = 100,
     n_features: int = 50,
@@ -52,12 +60,6 @@ def make_low_rank_outliers(
     >>> np.linalg.matrix_rank(X[y > 0])
     np.int64(3)
     """
-    check_count("n_samples", n_samples, low=1)
-    check_count("n_features", n_features, low=1)
-    check_count("rank", rank, low=1)
-    check_count("n_outliers", n_outliers, low=0)
-    check_choice("outliers", outliers, ("added", "replaced"))
-    check_real("noise", noise, low=0.0)
     if n_outliers > n_samples:
         raise ValueError(f"n_outliers must be at most n_samples ({n_samples}); got {n_outliers}.")
     rng = generator(random_state)
@@ -69,6 +71,7 @@ def make_low_rank_outliers(
     return X, np.where(np.arange(n_samples) < n_outliers, -1, 1)
 
 
+@checked(n=Integer(1), rank=Number(0.0, 1.0, above=True), outliers=Number(0.0, 1.0))
 def make_phase_transition(
     n: int = 400, *, rank: float = 0.1, outliers: float = 0.5, random_state=None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -99,9 +102,6 @@ def make_phase_transition(
     >>> X.shape, (y < 0).sum()
     ((40, 40), np.int64(20))
     """
-    check_count("n", n, low=1)
-    check_real("rank", rank, low=0.0, high=1.0, strict=True)
-    check_real("outliers", outliers, low=0.0, high=1.0)
     return make_low_rank_outliers(
         n,
         n,
@@ -111,6 +111,7 @@ def make_phase_transition(
     )
 
 
+@checked(n_samples=Integer(1), n_outliers=Integer(0), noise=Number(0.0))
 def make_line_and_outliers(
     n_samples: int = 60, *, n_outliers: int = 10, noise: float = 0.1, random_state=None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -142,9 +143,6 @@ def make_line_and_outliers(
     >>> float(abs(X[y > 0] @ [-0.6, 0.8]).max()) < 1e-12
     True
     """
-    check_count("n_samples", n_samples, low=1)
-    check_count("n_outliers", n_outliers, low=0)
-    check_real("noise", noise, low=0.0)
     if n_outliers > n_samples:
         raise ValueError(f"n_outliers must be at most n_samples ({n_samples}); got {n_outliers}.")
     rng = generator(random_state)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._validation import check_count, check_real
+from columnist.data._parameters import Integer, Number, checked
 from columnist.datasets._randomness import generator
 
 __all__ = ["make_multilabel_low_rank", "make_private_outputs"]
 
 
+@checked(
+    n_samples=Integer(2),
+    n_labels=Integer(1),
+    rank=Integer(1),
+    share=Number(0.0, 1.0, above=True),
+    noise=Number(0.0),
+)
 def make_multilabel_low_rank(
     n_samples: int = 500,
     n_features: int = 40,
@@ -58,13 +65,8 @@ def make_multilabel_low_rank(
     >>> X.shape, Y.mean(axis=0)
     ((500, 40), array([0.25, 0.25, 0.25, 0.25, 0.25, 0.25]))
     """
-    check_count("n_samples", n_samples, low=2)
-    check_count("n_labels", n_labels, low=1)
-    check_count("rank", rank, low=1)
-    check_count("n_informative", n_informative, low=rank)
-    check_count("n_features", n_features, low=n_informative)
-    check_real("share", share, low=0.0, high=1.0, strict=True)
-    check_real("noise", noise, low=0.0)
+    Integer(rank).check("n_informative", n_informative)
+    Integer(n_informative).check("n_features", n_features)
     if rank > n_labels:
         raise ValueError(f"rank must be at most n_labels ({n_labels}); got {rank}.")
     rng = generator(random_state)
@@ -79,6 +81,9 @@ def make_multilabel_low_rank(
     return X, Y, informative
 
 
+@checked(
+    n_samples=Integer(1), n_desired=Integer(1), n_confidential=Integer(1), overlap=Number(0.0, 1.0)
+)
 def make_private_outputs(
     n_samples: int = 300,
     n_features: int = 20,
@@ -119,11 +124,7 @@ def make_private_outputs(
     >>> X.shape, desired.shape, confidential.shape
     ((300, 20), (2, 20), (2, 20))
     """
-    check_count("n_samples", n_samples, low=1)
-    check_count("n_desired", n_desired, low=1)
-    check_count("n_confidential", n_confidential, low=1)
-    check_count("n_features", n_features, low=n_desired + n_confidential)
-    check_real("overlap", overlap, low=0.0, high=1.0)
+    Integer(n_desired + n_confidential).check("n_features", n_features)
     rng = generator(random_state)
     mixing = rng.standard_normal((n_features, n_features)) / np.sqrt(n_features)
     X = rng.standard_normal((n_samples, n_features)) @ (np.eye(n_features) + mixing)

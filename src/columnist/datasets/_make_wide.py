@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data._validation import check_count
+from columnist.data._parameters import Integer, checked
 from columnist.datasets._randomness import generator
 
 __all__ = ["make_wide_sparse"]
 
 
+@checked(n_samples=Integer(1), per_row=Integer(1), n_informative=Integer(1))
 def make_wide_sparse(
     n_samples: int = 20_000,
     n_features: int = 3_200_000,
@@ -50,10 +51,7 @@ def make_wide_sparse(
     >>> X.shape, X.nnz <= 500 * 100, len(informative)
     ((500, 100000), True, 20)
     """
-    check_count("n_samples", n_samples, low=1)
-    check_count("per_row", per_row, low=1)
-    check_count("n_informative", n_informative, low=1)
-    check_count("n_features", n_features, low=2 * n_informative)
+    Integer(2 * n_informative).check("n_features", n_features)
     rng = generator(random_state)
     columns = np.minimum(n_features ** rng.random(n_samples * per_row) - 1.0, n_features - 1)
     places = np.repeat(np.arange(n_samples), per_row), columns.astype(np.int64)

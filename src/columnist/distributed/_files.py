@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from columnist.data._validation import check_choice
+from columnist.data._parameters import StrOptions
 from columnist.distributed._sources import (
     ParquetFiles,
     Source,
@@ -145,9 +145,9 @@ def open_collection(
     >>> len(selector.selected_)
     2
     """
-    check_choice("non_numeric", non_numeric, ("refuse", "drop"))
+    StrOptions("refuse", "drop").check("non_numeric", non_numeric)
     if format is not None:
-        check_choice("format", format, FORMATS)
+        StrOptions(*FORMATS).check("format", format)
     request = Request(
         target=as_names(target), drop=as_names(drop), ids=as_names(ids),
         columns=None if columns is None else as_names(columns), non_numeric=non_numeric,

@@ -78,6 +78,9 @@ class DaskRows(RowBlocks):
         tell("brought", results)
         return results
 
+    def first(self, visit: Callable) -> Any:
+        return compute([visit_task(delayed(visit), self._blocks()[0])])[0]
+
     def stream(self, visit: Callable, *along) -> Iterator:
         parts = [self._parts(other) for other in along]
         return compute_in_turn(delayed(visit), list(zip(self._blocks(), *parts, strict=True)))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array
 
 from columnist.data._blocks import RowBlocks, open_blocks
-from columnist.data._target import indicator_of, open_target, resolve_target
+from columnist.data._target import StreamTarget, open_target
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
 __all__ = ["RunningMoments", "moments", "opened"]
@@ -113,7 +113,7 @@ class RunningMoments(RowBlocks):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
         joint = X
         if y is not None:
-            Y = self._target(y, X.shape[0])
+            Y = self._target().read(y, X.shape[0])
             joint = np.hstack([X.toarray() if hasattr(X, "toarray") else X, Y])
         self._check_alike(X.shape[1], joint.shape[1])
         self.n_features = self.n_features_in_ = X.shape[1]
@@ -134,20 +134,14 @@ class RunningMoments(RowBlocks):
         if hasattr(other, "_moments"):
             self._check_alike(other.n_features_in_, len(other._moments.mean))
             self.n_features = self.n_features_in_ = other.n_features_in_
+            self._target().merge(other._target())
             self._add(other._moments)
         return self
 
-    def _target(self, y, n_samples: int) -> np.ndarray:
-        if self.classes is None:
-            y = np.asarray(y)
-            if y.ndim == 1 and y.dtype.kind in "OUSbiu":
-                raise ValueError(
-                    "y holds class labels, of which one batch may not show all: "
-                    "use RunningMoments(classes=...). For values, pass floating point numbers."
-                )
-            return resolve_target(y, n_samples)
-        check_consistent_length(y, np.empty(n_samples))
-        return indicator_of(y, self.classes)
+    def _target(self) -> StreamTarget:
+        if not hasattr(self, "_stream"):
+            self._stream = StreamTarget(self.classes)
+        return self._stream
 
     def _check_alike(self, n_features: int, width: int) -> None:
         if not hasattr(self, "_moments"):
@@ -202,6 +196,11 @@ class RunningMoments(RowBlocks):
     def has_target(self) -> bool:
         """Whether the rows came with a target."""
         return hasattr(self, "_moments") and len(self._moments.mean) > self.n_features
+
+    @property
+    def target_kind(self) -> str:
+        """How that target was read: "classes" or "numbers"."""
+        return self._target().kind
 
     @property
     def lengths(self) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from columnist.data._validation import check_choice
+from columnist.data._parameters import StrOptions
 from columnist.io._arff import read_arff_columns
 from columnist.io._arrays import read_mat, read_npy, read_npz
 from columnist.io._assemble import Request, assemble
@@ -93,10 +93,10 @@ def read_table(
     array([[ 21.5 , 300.  ],
            [ 30.25, 300.  ]])
     """
-    check_choice("non_numeric", non_numeric, ("refuse", "drop"))
-    check_choice("missing", missing, ("refuse", "mean", "median", "drop"))
+    StrOptions("refuse", "drop").check("non_numeric", non_numeric)
+    StrOptions("refuse", "mean", "median", "drop").check("missing", missing)
     if format is not None:
-        check_choice("format", format, FORMATS)
+        StrOptions(*FORMATS).check("format", format)
     if fill is not None and columns is None:
         raise ValueError("fill goes with columns: one value for each of them.")
     request = Request(

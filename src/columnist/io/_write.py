@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data._validation import check_choice
+from columnist.data._parameters import StrOptions
 from columnist.io._arff import arff_lines
 from columnist.io._atomic import atomic_path
 from columnist.io._columns import text_array
@@ -91,7 +91,7 @@ def write_table(
     if format is None:
         endings = ", ".join(endings[0] for endings in FORMATS.values())
         raise DataFileError(f"{name}: which format? Use an extension such as {endings}.")
-    check_choice("format", format, FORMATS)
+    StrOptions(*FORMATS).check("format", format)
     with said_of(name):
         content, buffer = checked(X, names, before or {}, after or {}), io.BytesIO()
         with opened(name, format) as file:

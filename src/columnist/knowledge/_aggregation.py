@@ -18,10 +18,13 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist.data._validation import check_choice, check_count, check_real
+from columnist.data._parameters import Number, StrOptions, checked
 from columnist.linalg._ties import ranked
 
-__all__ = ["RankAggregation", "aggregate_levels", "aggregate_rankings"]
+__all__ = ["METHOD", "RankAggregation", "aggregate_levels", "aggregate_rankings"]
+
+# How rankings are aggregated.
+METHOD = StrOptions("em", "borda")
 
 # A list with more than this share of the weight decides alone.
 _COLLAPSED = 0.99
@@ -125,6 +128,7 @@ def aggregate_rankings(
     return RankAggregation(objects, objects[result.ranking], *list(vars(result).values())[2:])
 
 
+@checked(method=METHOD, tol=Number(0.0))
 def aggregate_levels(
     levels: np.ndarray,
     method: str = "em",
@@ -136,9 +140,6 @@ def aggregate_levels(
     names: Sequence[str] | None = None,
 ) -> RankAggregation:
     """:func:`aggregate_rankings` for levels (rows) of features (columns); equal levels tie."""
-    check_choice("method", method, ("em", "borda"))
-    check_count("max_iter", max_iter, low=1)
-    check_real("tol", tol, low=0.0)
     _check_options(method, known, weights)
     n_lists, n_features = levels.shape
     names = [f"number {i}" for i in range(n_lists)] if names is None else list(names)
@@ -244,7 +245,7 @@ def _shares(weights: Sequence[float] | None, n_lists: int) -> np.ndarray:
     if len(weights) != n_lists:
         raise ValueError(f"{n_lists} rankings need as many weights; got {len(weights)}.")
     for weight in weights:
-        check_real("weights", weight, low=0.0)
+        Number(0.0).check("weights", weight)
     total = float(sum(weights))
     if total == 0.0:
         raise ValueError("At least one weight must be positive.")

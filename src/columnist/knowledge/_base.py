@@ -5,10 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length
 
-from columnist.data._validation import check_choice
+from columnist.data._target import is_classes
 from columnist.knowledge._source import Source, named_sources
 from columnist.knowledge._study import Study
 from columnist.knowledge._tables import row_names
@@ -51,9 +50,6 @@ class SourceSelector(ScoreParameter, RankingSelector):
     def _fuse(self, sources: dict[str, Source], study: Study) -> np.ndarray:
         """Score of every feature from all sources; keeps weights and contributions."""
 
-    def _check_parameters(self) -> None:
-        check_choice("score", vars(self)["score"], ("phi1", "phi2", "phi3"))
-
     def _spectral(self, similarity) -> SpectralSelector:
         """The selector that scores features by a similarity of samples."""
         options = {"score": vars(self)["score"], "gamma": self.gamma, "n_clusters": self.n_clusters}
@@ -63,6 +59,6 @@ class SourceSelector(ScoreParameter, RankingSelector):
 def _default_sources(y) -> list[Source]:
     """Neighbours, and classes if there are any."""
     neighbours = Source("sample_similarity")
-    if y is None or type_of_target(y) not in ("binary", "multiclass"):
+    if y is None or not is_classes(y):
         return [neighbours]
     return [Source("labels"), neighbours]

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_array
 
-from columnist.data._validation import check_real
+from columnist.data._parameters import Number, checked
 from columnist.knowledge._graphs import feature_graph
 from columnist.linalg._memory import check_memory
 from columnist.spectral._symmetric import DenseMatrix, SymmetricMatrix, as_symmetric
@@ -55,6 +55,7 @@ def commute_time_covariance(feature_similarity) -> np.ndarray:
     return scipy.linalg.pinvh(L.toarray() if sp.issparse(L) else L)
 
 
+@checked(ridge=Number(0.0))
 def mahalanobis_similarity(
     X, covariance=None, *, ridge: float = 0.1, width: float | str = "auto"
 ) -> SymmetricMatrix:
@@ -87,7 +88,6 @@ def mahalanobis_similarity(
            [0.607, 0.607, 1.   ]])
     """
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name="X")
-    check_real("ridge", ridge, low=0.0)
     if covariance is None:
         return _gaussian(_own_gram(X, ridge), width)
     C = as_symmetric(covariance, name="covariance").toarray()
@@ -180,7 +180,6 @@ def _gaussian(gram: np.ndarray, width: float | str) -> SymmetricMatrix:
         pairs = squareform(squares, checks=False)
         apart = pairs[pairs > 1e-12 * own.max(initial=0.0)]
         width = float(np.sqrt(np.median(apart))) if len(apart) else 1.0
-    check_real("width", width, low=0.0, strict=True)
     return DenseMatrix(np.exp(-0.5 * squares / float(width) ** 2))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from columnist.data._validation import check_choice
-from columnist.knowledge._aggregation import aggregate_levels
+from columnist.data._parameters import Number
+from columnist.knowledge._aggregation import METHOD, aggregate_levels
 from columnist.knowledge._base import SourceSelector
 from columnist.knowledge._convert import feature_scores
 from columnist.knowledge._source import Source
@@ -97,6 +97,8 @@ class KnowledgeSelector(SourceSelector):
     (['labels', 'interaction'], array([0.5, 0.5]))
     """
 
+    _parameter_constraints = {"aggregation": METHOD, "tol": Number(0.0)}
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -142,7 +144,6 @@ class KnowledgeSelector(SourceSelector):
         return result.scores
 
     def _weights(self, sources: dict[str, Source]) -> list[float] | None:
-        check_choice("aggregation", self.aggregation, ("em", "borda"))
         weighted = [name for name, source in sources.items() if source.weight is not None]
         if self.aggregation == "em":
             if weighted:

@@ -8,12 +8,16 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import cg
 from sklearn.utils.validation import check_array, column_or_1d
 
-from columnist.data._validation import check_real
+from columnist.data._parameters import Number, checked
 from columnist.knowledge._graphs import feature_graph
 
-__all__ = ["propagate", "term_relevance", "vote"]
+__all__ = ["DAMPING", "propagate", "term_relevance", "vote"]
+
+# How much of what a feature has is passed on.
+DAMPING = Number(0.0, 1.0, above=True, below=True)
 
 
+@checked(damping=DAMPING)
 def propagate(relevance, feature_similarity, *, damping: float = 0.5) -> np.ndarray:
     r"""Spread relevance over a graph of features.
 
@@ -42,9 +46,6 @@ def propagate(relevance, feature_similarity, *, damping: float = 0.5) -> np.ndar
     >>> propagate([1, 0, 0], path, damping=0.5).round(3)
     array([1.167, 0.333, 0.167])
     """
-    check_real("damping", damping, low=0.0, strict=True)
-    if damping >= 1.0:
-        raise ValueError(f"damping must be less than 1; got {damping!r}.")
     S = feature_graph(feature_similarity)
     start = _vector("relevance", relevance, S.shape[0])
     roots = np.sqrt(np.asarray(S.sum(axis=1), dtype=np.float64).ravel())

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any
 
-from columnist.data._validation import check_choice, check_real
+from columnist.data._parameters import Number, StrOptions
+from columnist.knowledge._propagation import DAMPING
 
 __all__ = ["KINDS", "Source", "named_sources"]
 
@@ -95,14 +96,12 @@ class Source:
     key: str | None = None
 
     def __post_init__(self):
-        check_choice("kind", self.kind, KINDS)
+        StrOptions(*KINDS).check("kind", self.kind)
         if self.rank_by is not None:
-            check_choice(f"rank_by of a source of {self.kind}", self.rank_by, KINDS[self.kind])
-        if self.weight is not None:
-            check_real("weight", self.weight, low=0.0)
-        check_real("damping", self.damping, low=0.0, strict=True)
-        if self.damping >= 1.0:
-            raise ValueError(f"damping must be less than 1; got {self.damping!r}.")
+            ways = StrOptions(*KINDS[self.kind])
+            ways.check(f"rank_by of a source of {self.kind}", self.rank_by)
+        (Number(0.0) | None).check("weight", self.weight)
+        DAMPING.check("damping", self.damping)
         self._check_data()
 
     def _check_data(self) -> None:

@@ -9,27 +9,27 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from columnist.data._validation import check_choice, check_count, read_data
+from columnist.data._parameters import Integer, ParameterChecks
+from columnist.data._validation import read_data
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
 from columnist.linalg._ties import ranked
-from columnist.lowrank._table import CENTERINGS, Table, as_table
+from columnist.lowrank._table import Table, as_table
 
 __all__ = ["LowRankModel", "check_rank", "ranking", "read_table", "ridge_inverse"]
 
 
-def read_table(X, centering: str) -> Table:
+def read_table(X, centering: str, location: str) -> Table:
     """Data of a model, with what cannot be done refused."""
-    check_choice("centering", centering, CENTERINGS)
     if sp.issparse(X):
         if np.isnan(X.data).any():
             raise ValueError(
                 "Sparse X holds NaN, but missing entries need dense X: convert it with "
                 "X.toarray(), or leave the entries out if they mean zero."
             )
-        if centering == "median":
-            raise ValueError("centering='median' needs dense X: use centering='mean' or 'none'.")
-    table = as_table(X, centering)
+        if centering == "mean" and location == "median":
+            raise ValueError("location='median' needs dense X: use location='mean'.")
+    table = as_table(X, centering, location)
     if table.missing is not None and table.missing.all():
         raise ValueError("X has no entry at all: every one is NaN. Give data to fit.")
     return table
@@ -37,7 +37,7 @@ def read_table(X, centering: str) -> Table:
 
 def check_rank(n_components, shape: tuple[int, int]) -> None:
     """Raise unless a table of this shape has so many components."""
-    check_count("n_components", n_components, low=1)
+    Integer(1).check("n_components", n_components)
     if n_components > min(shape):
         raise ValueError(
             f"n_components must be at most min(n_samples, n_features) = {min(shape)}; "
@@ -45,7 +45,7 @@ def check_rank(n_components, shape: tuple[int, int]) -> None:
         )
 
 
-class LowRankModel(BaseEstimator, ABC):
+class LowRankModel(ParameterChecks, BaseEstimator, ABC):
     """Rows approximated by ``scores @ components_ + center_``.
 
     A subclass fits ``components_``, ``center_`` and ``_unit``, and says what a score costs.

@@ -21,7 +21,6 @@ from columnist.linalg._prox import row_norms
 from columnist.lowrank._table import Table
 
 __all__ = [
-    "LOSSES",
     "Factors",
     "Start",
     "canonical",
@@ -30,8 +29,6 @@ __all__ = [
     "penalty_of",
     "polar",
 ]
-
-LOSSES = ("quadratic", "robust")
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from columnist.data._validation import check_choice, check_count, check_real, random_generator
+from columnist.data._parameters import Integer, Number, checked
+from columnist.data._validation import random_generator
 from columnist.linalg._prox import row_norms
 from columnist.lowrank._base import check_rank, read_table
-from columnist.lowrank._factors import LOSSES, Start
+from columnist.lowrank._factors import Start
 from columnist.lowrank._solve import Solver
 
 __all__ = ["LoadingsPath", "loadings_path"]
@@ -49,6 +50,7 @@ class LoadingsPath:
         return np.flatnonzero(self.scores[index])
 
 
+@checked(tol=Number(0.0, above=True))
 def loadings_path(
     X,
     n_components: int,
@@ -56,6 +58,7 @@ def loadings_path(
     loss: str = "quadratic",
     alphas: Sequence[float] | int = 30,
     centering: str = "none",
+    location: str = "mean",
     n_starts: int = 6,
     tol: float = 1e-4,
     max_iter: int = 2000,
@@ -74,8 +77,10 @@ def loadings_path(
     alphas : int or sequence of float, default=30
         Penalties, or how many between a thousandth of :func:`alpha_max` and that, evenly spaced
         on a logarithmic scale.
-    centering : {"none", "mean", "median"}, default="none"
-        What is subtracted from each column first.
+    centering : {"none", "mean"}, default="none"
+        Whether the centre of each column is subtracted first.
+    location : {"mean", "median"}, default="mean"
+        Which centre ``centering="mean"`` subtracts. Outliers move a mean.
     n_starts : int, default=6
         Starts of the first model.
     tol : float, default=1e-4
@@ -102,16 +107,12 @@ def loadings_path(
     >>> path.n_selected
     array([13, 13, 13, 13,  0])
     """
-    check_choice("loss", loss, LOSSES)
-    check_count("n_starts", n_starts, low=1)
-    check_count("max_iter", max_iter, low=1)
-    check_real("tol", tol, low=0.0, strict=True)
     sparse = ("csr", "csc") if loss == "quadratic" else False
     X = check_array(
         X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", accept_sparse=sparse
     )
     check_rank(n_components, X.shape)
-    table = read_table(X, centering)
+    table = read_table(X, centering, location)
     unit = table.unit if loss == "quadratic" else 1.0
     solver = Solver.of(
         table, n_components, loss, n_starts=n_starts, tol=tol, max_iter=max_iter,
@@ -123,7 +124,7 @@ def loadings_path(
 def _grid(alphas, top: float, unit: float) -> np.ndarray:
     """Penalties in balanced units, ascending."""
     if np.ndim(alphas) == 0:
-        check_count("alphas", alphas, low=1)
+        Integer(1).check("alphas", alphas)
         return top * np.geomspace(_SMALLEST, 1.0, alphas) if alphas > 1 else np.array([top])
     grid = np.sort(check_array(alphas, ensure_2d=False, dtype=np.float64, input_name="alphas"))
     if grid.ndim != 1 or grid[0] < 0.0:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist.data._validation import check_count, check_real
+from columnist.data._parameters import FINITE, Number
 from columnist.linalg._ties import ranked
 from columnist.lowrank._base import LowRankModel, check_rank, read_table, ridge_inverse
 from columnist.lowrank._factors import objective_of
@@ -42,8 +42,10 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         The penalties :math:`\lambda_1` and :math:`\lambda_2`. If exactly one of them is zero, the
         other has no effect: scaling the factors against each other makes its term as small as one
         likes, and there is no minimum. PCA, whose error is the infimum, is returned with a warning.
-    centering : {"none", "mean", "median"}, default="none"
-        What is subtracted from each column first.
+    centering : {"none", "mean"}, default="none"
+        Whether the centre of each column is subtracted first.
+    location : {"mean", "median"}, default="mean"
+        Which centre ``centering="mean"`` subtracts. Outliers move a mean.
     tol : float, default=1e-8
         Relative decrease of the objective at which the iteration for missing entries stops.
     max_iter : int, default=2000
@@ -104,6 +106,12 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
            [0., 0., 0.]])
     """
 
+    _parameter_constraints = {
+        "alpha_scores": FINITE,
+        "alpha_loadings": FINITE,
+        "tol": Number(0.0, above=True),
+    }
+
     def __init__(
         self,
         n_components: int,
@@ -111,6 +119,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         alpha_scores: float = 0.0,
         alpha_loadings: float = 0.0,
         centering: str = "none",
+        location: str = "mean",
         tol: float = 1e-8,
         max_iter: int = 2000,
     ):
@@ -118,6 +127,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         self.alpha_scores = alpha_scores
         self.alpha_loadings = alpha_loadings
         self.centering = centering
+        self.location = location
         self.tol = tol
         self.max_iter = max_iter
 
@@ -138,7 +148,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         self._check_parameters()
         X = self._read(X, reset=True)
         check_rank(self.n_components, X.shape)
-        table = read_table(X, self.centering)
+        table = read_table(X, self.centering, self.location)
         penalties = self._penalties()
         balanced = penalties[0] / table.unit, penalties[1] / table.unit
         if table.missing is None:
@@ -149,13 +159,6 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
             U, sigma, V = self._iterate(table, *balanced)
         self._keep(table, U, sigma, V, balanced)
         return self
-
-    def _check_parameters(self) -> None:
-        largest = np.finfo(np.float64).max
-        check_real("alpha_scores", self.alpha_scores, low=0.0, high=largest)
-        check_real("alpha_loadings", self.alpha_loadings, low=0.0, high=largest)
-        check_real("tol", self.tol, low=0.0, strict=True)
-        check_count("max_iter", self.max_iter, low=1)
 
     def _penalties(self) -> tuple[float, float]:
         """Both, or none if one of them is zero."""

@@ -9,17 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from columnist._selector import BaseSelector
-from columnist.data._validation import (
-    check_choice,
-    check_count,
-    check_real,
-    feature_names,
-    random_generator,
-    resolve_size,
-)
+from columnist.data._parameters import FINITE, Number, StrOptions, checked
+from columnist.data._validation import feature_names, random_generator, resolve_size
 from columnist.linalg._prox import row_norms
 from columnist.lowrank._base import LowRankModel, check_rank, ranking, read_table
-from columnist.lowrank._factors import LOSSES, Factors
+from columnist.lowrank._factors import Factors
 from columnist.lowrank._solve import SOLVERS, Solver, fit_exactly
 from columnist.lowrank._table import Table
 
@@ -53,9 +47,10 @@ class SparseLoadings(LowRankModel, BaseSelector):
         Number of columns; a fraction of them if a float in (0, 1). None means half of
         the columns if ``alpha`` is None too, and all with loadings otherwise. With both
         given, ``selected_`` are the columns with the longest loadings.
-    centering : {"none", "mean", "median"}, default="none"
-        What is subtracted from each column first. The model itself does not centre; a mean is
-        itself turned by outliers, a median is not.
+    centering : {"none", "mean"}, default="none"
+        Whether the centre of each column is subtracted first.
+    location : {"mean", "median"}, default="mean"
+        Which centre ``centering="mean"`` subtracts. Outliers move a mean.
     solver : {"auto", "alternate", "admm"}, default="auto"
         Alternating minimisation (quadratic loss only) or alternating directions with multipliers.
         "auto" takes the first where it can.
@@ -144,6 +139,12 @@ class SparseLoadings(LowRankModel, BaseSelector):
     (178, 2)
     """
 
+    _parameter_constraints = {
+        "alpha": FINITE | None,
+        "solver": StrOptions(*SOLVERS),
+        "tol": Number(0.0, above=True),
+    }
+
     def __init__(
         self,
         n_components: int,
@@ -152,6 +153,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
         alpha: float | None = None,
         n_features_to_select: int | float | None = None,
         centering: str = "none",
+        location: str = "mean",
         solver: str = "auto",
         refit: bool = False,
         output: str = "components",
@@ -165,6 +167,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
         self.alpha = alpha
         self.n_features_to_select = n_features_to_select
         self.centering = centering
+        self.location = location
         self.solver = solver
         self.refit = refit
         self.output = output
@@ -190,7 +193,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
         self._check_parameters()
         X = self._read(X, reset=True)
         check_rank(self.n_components, X.shape)
-        table = read_table(X, self.centering)
+        table = read_table(X, self.centering, self.location)
         solver = Solver.of(
             table, self.n_components, self.loss, method=self.solver, n_starts=self.n_starts,
             tol=self.tol, max_iter=self.max_iter, rng=random_generator(self.random_state),
@@ -215,16 +218,9 @@ class SparseLoadings(LowRankModel, BaseSelector):
         return self
 
     def _check_parameters(self) -> None:
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("output", self.output, ("components", "columns"))
+        super()._check_parameters()
         if self.solver == "alternate" and self.loss == "robust":
             raise ValueError("solver='alternate' needs loss='quadratic': use solver='admm'.")
-        if self.alpha is not None:
-            check_real("alpha", self.alpha, low=0.0, high=np.finfo(np.float64).max)
-        check_count("n_starts", self.n_starts, low=1)
-        check_count("max_iter", self.max_iter, low=1)
-        check_real("tol", self.tol, low=0.0, strict=True)
 
     def _solve(self, solver: Solver, alpha_unit: float) -> tuple[Factors, float, int | None]:
         """Factors, their penalty in balanced units, and how many columns to select, if told."""
@@ -328,7 +324,10 @@ class SparseLoadings(LowRankModel, BaseSelector):
         return tags
 
 
-def alpha_max(X, *, loss: str = "quadratic", centering: str = "none") -> float:
+@checked()
+def alpha_max(
+    X, *, loss: str = "quadratic", centering: str = "none", location: str = "mean"
+) -> float:
     r"""The smallest penalty of :class:`SparseLoadings` that leaves no column.
 
     For squared errors twice the length of the longest column; for lengths of rows
@@ -341,8 +340,10 @@ def alpha_max(X, *, loss: str = "quadratic", centering: str = "none") -> float:
         Data; NaN for missing entries.
     loss : {"quadratic", "robust"}, default="quadratic"
         Loss of the model.
-    centering : {"none", "mean", "median"}, default="none"
-        What is subtracted from each column first.
+    centering : {"none", "mean"}, default="none"
+        Whether the centre of each column is subtracted first.
+    location : {"mean", "median"}, default="mean"
+        Which centre ``centering="mean"`` subtracts. Outliers move a mean.
 
     Returns
     -------
@@ -355,11 +356,10 @@ def alpha_max(X, *, loss: str = "quadratic", centering: str = "none") -> float:
     >>> alpha_max(np.array([[3.0, 1.0], [4.0, 1.0]]))
     10.0
     """
-    check_choice("loss", loss, LOSSES)
     sparse = ("csr", "csc") if loss == "quadratic" else False
     X = check_array(
         X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", accept_sparse=sparse
     )
-    table = read_table(X, centering)
+    table = read_table(X, centering, location)
     largest = float(table.pull_limits(loss).max(initial=0.0))
     return largest * (table.unit if loss == "quadratic" else 1.0)

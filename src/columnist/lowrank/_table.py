@@ -21,9 +21,7 @@ from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
 from columnist.linalg._sketch import randomized_range
 
-__all__ = ["CENTERINGS", "Filled", "Table", "as_table", "leading_svd", "small_row_blocks"]
-
-CENTERINGS = ("none", "mean", "median")
+__all__ = ["Filled", "Table", "as_table", "leading_svd", "small_row_blocks"]
 
 # Entries within this and its inverse need no scaling.
 _SAFE = 1e70
@@ -135,7 +133,7 @@ def small_row_blocks(n: int, p: int) -> Iterator[slice]:
     return (slice(start, min(start + height, n)) for start in range(0, n, height))
 
 
-def as_table(X, centering: str) -> Table:
+def as_table(X, centering: str, location: str = "mean") -> Table:
     """Centre and balance data that may hold NaN for missing entries. No input validation."""
     X = merge_repeats(X)
     missing = None if sp.issparse(X) else np.isnan(X)
@@ -145,7 +143,7 @@ def as_table(X, centering: str) -> Table:
     unit = _unit(values)
     if unit != 1.0:
         values = values * (1.0 / unit)
-    center = _center(values, missing, centering)
+    center = _center(values, missing, centering, location)
     if sp.issparse(X) or not center.any():
         shift = center if center.any() else None
         return Table(values, center * unit, shift, missing, unit)
@@ -160,12 +158,12 @@ def _unit(values) -> float:
     return 1.0 if 1.0 / _SAFE <= unit <= _SAFE else unit
 
 
-def _center(values, missing: np.ndarray | None, centering: str) -> np.ndarray:
+def _center(values, missing: np.ndarray | None, centering: str, location: str) -> np.ndarray:
     """Mean or median of the entries that are there; zero for a column without any."""
     n, p = values.shape
     if centering == "none":
         return np.zeros(p)
-    if centering == "median":
+    if location == "median":
         if missing is None:
             return np.median(values, axis=0).astype(np.float64)
         return _median_of_observed(values, missing)

@@ -21,7 +21,8 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from columnist.data._validation import check_count, resolve_columns
+from columnist.data._parameters import Integer
+from columnist.data._validation import resolve_columns
 
 __all__ = ["AccuracyBySize", "aggregated_accuracy", "hamming_loss", "paired_t_test"]
 
@@ -183,7 +184,7 @@ def _resolve_sizes(sizes, available: int) -> np.ndarray:
     if not len(sizes):
         raise ValueError("sizes must hold at least one number of columns.")
     for size in sizes:
-        check_count("sizes", size, low=1)
+        Integer(1).check("sizes", size)
     if sizes.max() > available:
         raise ValueError(f"sizes asks for {sizes.max()} columns, but there are only {available}.")
     return sizes
@@ -191,7 +192,7 @@ def _resolve_sizes(sizes, available: int) -> np.ndarray:
 
 def _splits(cv, X, y, random_state) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     if isinstance(cv, numbers.Integral):
-        check_count("cv", cv, low=1)
+        Integer(1).check("cv", cv)
         cv = StratifiedShuffleSplit(n_splits=cv, test_size=0.5, random_state=random_state)
     return check_cv(cv, y, classifier=True).split(X, y)
 

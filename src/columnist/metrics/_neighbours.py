@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data._validation import check_count
+from columnist.data._parameters import checked
 from columnist.linalg._second_moment import kernel_blocks
 from columnist.metrics._similarity import resolve_matrix, selected_data
 
 __all__ = ["neighbour_jaccard"]
 
 
+@checked()
 def neighbour_jaccard(
     X,
     similarity,
@@ -62,7 +63,6 @@ def neighbour_jaccard(
     """
     F = selected_data(X, columns, weights=weights, normalize=normalize)
     K = resolve_matrix(similarity, F.shape[0], "similarity")
-    check_count("n_neighbors", n_neighbors, low=1)
     if n_neighbors >= F.shape[0]:
         raise ValueError(
             f"n_neighbors must be less than the number of samples ({F.shape[0]}); "

@@ -9,11 +9,13 @@ from sklearn.utils.validation import check_array
 
 from columnist.criteria import Criterion, get_criterion
 from columnist.data import matrices_of
-from columnist.data._validation import check_choice, check_count, resolve_columns
+from columnist.data._parameters import Integer, checked
+from columnist.data._validation import resolve_columns
 
 __all__ = ["reconstruction_error"]
 
 
+@checked(n_components=Integer(0))
 def reconstruction_error(
     X,
     columns: Sequence[int | str],
@@ -61,8 +63,6 @@ def reconstruction_error(
     True
     """
     criterion = get_criterion(criterion)
-    check_count("n_components", n_components, low=0)
-    check_choice("centering", centering, ("none", "mean"))
     names = getattr(X, "columns", None)
     X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], input_name="X")
     columns = resolve_columns("columns", columns, X.shape[1], names)

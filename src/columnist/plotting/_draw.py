@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from columnist.data._parameters import StrOptions
 from columnist.plotting._picture import (
     COLORS,
     Axis,
@@ -22,6 +23,7 @@ from columnist.plotting._picture import (
 )
 
 __all__ = [
+    "SCALE",
     "axes_for",
     "draw",
     "draw_bars",
@@ -32,6 +34,8 @@ __all__ = [
     "tidy",
 ]
 
+# The parameter ``scale`` of an axis.
+SCALE = StrOptions("auto", "linear", "log")
 _MARKERS = {"dot": "o", "square": "s", "triangle": "^", "diamond": "D", "ring": "o"}
 # Wider logarithmic axes are labelled with powers of ten.
 _PLAIN = 1e4

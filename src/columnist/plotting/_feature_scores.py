@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._text import number
-from columnist.data._validation import check_count, feature_names
+from columnist.data._parameters import Integer
+from columnist.data._validation import feature_names
 from columnist.linalg._ties import ranked
 from columnist.plotting._draw import axes_for, draw_bars
 from columnist.plotting._picture import Bars
@@ -114,7 +115,7 @@ class FeatureScoresDisplay:
         -------
         self
         """
-        check_count("max_features", max_features, low=1)
+        Integer(1).check("max_features", max_features)
         bars = self._picture(max_features)
         ax = axes_for(ax, figsize=(6.4, 1.2 + 0.26 * len(bars.values)))
         self.bars_ = draw_bars(ax, bars)

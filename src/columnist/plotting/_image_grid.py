@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.data._validation import check_count
+from columnist.data._parameters import Integer
 from columnist.plotting._draw import axes_for
 from columnist.robust._base import BaseRobustPCA
 
@@ -125,7 +125,7 @@ class OutlierImagesDisplay:
         n, height, width = self.images.shape
         if n_columns is None:
             n_columns = min(n, max(1, round(np.sqrt(1.5 * n * height / width))))
-        check_count("n_columns", n_columns, low=1)
+        Integer(1).check("n_columns", n_columns)
         air = max(1, round(_AIR * width))
         grid = _grid(self.images, n_columns, air)
         ax = axes_for(ax, figsize=(8.0, 8.0 * grid.shape[0] / grid.shape[1]))

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._text import number, readable
-from columnist.data._validation import check_choice, check_count
-from columnist.plotting._draw import axes_for, draw
+from columnist.data._parameters import Integer
+from columnist.plotting._draw import SCALE, axes_for, draw
 from columnist.plotting._picture import Axis, Mark, Names, Picture, Points, Rule
 from columnist.robust._base import BaseRobustPCA
 
@@ -200,8 +200,8 @@ class OutlierMapDisplay:
         -------
         self
         """
-        check_choice("scale", scale, ("auto", "linear", "log"))
-        check_count("n_labels", n_labels, low=0)
+        SCALE.check("scale", scale)
+        Integer(0).check("n_labels", n_labels)
         ax = axes_for(ax, figsize=(6.4, 5.4))
         styles = {region[0]: point_kw for region in _REGIONS}
         names = {"fontsize": 8} | dict(label_kw or {})

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist.data._validation import check_choice
-from columnist.plotting._draw import panels_for, tidy
+from columnist.plotting._draw import SCALE, panels_for, tidy
 from columnist.plotting._error_path import ErrorPathDisplay
 from columnist.plotting._picture import FOUND, PROVEN, is_proven
 from columnist.robust._path import OutlierPath
@@ -141,7 +140,7 @@ class OutlierPathDisplay:
         -------
         self
         """
-        check_choice("scale", scale, ("auto", "linear", "log"))
+        SCALE.check("scale", scale)
         upper, lower = panels_for(axes, 2, nrows=2, sharex=True, figsize=(6.4, 5.4))
         log = scale == "log" or (scale == "auto" and self.errors.min() < _DEEP * self.errors.max())
         self._draw_errors(upper, log=log, line_kw=line_kw, band_kw=band_kw)

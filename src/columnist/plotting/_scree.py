@@ -9,8 +9,8 @@ import scipy.linalg
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.data._validation import check_choice, check_count
-from columnist.plotting._draw import log_scale, panels_for, tidy
+from columnist.data._parameters import Integer
+from columnist.plotting._draw import SCALE, log_scale, panels_for, tidy
 from columnist.plotting._picture import FOUND, PROVEN
 from columnist.robust._base import BaseRobustPCA
 
@@ -133,8 +133,8 @@ class ScreeDisplay:
         -------
         self
         """
-        check_count("n_axes", n_axes, low=1)
-        check_choice("scale", scale, ("auto", "linear", "log"))
+        Integer(1).check("n_axes", n_axes)
+        SCALE.check("scale", scale)
         left, right = panels_for(axes, 2, ncols=2, figsize=(8.4, 3.8))
         count = min(max(n_axes, (self.n_components or 0) + 1), len(self.all_variances))
         numbers = np.arange(1, count + 1)

@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
+from columnist.data._parameters import FINITE, ParameterChecks, StrOptions
 from columnist.data._target import resolve_target
-from columnist.data._validation import check_choice, check_real, read_data
+from columnist.data._validation import read_data
 from columnist.privacy._coefficients import coefficients_of, is_model, is_unfitted, precision_of
 from columnist.privacy._directions import (
     REACH,
@@ -35,7 +36,7 @@ _NEGLIGIBLE, _WEAK = 1e-3, 1e-4
 _LONGEST = 100.0
 
 
-class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Remove from every row what a predictor does not need.
 
     A predictor that begins with a linear map, :math:`f(Ax)`, is blind to the null space of A.
@@ -149,6 +150,8 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 0.5, -0.5]])
     """
 
+    _parameter_constraints = {"utility": FINITE, "gain": StrOptions("distance", "count")}
+
     def __init__(
         self, predictor=None, *, utility=0.0, confidential=None, centering="mean", gain="distance"
     ):
@@ -174,9 +177,7 @@ class NullSpaceCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_real("utility", self.utility, low=0.0, high=np.finfo(np.float64).max)
-        check_choice("centering", self.centering, ("mean", "none"))
-        check_choice("gain", self.gain, ("distance", "count"))
+        self._check_parameters()
         given, X = X, read_data(self, X, dtype=(np.float64, np.float32))
         n_features = X.shape[1]
         self.predictor_ = self._fitted_predictor(given, X, y)

@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from columnist.data._validation import check_real
+from columnist.data._parameters import FINITE, checked
 from columnist.privacy._coefficients import coefficients_of
 
 __all__ = ["laplace_noise"]
 
 
+@checked(utility=FINITE)
 def laplace_noise(X, predictor, utility: float, *, random_state=None) -> np.ndarray:
     r"""Rows with Laplace noise that moves the predictor's outputs by a given amount on average.
 
@@ -49,7 +50,6 @@ def laplace_noise(X, predictor, utility: float, *, random_state=None) -> np.ndar
     >>> float(utility_error(X, noisy, [[1.0, 2.0, 2.0]]).mean().round(1))
     0.5
     """
-    check_real("utility", utility, low=0.0, high=np.finfo(np.float64).max)
     X = check_array(X, dtype=(np.float64, np.float32))
     size = np.linalg.norm(coefficients_of(predictor, X.shape[1]))
     if size == 0.0:

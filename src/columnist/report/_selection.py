@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist._text import count, joined, number, percent, ways
 from columnist.criteria import get_criterion, leading_values
-from columnist.data._target import resolve_target
+from columnist.data._target import as_target
 from columnist.data._validation import resolve_constraints
 from columnist.linalg._passes import columns_of, squared_norms
 from columnist.report._blocks import (
@@ -290,13 +290,13 @@ class _SelectionPage:
 
     def _target_shares(self) -> tuple[list[float], list[str]]:
         s = self.selector
-        Y = resolve_target(self.y, self.data.shape[0])
+        Y, _, classes = as_target(self.y, self.data.shape[0])
         kept = columns_of(self.data.X, s.selected_) * self.data.unit
         residual = Y - kept @ s.coef_ - s.intercept_
         around = Y - Y.mean(axis=0) if s.centering == "mean" else Y
         total, left = np.square(around).sum(axis=0), np.square(residual).sum(axis=0)
         shares = np.where(total > 0, 1.0 - left / np.where(total > 0, total, 1.0), 1.0)
-        return np.clip(shares, 0.0, 1.0).tolist(), _target_labels(self.y, Y.shape[1])
+        return np.clip(shares, 0.0, 1.0).tolist(), _target_labels(self.y, Y.shape[1], classes)
 
     def dropped(self) -> Section:
         """Which kept column stands for each dropped one."""
@@ -375,13 +375,12 @@ def _left_by_pca(found: Spectrum, size: int, criterion) -> float | None:
     return float(criterion.value(rest)) / total if total > 0 else 0.0
 
 
-def _target_labels(y, n_targets: int) -> list[str]:
+def _target_labels(y, n_targets: int, classes: np.ndarray | None) -> list[str]:
+    if classes is not None:
+        return [f"class {label}" for label in classes]
     columns = getattr(y, "columns", None)
     if columns is not None and len(columns) == n_targets:
         return [str(name) for name in columns]
-    flat = np.asarray(y)
-    if n_targets > 1 and (flat.ndim == 1 or flat.shape[1] == 1):
-        return [f"class {label}" for label in np.unique(flat.ravel())]
     return ["y"] if n_targets == 1 else [f"y{i}" for i in range(n_targets)]
 
 

@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks, open_blocks
-from columnist.data._validation import check_choice, check_count, open_data, read_data
+from columnist.data._parameters import Integer, ParameterChecks, StrOptions
+from columnist.data._validation import open_data, read_data
 from columnist.linalg._reduce import power_of_two
 from columnist.linalg._rounding import EPS
 from columnist.linalg._threads import single_threaded_blas
@@ -56,18 +57,25 @@ class Found(NamedTuple):
 
 
 class BaseRobustPCA(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, OutlierMixin, BaseEstimator, ABC
+    ParameterChecks,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    OutlierMixin,
+    BaseEstimator,
+    ABC,
 ):
     """PCA of the rows that are left when outliers are removed.
 
     A subclass has a parameter ``cutoff`` ("cross-fitted" or "classical") and defines
-    :meth:`_find_rows`, and where needed :meth:`_check_parameters`.
+    :meth:`_find_rows`.
 
     A row is an inlier if its score distance (within the subspace, in standard deviations) and
     its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
     rows respect. This holds for any rows, so asking for more outliers than there are does
     no harm: ``outliers_`` are the rows the fit did without, ``predict`` flags what is far.
     """
+
+    _parameter_constraints = {"centering": StrOptions("optimal", "mean", "none")}
 
     def fit(self, X, y=None):
         """Find outliers and the principal components of the other rows.
@@ -93,7 +101,6 @@ class BaseRobustPCA(
 
     def _begin(self, X) -> RowData:
         """Check everything; the rows, safe to square."""
-        check_choice("cutoff", self.cutoff, ("cross-fitted", "classical"))
         self._check_parameters()
         passes = self._works_in_passes()
         X = self._opened(X, in_passes=passes)
@@ -123,9 +130,6 @@ class BaseRobustPCA(
     @abstractmethod
     def _find_rows(self, data: RowData) -> Found:
         """Rows to remove and the subspace of the others."""
-
-    def _check_parameters(self) -> None:
-        """Check the parameters that do not depend on the data."""
 
     def _store(self, data: RowData, found: Found) -> None:
         subspace = found.subspace
@@ -311,22 +315,26 @@ class WholeRowsPCA(BaseRobustPCA):
 class CenteredPCA(WholeRowsPCA):
     """A robust PCA whose method does not centre by itself.
 
-    It has a parameter ``centering`` ("median", "mean" or "none"): what is subtracted before
-    outliers are looked for.
+    It has the parameters ``centering`` and ``location``, the centre that rows are rated from while
+    nobody knows which are kept.
     """
 
-    def _check_parameters(self) -> None:
-        check_choice("centering", self.centering, ("median", "mean", "none"))
-
     def _centered(self, X: np.ndarray) -> np.ndarray:
+        """Rows as they are rated."""
         if self.centering == "none":
             return X
-        return X - (np.median(X, axis=0) if self.centering == "median" else X.mean(axis=0))
+        median = self.centering == "optimal" and self.location == "median"
+        return X - (np.median(X, axis=0) if median else X.mean(axis=0))
+
+    def _given_mean(self, X: np.ndarray) -> np.ndarray | None:
+        """What components are about; None for the mean of the kept rows."""
+        if self.centering == "optimal":
+            return None
+        return X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
 
     def _refit(self, X: np.ndarray, outliers: np.ndarray, n_components: int) -> Subspace:
-        """PCA of the rows left, about their own mean unless there is no centring at all."""
-        mean = np.zeros(X.shape[1]) if self.centering == "none" else None
-        return fit_subspace(np.delete(X, outliers, axis=0), n_components, mean)
+        """PCA of the rows left."""
+        return fit_subspace(np.delete(X, outliers, axis=0), n_components, self._given_mean(X))
 
 
 class RowRemovalPCA(CenteredPCA):
@@ -372,7 +380,7 @@ def resolve_outliers(value, n_samples: int, *, name: str = "n_outliers") -> int:
 
 def resolve_components(value, n_kept: int, n_features: int, *, least: int = 1) -> int:
     """Number of components, checked against the rows kept and the features."""
-    check_count("n_components", value, low=least)
+    Integer(least).check("n_components", value)
     if value > min(n_kept, n_features):
         raise ValueError(
             f"n_components={value} is too large for {n_kept} kept rows of {n_features} features: "

@@ -7,7 +7,7 @@ import scipy.linalg
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.data._validation import check_real
+from columnist.data._parameters import Number
 from columnist.robust._base import WholeRowsPCA
 from columnist.robust._subspace import Subspace, principal_axes
 
@@ -68,13 +68,12 @@ class BiasCentered(WholeRowsPCA):
     (array([20]), array([[0.6, 0.8]]))
     """
 
+    _parameter_constraints = {"gamma": Number(0.0, above=True)}
+
     def __init__(self, estimator, *, gamma=10, cutoff="cross-fitted"):
         self.estimator = estimator
         self.gamma = gamma
         self.cutoff = cutoff
-
-    def _check_parameters(self) -> None:
-        check_real("gamma", self.gamma, low=0.0, strict=True)
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         size = float(np.linalg.norm(X))

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from columnist.criteria import Criterion, get_criterion, is_frobenius
-from columnist.data._validation import check_choice, check_search, random_generator
+from columnist.data._parameters import StrOptions
+from columnist.data._validation import random_generator
 from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
 from columnist.robust._errors import RowErrors
 from columnist.robust._nested import NestedRows
@@ -132,6 +133,8 @@ class RobustPCA(BaseRobustPCA):
     'optimal'
     """
 
+    _parameter_constraints = {"search": StrOptions(*SEARCHES)}
+
     def __init__(
         self,
         n_components: int,
@@ -170,12 +173,6 @@ class RobustPCA(BaseRobustPCA):
     @keeps_answer
     def fit(self, X, y=None):
         return super().fit(X, y)
-
-    def _check_parameters(self) -> None:
-        check_choice("centering", self.centering, ("optimal", "mean", "none"))
-        check_choice("search", self.search, SEARCHES)
-        check_search(self)
-        get_criterion(self.criterion)
 
     def _begin(self, X) -> RowData:
         self._started = time.perf_counter()

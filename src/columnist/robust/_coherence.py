@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._validation import check_choice
+from columnist.data._parameters import StrOptions
 from columnist.robust._base import RowRemovalPCA
 
 __all__ = ["CoherencePursuit"]
@@ -30,9 +30,11 @@ class CoherencePursuit(RowRemovalPCA):
     norm : {"l2", "l1"}, default="l2"
         Sum of squared or of absolute cosines. "l2" needs no n x n matrix and costs
         :math:`np\min(n, p)` operations; "l1" costs :math:`n^2p`.
-    centering : {"median", "mean", "none"}, default="median"
-        What is subtracted before rows are rated. The components are those of the kept rows
-        about their own mean, or about the origin with "none".
+    centering : {"optimal", "mean", "none"}, default="optimal"
+        What the components are about: the mean of the kept rows, that of all rows, or the origin.
+    location : {"median", "mean"}, default="median"
+        With ``centering="optimal"``: the centre from which rows are rated, before it is known
+        which are kept. Outliers move a mean.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances.
 
@@ -65,24 +67,24 @@ class CoherencePursuit(RowRemovalPCA):
     (array([20]), array([[0.6, 0.8]]))
     """
 
+    _parameter_constraints = {"norm": StrOptions("l2", "l1")}
+
     def __init__(
         self,
         n_components,
         *,
         n_outliers,
         norm="l2",
-        centering="median",
+        centering="optimal",
+        location="median",
         cutoff="cross-fitted",
     ):
         self.n_components = n_components
         self.n_outliers = n_outliers
         self.norm = norm
         self.centering = centering
+        self.location = location
         self.cutoff = cutoff
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("norm", self.norm, ("l2", "l1"))
 
     def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
         lengths = np.linalg.norm(X, axis=1)

@@ -32,8 +32,11 @@ class HRPCA(CenteredPCA):
         Dimension of the subspace.
     n_outliers : int or float
         Rows to drop: a number, or a fraction of the rows.
-    centering : {"median", "mean", "none"}, default="median"
-        What is subtracted first; the method itself does not centre.
+    centering : {"optimal", "mean", "none"}, default="optimal"
+        What the components are about: the mean of the kept rows, that of all rows, or the origin.
+    location : {"median", "mean"}, default="median"
+        With ``centering="optimal"``: the centre from which rows are rated, before it is known
+        which are kept. Outliers move a mean.
     random_state : int, RandomState instance or None, default=None
         Chooses the rows to drop. Pass an int for repeatable results.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
@@ -83,13 +86,15 @@ class HRPCA(CenteredPCA):
         n_components,
         *,
         n_outliers,
-        centering="median",
+        centering="optimal",
+        location="median",
         random_state=None,
         cutoff="cross-fitted",
     ):
         self.n_components = n_components
         self.n_outliers = n_outliers
         self.centering = centering
+        self.location = location
         self.random_state = random_state
         self.cutoff = cutoff
 
@@ -105,9 +110,9 @@ class HRPCA(CenteredPCA):
         self.trimmed_variance_ = variance * self._unit**2
         self.outlyingness_ = distances * self._unit
         outliers = most_outlying(distances, k)
-        kept, free = np.delete(X, outliers, axis=0), self.centering != "none"
-        mean = kept.mean(axis=0) if free else np.zeros(X.shape[1])
-        return outliers, principal_axes(kept, axes, mean, free)
+        kept, given = np.delete(X, outliers, axis=0), self._given_mean(X)
+        mean = kept.mean(axis=0) if given is None else given
+        return outliers, principal_axes(kept, axes, mean, given is None)
 
 
 def _rotated(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

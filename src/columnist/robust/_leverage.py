@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 import scipy.linalg
 
-from columnist.data._validation import check_count
+from columnist.data._parameters import Integer
 from columnist.linalg._rounding import rank_floor
 from columnist.robust._base import (
     Found,
@@ -39,9 +37,11 @@ class LeverageOutliers(RowRemovalPCA):
         Rows to remove: a number, or a fraction of the rows.
     n_vectors : int, optional
         Number q of singular vectors; as many as outliers if None. Never more than the rank.
-    centering : {"median", "mean", "none"}, default="median"
-        What is subtracted before rows are rated. The components are those of the kept rows
-        about their own mean, or about the origin with "none".
+    centering : {"optimal", "mean", "none"}, default="optimal"
+        What the components are about: the mean of the kept rows, that of all rows, or the origin.
+    location : {"median", "mean"}, default="median"
+        With ``centering="optimal"``: the centre from which rows are rated, before it is known
+        which are kept. Outliers move a mean.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances.
 
@@ -69,25 +69,24 @@ class LeverageOutliers(RowRemovalPCA):
     (array([20]), array([[0.6, 0.8]]))
     """
 
+    _parameter_constraints = {"n_vectors": Integer(1) | None}
+
     def __init__(
         self,
         n_components,
         *,
         n_outliers,
         n_vectors=None,
-        centering="median",
+        centering="optimal",
+        location="median",
         cutoff="cross-fitted",
     ):
         self.n_components = n_components
         self.n_outliers = n_outliers
         self.n_vectors = n_vectors
         self.centering = centering
+        self.location = location
         self.cutoff = cutoff
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.n_vectors is not None:
-            check_count("n_vectors", self.n_vectors, low=1)
 
     def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
         U, sigma, _ = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
@@ -107,13 +106,13 @@ class LeverageOutliers(RowRemovalPCA):
         n, p = data.shape
         k = resolve_outliers(self.n_outliers, n)
         r = resolve_components(self.n_components, n - k, p)
-        centre = (
-            column_medians(data) if self.centering == "median" else given_mean(data, self.centering)
-        )
+        mean = given_mean(data, self.centering)
+        centre = mean
+        if centre is None:
+            centre = column_medians(data) if self.location == "median" else data.moments.mean
         _, sigma, axes = moments_spectrum(data.moments, centre)
         used = self._n_used(sigma, data.shape, k)
-        visit = Leverages(cast(np.ndarray, centre), axes[:used].T / sigma[:used])
+        visit = Leverages(centre, axes[:used].T / sigma[:used])
         self.outlyingness_ = data.collect(visit)
-        mean = centre if self.centering == "none" else None
         kept = data.without(most_outlying(self.outlyingness_, k), r, mean)
         return Found(kept.removed, kept.subspace)

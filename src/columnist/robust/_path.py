@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils import check_array
 
-from columnist.data._validation import check_count
+from columnist.data._parameters import Integer
 from columnist.robust._base import resolve_outliers
 from columnist.robust._certified import RobustPCA
 from columnist.robust._cutoffs import COVERAGE
@@ -133,7 +133,7 @@ def outlier_path(
     >>> path[2].outliers, path[2].certificate.status
     (array([3, 8]), 'optimal')
     """
-    check_count("n_steps", n_steps, low=1)
+    Integer(1).check("n_steps", n_steps)
     with at_once():  # a collection is brought here
         X = check_array(X, dtype=np.float64, ensure_min_samples=2)
     most = resolve_outliers(max_outliers, len(X), name="max_outliers")

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist.data._validation import check_count, check_real
+from columnist.data._parameters import Number
 from columnist.linalg._prox import (
     l21_norm,
     nuclear_norm,
@@ -53,9 +53,11 @@ class OutlierPursuit(CenteredPCA):
         every row of which a thousandth or more went to C.
     n_components : int, optional
         Dimension of the subspace. None: the rank of L.
-    centering : {"median", "mean", "none"}, default="median"
-        What is subtracted first; the method itself does not centre. The components are those
-        of the kept rows about their own mean, or about the origin with "none".
+    centering : {"optimal", "mean", "none"}, default="optimal"
+        What the components are about: the mean of the kept rows, that of all rows, or the origin.
+    location : {"median", "mean"}, default="median"
+        With ``centering="optimal"``: the centre from which rows are rated, before it is known
+        which are kept. Outliers move a mean.
     tol : float, default=1e-7
         Duality gap, relative to the objective, at which to stop.
     max_iter : int, default=2000
@@ -102,13 +104,19 @@ class OutlierPursuit(CenteredPCA):
     (array([21]), array([[0.6, 0.8]]))
     """
 
+    _parameter_constraints = {
+        "alpha": Number(0.0, above=True) | None,
+        "tol": Number(0.0, above=True),
+    }
+
     def __init__(
         self,
         *,
         alpha=None,
         n_outliers=None,
         n_components=None,
-        centering="median",
+        centering="optimal",
+        location="median",
         tol=1e-7,
         max_iter=2000,
         cutoff="cross-fitted",
@@ -117,16 +125,10 @@ class OutlierPursuit(CenteredPCA):
         self.n_outliers = n_outliers
         self.n_components = n_components
         self.centering = centering
+        self.location = location
         self.tol = tol
         self.max_iter = max_iter
         self.cutoff = cutoff
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.alpha is not None:
-            check_real("alpha", self.alpha, low=0.0, strict=True)
-        check_real("tol", self.tol, low=0.0, strict=True)
-        check_count("max_iter", self.max_iter, low=1)
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         n, p = X.shape

@@ -6,7 +6,8 @@ import numpy as np
 import scipy.linalg
 from scipy.stats import norm
 
-from columnist.data._validation import check_count, check_real, random_generator
+from columnist.data._parameters import Flag, Integer, Number
+from columnist.data._validation import random_generator
 from columnist.linalg._rounding import EPS, rank_floor
 from columnist.robust._base import WholeRowsPCA, resolve_components
 from columnist.robust._cutoffs import COVERAGE, classical_cutoffs
@@ -87,6 +88,12 @@ class ROBPCA(WholeRowsPCA):
     True
     """
 
+    _parameter_constraints = {
+        "alpha": Number(0.5, 1.0),
+        "n_directions": Integer(1),
+        "mcd": Flag(),
+    }
+
     def __init__(
         self,
         n_components,
@@ -103,12 +110,6 @@ class ROBPCA(WholeRowsPCA):
         self.n_directions = n_directions
         self.random_state = random_state
         self.cutoff = cutoff
-
-    def _check_parameters(self) -> None:
-        check_real("alpha", self.alpha, low=0.5, high=1.0)
-        check_count("n_directions", self.n_directions, low=1)
-        if not isinstance(self.mcd, (bool, np.bool_)):
-            raise ValueError(f"mcd must be True or False; got {self.mcd!r}.")
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         r = resolve_components(self.n_components, *X.shape)

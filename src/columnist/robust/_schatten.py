@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from columnist.data._validation import check_choice, check_real
+from columnist.data._parameters import Number
 from columnist.robust._base import WholeRowsPCA, resolve_components, resolve_outliers
 from columnist.robust._cutoffs import Cutoffs
 from columnist.robust._removal import remove_rows
@@ -79,6 +79,8 @@ class SchattenPCA(WholeRowsPCA):
     (array([20,  0,  1]), array([3.09, 1.63, 1.61, 1.6 ]))
     """
 
+    _parameter_constraints = {"p": Number(0.0, 1.0, above=True)}
+
     def __init__(
         self,
         n_outliers,
@@ -93,10 +95,6 @@ class SchattenPCA(WholeRowsPCA):
         self.n_components = n_components
         self.centering = centering
         self.cutoff = cutoff
-
-    def _check_parameters(self) -> None:
-        check_real("p", self.p, low=0.0, high=1.0, strict=True)
-        check_choice("centering", self.centering, ("optimal", "mean", "none"))
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         k = resolve_outliers(self.n_outliers, len(X))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from columnist.data._validation import check_choice
 from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._subspace import subspace_of_moments
@@ -63,9 +62,6 @@ class TrimmedPCA(BaseRobustPCA):
         self.n_outliers = n_outliers
         self.centering = centering
         self.cutoff = cutoff
-
-    def _check_parameters(self) -> None:
-        check_choice("centering", self.centering, ("optimal", "mean", "none"))
 
     def _works_in_passes(self) -> bool:
         return True

@@ -42,7 +42,9 @@ class Certificate:
         Seconds of these for which the time limit did not count: passes over data that are
         kept elsewhere.
     criterion, target : str
-        What was minimised, and what was approximated.
+        What was minimised, and what was approximated: "X" or "y".
+    target_kind : str or None
+        How y was read: "classes" or "numbers"; None where X was approximated.
     selection : tuple of int
         The choice the certificate speaks of.
     names : tuple of str or None
@@ -69,6 +71,7 @@ class Certificate:
     preparation: float = 0.0
     criterion: str = "frobenius"
     target: str = "X"
+    target_kind: str | None = None
     selection: tuple[int, ...] = ()
     names: tuple[str, ...] | None = None
     better: tuple[int, ...] | None = None

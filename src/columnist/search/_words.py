@@ -124,9 +124,11 @@ def facts(certificate: Certificate) -> dict[str, str]:
     """The certificate as names and values, for terminals and notebooks."""
     status = certificate.status
     gap = f"{100 * certificate.gap:.3g}%"
+    kind = f" as {certificate.target_kind}" if certificate.target_kind else ""
+    target = f"target {certificate.target}{kind}"
     found = {
         "status": f"{status} ({STATUSES.get(status, 'unknown')})",
-        "error": f"{certificate.error:.8g} ({certificate.criterion}, target {certificate.target})",
+        "error": f"{certificate.error:.8g} ({certificate.criterion}, {target})",
         "lower bound": f"{certificate.lower_bound:.8g}",
         "gap": gap if certificate.is_optimal else f"{gap} ({gap_words(certificate)})",
     }

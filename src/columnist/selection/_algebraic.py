@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from columnist.data import Matrices
-from columnist.data._validation import check_count, check_real, random_generator
+from columnist.data._parameters import Number
+from columnist.data._validation import random_generator
 from columnist.selection._base import FastSelector
 from columnist.selection._leverage import right_vectors
 from columnist.selection._rrqr import pivoted_columns, strong_rrqr
@@ -140,10 +141,6 @@ class GKSSelector(FastSelector):
         self.rank = rank
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        if self.rank is not None:
-            check_count("rank", self.rank, low=1)
-
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         rank = size if self.rank is None else self.rank
         if rank < size:
@@ -209,12 +206,11 @@ class StrongRRQRSelector(FastSelector):
     array([ 0, 10,  2])
     """
 
+    _parameter_constraints = {"f": Number(1.0, above=True)}
+
     def __init__(self, n_features_to_select: int | float | None = None, *, f: float = 2.0):
         self.n_features_to_select = n_features_to_select
         self.f = f
-
-    def _check_parameters(self) -> None:
-        check_real("f", self.f, low=1.0, strict=True)
 
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         return _at_least_one(strong_rrqr(matrices.X, size, self.f))

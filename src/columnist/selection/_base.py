@@ -62,9 +62,6 @@ class FastSelector(BaseSelector):
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         """Columns in order of selection, at least one and at most ``size``."""
 
-    def _check_parameters(self) -> None:
-        """Check the parameters that do not depend on the data."""
-
     def _size(self, n_features: int) -> Any:
         return resolve_size(self.n_features_to_select, n_features)
 

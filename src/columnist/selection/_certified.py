@@ -12,12 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from columnist._selector import BaseSelector
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices, open_matrices, open_rows, uses_target
+from columnist.data._parameters import Integer, Number, StrOptions
 from columnist.data._validation import (
-    check_choice,
-    check_count,
-    check_real,
     check_room,
-    check_search,
     feature_names,
     random_generator,
     resolve_columns,
@@ -162,6 +159,16 @@ class ColumnSelector(BaseSelector):
     'optimal'
     """
 
+    _parameter_constraints = {
+        "n_components": Integer(0),
+        "n_solutions": Integer(1),
+        "search": StrOptions(*SEARCHES),
+        "weight": StrOptions(*WEIGHTS),
+        "input": StrOptions("data", "gram"),
+        "reduction": StrOptions("exact", "randomized"),
+        "tol": Number(0.0, 1.0) | None,
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | str | None = None,
@@ -243,15 +250,7 @@ class ColumnSelector(BaseSelector):
 
     def _options(self) -> Options:
         """Check the parameters that do not depend on the data."""
-        check_count("n_components", self.n_components, low=0)
-        check_choice("search", self.search, SEARCHES)
-        check_choice("target", self.target, ("auto", "X", "y"))
-        check_choice("centering", self.centering, ("none", "mean"))
-        check_choice("weight", self.weight, WEIGHTS)
-        check_choice("input", self.input, ("data", "gram"))
-        check_choice("reduction", self.reduction, ("exact", "randomized"))
-        check_search(self)
-        check_count("n_solutions", self.n_solutions, low=1)
+        self._check_parameters()
         return Options.of(
             self, self.time_limit, weight=self.weight, n_components=int(self.n_components),
             n_solutions=int(self.n_solutions),
@@ -298,7 +297,6 @@ class ColumnSelector(BaseSelector):
         """The smallest size whose relative error is at most ``tol``."""
         if self.tol is None:
             raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
-        check_real("tol", self.tol, low=0.0, high=1.0)
         available = matrices.n_features - len(exclude)
         if available < max(1, len(include)):
             raise ValueError("Nothing to select: exclude names every column.")
@@ -353,7 +351,7 @@ class ColumnSelector(BaseSelector):
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
         matrices, options = self._prepare(X, y)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
-        check_count("max_features", max_features, low=1)
+        Integer(1).check("max_features", max_features)
         check_room(max_features, include, exclude, matrices.n_features)
         with matrices.threads():
             reduced = self._reduce(matrices, max_features)

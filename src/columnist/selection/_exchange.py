@@ -15,13 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist.criteria import Criterion, get_criterion, is_frobenius
 from columnist.data import Matrices
-from columnist.data._validation import (
-    check_choice,
-    check_count,
-    check_room,
-    resolve_columns,
-    resolve_constraints,
-)
+from columnist.data._parameters import Integer, Other, StrOptions
+from columnist.data._validation import check_room, resolve_columns, resolve_constraints
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._ties import TIE
 from columnist.search._incumbent import exchange, greedy
@@ -114,6 +109,11 @@ class ExchangeSelector(FastSelector):
     2
     """
 
+    _parameter_constraints = {
+        "start": StrOptions("forward", "random") | Other("columns or a selector"),
+        "max_swaps": Integer(0) | None,
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -142,17 +142,6 @@ class ExchangeSelector(FastSelector):
         self.verbose = verbose
 
     # -- fitting ------------------------------------------------------------------
-
-    def _check_parameters(self) -> None:
-        get_criterion(self.criterion)
-        check_choice("centering", self.centering, ("none", "mean"))
-        check_count("n_starts", self.n_starts, low=1)
-        if self.max_swaps is not None:
-            check_count("max_swaps", self.max_swaps, low=0)
-        if isinstance(self.start, str):
-            check_choice("start", self.start, ("forward", "random"))
-        elif self.start is None:
-            raise ValueError("start must be 'forward', 'random', columns or a selector; got None.")
 
     def _criterion(self) -> Criterion:
         return get_criterion(self.criterion)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from abc import abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data import Matrices, open_blocks
-from columnist.data._target import open_target, resolve_target
-from columnist.data._validation import check_choice
+from columnist.data import Matrices, RowBlocks
+from columnist.data._target import open_target
 from columnist.linalg._column_parts import ColumnParts, Visit, visiting
 from columnist.linalg._passes import centered_norms, column_blocks, columns_of, cross, squared_norms
 from columnist.linalg._ties import ranked
@@ -81,7 +79,7 @@ class CorrelationFilter(_Filter):
 
     Notes
     -----
-    Numbers in y are values, integers too. Two classes given as strings count as 0 and 1. A
+    Numbers in y are values, integers too. Two classes given as text count as 0 and 1. A
     sparse X is not made dense.
 
     Examples
@@ -166,9 +164,6 @@ class MatchingFilter(_Filter):
         self.n_features_to_select = n_features_to_select
         self.centering = centering
 
-    def _check_parameters(self) -> None:
-        check_choice("centering", self.centering, ("none", "mean"))
-
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
         assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
@@ -183,75 +178,41 @@ class MatchingFilter(_Filter):
         self.scores_ *= matrices.unit**2
 
 
-def _one_target(y, n_samples: int) -> np.ndarray:
-    """y as one column of numbers; two classes become 0 and 1."""
-    y = y.toarray() if sp.issparse(y) else y
-    # A list is read as objects first: NumPy would turn a missing label into the string "nan".
-    y = np.asarray(y if hasattr(y, "dtype") else np.asarray(y, dtype=object))
-    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if y.ndim != 1:
-        raise ValueError(
-            f"CorrelationFilter needs one target; y has shape {y.shape}. Use MatchingFilter for "
-            "several targets."
-        )
-    if y.dtype.kind in "biuf" or all(_is_number(value) for value in y):
-        return resolve_target(y.astype(np.float64), n_samples)
-    classes = resolve_target(y, n_samples)
-    if classes.shape[1] > 2:
-        raise _too_many(classes.shape[1])
-    return classes[:, -1:]
-
-
 def _open_one_target(y, X):
-    """The same, which may come in blocks of rows: the target, and what reads a part of it."""
-    blocks = open_blocks(y)
-    if blocks is None:
-        return _one_target(y, X.shape[0]), _itself
-    if blocks.n_features != 1:
+    """y as one column of numbers: the target, and what reads a part of it."""
+    along, read = open_target(y, X)
+    if read.classes is not None:
+        return along, _OneColumn(read)
+    in_blocks = isinstance(along, RowBlocks)
+    if (along.n_features if in_blocks else along.shape[1]) != 1:
+        extent = f"{along.n_features} columns" if in_blocks else f"shape {along.shape}"
         raise ValueError(
-            f"CorrelationFilter needs one target; y has {blocks.n_features}. Use MatchingFilter "
-            "for several targets."
+            f"CorrelationFilter needs one target; y has {extent}. Use MatchingFilter for several "
+            "targets."
         )
-    if blocks.dtype.kind in "biuf":
-        return blocks, _numbers
-    _, read = open_target(y, X)
-    classes = getattr(read, "classes", None)
-    if classes is None or classes.dtype.kind in "biu":
-        return blocks, _numbers
+    return along, read
+
+
+def _as_numbers(indicator: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Classes that are numbers as these, two others as 0 and 1."""
+    if classes.dtype.kind in "biuf":
+        return indicator @ classes.astype(np.float64)[:, None]
     if len(classes) > 2:
-        raise _too_many(len(classes))
-    return blocks, _Last(read)
+        raise ValueError(
+            f"y has {len(classes)} classes, and their correlation with a column is not defined. "
+            "Use MatchingFilter for more than two classes."
+        )
+    return indicator[:, -1:]
 
 
-def _too_many(n_classes: int) -> ValueError:
-    return ValueError(
-        f"y has {n_classes} classes, and their correlation with a column is not defined. Use "
-        "MatchingFilter for more than two classes."
-    )
-
-
-def _itself(Y: np.ndarray) -> np.ndarray:
-    return Y
-
-
-def _numbers(y: np.ndarray) -> np.ndarray:
-    """Reads a part of y as values."""
-    y = np.asarray(np.ravel(y), dtype=np.float64)
-    return resolve_target(y, len(y)) if len(y) else y[:, None]
-
-
-class _Last:
-    """Reads a part of y as the indicator of the last class."""
+class _OneColumn:
+    """Reads a part of y as one column of numbers."""
 
     def __init__(self, read):
-        self.read = read
+        self.read, self.kind = read, read.kind
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
-        return self.read(y)[:, -1:]
-
-
-def _is_number(value) -> bool:
-    return value is None or isinstance(value, numbers.Real)
+        return _as_numbers(self.read(y), self.read.classes)
 
 
 def _matching_of_parts(function, X: ColumnParts, *args, **options) -> np.ndarray:

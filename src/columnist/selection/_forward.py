@@ -10,14 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist.criteria import Criterion, get_criterion, is_frobenius
 from columnist.data import Matrices
-from columnist.data._validation import (
-    check_choice,
-    check_count,
-    check_real,
-    check_room,
-    resolve_constraints,
-    resolve_size,
-)
+from columnist.data._parameters import Integer, Number
+from columnist.data._validation import check_room, resolve_constraints, resolve_size
 from columnist.linalg._passes import columns_of
 from columnist.selection._base import FastSelector
 from columnist.selection._forward_powers import BlockForward
@@ -108,6 +102,8 @@ class ForwardSelector(FastSelector):
     array([6, 9])
     """
 
+    _parameter_constraints = {"tol": Number(0.0, 1.0) | None}
+
     def __init__(
         self,
         n_features_to_select: int | float | str | None = None,
@@ -145,7 +141,7 @@ class ForwardSelector(FastSelector):
             A fitted copy.
         """
         check_is_fitted(self)
-        check_count("n_features", n_features, low=1)
+        Integer(1).check("n_features", n_features)
         if n_features > len(self.selected_):
             raise ValueError(
                 f"n_features is {n_features}, but only {len(self.selected_)} columns were selected."
@@ -160,12 +156,8 @@ class ForwardSelector(FastSelector):
     # -- fitting ------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        get_criterion(self.criterion)
-        check_count("degree", self.degree, low=1)
-        check_choice("centering", self.centering, ("none", "mean"))
-        if self.tol is not None:
-            check_real("tol", self.tol, low=0.0, high=1.0)
-        elif self.n_features_to_select == "auto":
+        super()._check_parameters()
+        if self.tol is None and self.n_features_to_select == "auto":
             raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
 
     def _needs_rows(self) -> bool:

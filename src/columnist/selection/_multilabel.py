@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from columnist.criteria import Criterion, get_criterion
 from columnist.data import in_memory
-from columnist.data._validation import check_count, check_room, read_data, resolve_constraints
+from columnist.data._parameters import Integer, ParameterChecks
+from columnist.data._validation import check_room, read_data, resolve_constraints
 from columnist.linalg._passes import columns_of
 from columnist.selection._forward import ForwardSelector
 from columnist.selection._linear_path import LinearPath
@@ -28,11 +29,12 @@ __all__ = ["MultiLabelForwardClassifier", "MultiLabelForwardClassifierCV"]
 _MANY = 100
 
 
-class _ForwardLabels(ClassifierMixin, BaseEstimator):
+class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
     """Forward selection, a linear model, a threshold per label: what both classifiers share."""
 
     def _validate(self, X, y) -> tuple[np.ndarray | sp.csc_array, np.ndarray]:
         """Checked data and the 0/1 matrix of the labels, one column per label."""
+        self._check_parameters()
         y = in_memory(y)
         _refuse_missing(y)
         X, y = read_data(
@@ -387,13 +389,13 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
         most, least = self.n_features_in_ - len(exclude), max(1, len(include))
         given = min(most, max(_MANY, least)) if self.max_features is None else self.max_features
         if isinstance(given, numbers.Integral):
-            check_count("max_features", given, low=1)
+            Integer(1).check("max_features", given)
             given = range(min(least, int(given)), int(given) + 1)
         sizes = list(cast(Iterable[int], given))
         if not sizes:
             raise ValueError("max_features is empty: name at least one size to try.")
         for size in sizes:
-            check_count("max_features", size, low=1)
+            Integer(1).check("max_features", size)
             check_room(size, include, exclude, self.n_features_in_)
         return np.unique(sizes)
 
@@ -404,7 +406,7 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
         if not pairs:
             raise ValueError("degrees and criteria must hold at least one entry each.")
         for degree, criterion in pairs:
-            check_count("degrees", degree, low=1)
+            Integer(1).check("degrees", degree)
             get_criterion(criterion)
         return pairs
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
 from columnist.data import Matrices
-from columnist.data._validation import check_count, check_real
+from columnist.data._parameters import Integer, Number
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms
 from columnist.selection._row_sparse import Coefficients, RowSparseSelector
@@ -129,6 +129,14 @@ class MultiLabelInformedSelector(RowSparseSelector):
 
     _penalty_name = "gamma"
 
+    _parameter_constraints = {
+        "alpha": Number(0.0, 1e300, above=True),
+        "beta": Number(0.0, 1e300),
+        "gamma": Number(0.0, 1e300, above=True),
+        "n_latent": Integer(1) | None,
+        "tol": Number(0.0, 1.0),
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -149,16 +157,6 @@ class MultiLabelInformedSelector(RowSparseSelector):
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
         self.tol = tol
-
-    def _check_parameters(self) -> None:
-        check_real("alpha", self.alpha, low=0.0, high=1e300, strict=True)
-        check_real("beta", self.beta, low=0.0, high=1e300)
-        check_real("gamma", self.gamma, low=0.0, high=1e300, strict=True)
-        check_real("tol", self.tol, low=0.0, high=1.0)
-        check_count("n_neighbors", self.n_neighbors, low=1)
-        check_count("max_iter", self.max_iter, low=1)
-        if self.n_latent is not None:
-            check_count("n_latent", self.n_latent, low=1)
 
     def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
         X, Y = matrices.X, matrices.Y

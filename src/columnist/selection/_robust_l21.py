@@ -9,7 +9,7 @@ import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from columnist.data import Matrices
-from columnist.data._validation import check_count, check_real
+from columnist.data._parameters import Number
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import apply, columns_of, cross, gram
 from columnist.linalg._prox import l21_norm, row_norms, row_shrink
@@ -117,6 +117,8 @@ class RobustL21Selector(RowSparseSelector):
 
     _penalty_name = "alpha"
 
+    _parameter_constraints = {"alpha": Number(0.0, 1e300, above=True), "tol": Number(0.0, 1.0)}
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -129,11 +131,6 @@ class RobustL21Selector(RowSparseSelector):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
-
-    def _check_parameters(self) -> None:
-        check_real("alpha", self.alpha, low=0.0, high=1e300, strict=True)
-        check_real("tol", self.tol, low=0.0, high=1.0)
-        check_count("max_iter", self.max_iter, low=1)
 
     def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
         X, Y = matrices.X, matrices.Y

@@ -8,7 +8,7 @@ from abc import abstractmethod
 import numpy as np
 
 from columnist.data import Matrices
-from columnist.data._validation import check_count, random_generator
+from columnist.data._validation import random_generator
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import squared_norms
 from columnist.selection._base import FastSelector
@@ -67,10 +67,6 @@ class _ProbabilitySampler(FastSelector):
     @abstractmethod
     def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
         """Non-negative weights that the probabilities are proportional to."""
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.replace, (bool, np.bool_)):
-            raise ValueError(f"replace must be True or False; got {self.replace!r}.")
 
     def _on_passes(self) -> bool:
         return True
@@ -286,11 +282,6 @@ class LeverageSampler(_ProbabilitySampler):
         self.rank = rank
         self.replace = replace
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.rank is not None:
-            check_count("rank", self.rank, low=1)
 
     def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
         scores, self.rank_ = leverage_scores(X, size if self.rank is None else self.rank, rng)

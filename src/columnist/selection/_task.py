@@ -141,7 +141,7 @@ def _outcome(matrices, reduced, options, result: SearchResult, solutions) -> Out
     error, subset = solutions[0]
     certificate = certificate_of(
         result, options, error, subset, options.elapsed,
-        target="X" if matrices.Y is None else "y",
+        target="X" if matrices.Y is None else "y", target_kind=matrices.target_kind,
         names=options.names and tuple(options.names[i] for i in subset),
     )  # fmt: skip
     return Outcome(solutions, certificate, total_error(matrices, reduced, options))

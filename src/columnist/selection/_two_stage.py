@@ -13,7 +13,8 @@ from sklearn.utils import get_tags
 
 from columnist.criteria import Frobenius
 from columnist.data import Matrices, in_memory
-from columnist.data._validation import check_choice, check_real, resolve_size
+from columnist.data._parameters import Methods, Number, StrOptions
+from columnist.data._validation import resolve_size
 from columnist.linalg._passes import columns_of, take_columns
 from columnist.linalg._residual import chosen_basis
 from columnist.selection._algebraic import StrongRRQRSelector
@@ -26,6 +27,10 @@ __all__ = ["TwoStageSelector"]
 
 _FITTED = ("quadratic", "clipped")
 _WEIGHTS = (*_FITTED, "sampling", "none")
+_STAGE = Methods(
+    "a selector like UniformSampler(), an object with fit and get_support",
+    "fit", "get_support", "get_params",
+)  # fmt: skip
 # What selectors call the number of columns they select.
 _SIZE_NAMES = ("n_features_to_select", "k", "max_features")
 # How selectors of this package say that there is no more rank; here that is no surprise.
@@ -132,6 +137,13 @@ class TwoStageSelector(FastSelector):
     True
     """
 
+    _parameter_constraints = {
+        "first": _STAGE,
+        "second": _STAGE,
+        "weights": StrOptions(*_WEIGHTS),
+        "gamma": Number(0.0, 1e100),
+    }
+
     def __init__(
         self,
         first,
@@ -206,20 +218,6 @@ class TwoStageSelector(FastSelector):
             self._store(matrices, selected)
         self._warn_if_short(len(selected), size or 0)
         return self
-
-    def _check_parameters(self) -> None:
-        for name in ("first", "second"):
-            stage = getattr(self, name)
-            if isinstance(stage, type) or not all(
-                hasattr(stage, method) for method in ("fit", "get_support", "get_params")
-            ):
-                raise ValueError(
-                    f"{name} must be a selector like UniformSampler(), an object with fit and "
-                    f"get_support; got {stage!r}."
-                )
-        check_choice("weights", self.weights, _WEIGHTS)
-        check_choice("centering", self.centering, ("none", "mean"))
-        check_real("gamma", self.gamma, low=0.0, high=1e100)
 
     def _needs_rows(self) -> bool:
         return not all(map(_by_products, (self.first, self.second)))

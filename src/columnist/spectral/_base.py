@@ -27,9 +27,6 @@ class SpectralBase(BaseSelector):
     # Whether rows are looked at first: entries may be infinite, or too large to be squared.
     _looks: ClassVar[bool] = True
 
-    def _check_parameters(self) -> None:
-        """Check the parameters that do not depend on the data."""
-
     def _works_on_blocks(self) -> bool:
         """Whether a collection of blocks is visited where it is, and not gathered."""
         return False

@@ -20,9 +20,8 @@ from columnist.linalg._reduce import squaring_scale
 from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._symmetric import SymmetricMatrix
 
-__all__ = ["SCALINGS", "Features", "ProductsAhead", "ScaledColumns", "prepare_columns"]
+__all__ = ["Features", "ProductsAhead", "ScaledColumns", "prepare_columns"]
 
-SCALINGS = ("unit", "none")
 # Products with columns whose scaled means are larger than this lose digits to cancellation.
 _FAR = 10.0
 # Features whose products are computed together: what a pass costs is reading the data.

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from columnist.data._validation import check_choice, check_count
+from columnist.data._parameters import Integer, StrOptions, checked
 from columnist.spectral._gamma import Gamma, resolve_gamma
 from columnist.spectral._graph import Graph
 from columnist.spectral._relief import relief_similarity
@@ -40,7 +40,7 @@ from columnist.spectral._trace_ratio import TraceRatio
 
 __all__ = ["CommonForm", "common_form"]
 
-_CRITERIA = ("phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic")
+_FORMS = ("phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic")
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,9 @@ class CommonForm:
         return self.similarity.forms(self.features)
 
 
+@checked(score=StrOptions(*_FORMS))
 def common_form(
-    criterion: str,
+    score: str,
     X,
     y=None,
     *,
@@ -75,10 +76,10 @@ def common_form(
     width: float | str = "auto",
     n_features_to_select: int | float | None = None,
 ) -> CommonForm:
-    r"""Features and similarity whose quadratic form is a criterion.
+    r"""Features and similarity whose quadratic form is a score.
 
     ============== ==================================== =====================================
-    criterion      prepared feature                     :math:`\hat f^T \hat S \hat f`
+    score          prepared feature                     :math:`\hat f^T \hat S \hat f`
     ============== ==================================== =====================================
     phi1           :math:`D^{1/2}f`, unit length        :math:`1 - \varphi_1`
     phi2           the same without :math:`\xi_1`       :math:`1 - \varphi_2`
@@ -92,8 +93,8 @@ def common_form(
 
     Parameters
     ----------
-    criterion : {"phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic"}
-        The score.
+    score : {"phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic"}
+        Whose form.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Data.
     y : array-like of shape (n_samples,), optional
@@ -125,23 +126,22 @@ def common_form(
     >>> (1 - 1 / (1 + fisher)).round(3)
     array([0.619, 0.401, 0.941, 0.929])
     """
-    check_choice("criterion", criterion, _CRITERIA)
     X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_min_samples=2, input_name="X")
     X = X.toarray() if sp.issparse(X) else X
     options: dict[str, Any] = {"n_neighbors": n_neighbors, "width": width}
-    if criterion == "relief":
+    if score == "relief":
         S = as_symmetric(relief_similarity(X, y, n_neighbors=n_neighbors))
         return CommonForm(_unit(X, np.linalg.norm(X, axis=0) > 0.0), S)
-    if criterion == "hsic":
+    if score == "hsic":
         kernel = resolve_similarity(similarity if y is None else "label", X, y, **options)
         return CommonForm(_unit_centred(X), hsic_similarity(kernel))
-    if criterion == "trace_ratio":
+    if score == "trace_ratio":
         selector = TraceRatio(n_features_to_select, similarity=similarity, **options)
         return _trace_ratio_form(X, y, selector)
-    if criterion == "fisher":
+    if score == "fisher":
         similarity = "fisher"
     graph = Graph.of(resolve_similarity(similarity, X, y, **options))
-    which = "phi2" if criterion in {"laplacian", "fisher"} else criterion
+    which = "phi2" if score in {"laplacian", "fisher"} else score
     return _spectral_form(which, X, graph, resolve_gamma(gamma), n_clusters)
 
 
@@ -155,7 +155,7 @@ def _spectral_form(
     if which == "phi3":
         if n_clusters is None:
             raise ValueError("The form of 'phi3' needs n_clusters, an integer >= 2.")
-        check_count("n_clusters", n_clusters, low=2)
+        Integer(2).check("n_clusters", n_clusters)
         values, vectors = graph.eigenpairs(n_clusters - 1)
         return CommonForm(
             features, LowRankMatrix(vectors, np.diag(gamma(np.array([2.0])) - gamma(values)))

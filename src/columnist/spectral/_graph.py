@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_consistent_length
 
 from columnist.data._array_rows import as_rows
-from columnist.data._validation import check_count
+from columnist.data._parameters import Integer
 from columnist.linalg._memory import check_memory
 from columnist.spectral._scatter import weighted_sums
 from columnist.spectral._symmetric import (
@@ -119,7 +119,7 @@ class Graph:
 
     def eigenpairs(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``count`` smallest eigenpairs of the normalised Laplacian but the trivial one."""
-        check_count("count", count, low=1)
+        Integer(1).check("count", count)
         count = min(count, self.n - 1)
         if not worth_iterating(self.n, count):
             values, vectors = self.spectrum()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from columnist.data._validation import check_choice, check_real
+from columnist.data._parameters import Number, StrOptions
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import columns_of
 from columnist.linalg._ties import first_largest, ranked
@@ -105,6 +105,12 @@ class HSIC(SequentialSelector):
 
     _min_samples = 4
 
+    _parameter_constraints = {
+        "direction": StrOptions("forward", "backward"),
+        "kernel": StrOptions("linear", "rbf"),
+        "kernel_width": Number(0.0, above=True),
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -127,12 +133,6 @@ class HSIC(SequentialSelector):
         self.width = width
         self.scaling = scaling
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        check_choice("direction", self.direction, ("forward", "backward"))
-        check_choice("kernel", self.kernel, ("linear", "rbf"))
-        check_choice("scaling", self.scaling, ("unit", "none"))
-        check_real("kernel_width", self.kernel_width, low=0.0, strict=True)
 
     def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
         S = hsic_similarity(self._target_kernel(X, y))

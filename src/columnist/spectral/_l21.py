@@ -10,11 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
 from columnist.data import check_rows, in_memory
-from columnist.data._validation import (
-    check_choice,
-    check_count,
-    check_real,
-)
+from columnist.data._parameters import Number, StrOptions, checked
 from columnist.linalg._passes import apply, by_columns, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms, row_shrink
 from columnist.linalg._reduce import power_of_two
@@ -60,6 +56,12 @@ class L21Solution:
     converged: bool
 
 
+@checked(
+    alpha=Number(0.0, above=True) | None,
+    alpha_ratio=Number(0.0, above=True) | None,
+    solver=StrOptions("accelerated", "coordinate"),
+    tol=Number(0.0, 1.0),
+)
 def l21_regression(
     X,
     Y,
@@ -118,9 +120,6 @@ def l21_regression(
     array([[1.5, 2. ],
            [0. , 0. ]])
     """
-    check_choice("solver", solver, ("accelerated", "coordinate"))
-    check_real("tol", tol, low=0.0, high=1.0)
-    check_count("max_iter", max_iter, low=1)
     X, Y, W = _checked(X, Y, start)
     units = power_of_two(X), power_of_two(Y)
     X, Y, W = X / units[0], Y / units[1], W / units[1] * units[0]
@@ -150,9 +149,7 @@ def _penalty(X, Y, alpha, ratio, units) -> float:
     if (alpha is None) == (ratio is None):
         raise ValueError("Give either alpha or alpha_ratio, and not both.")
     if alpha is not None:
-        check_real("alpha", alpha, low=0.0, strict=True)
         return max(float(alpha) / units[0] / units[1], np.finfo(np.float64).tiny)
-    check_real("alpha_ratio", ratio, low=0.0, strict=True)
     largest = float(row_norms(cross(X, Y)).max())
     return float(ratio) * (largest if largest > 0.0 else 1.0)
 

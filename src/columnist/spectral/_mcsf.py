@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from columnist.data import in_memory
-from columnist.data._validation import check_choice
+from columnist.data._parameters import Flag, StrOptions
+from columnist.data._target import is_classes
 from columnist.linalg._ties import first_largest, ranked
 from columnist.spectral._base import SpectralBase
-from columnist.spectral._features import SCALINGS, Features, ProductsAhead
+from columnist.spectral._features import Features, ProductsAhead
 from columnist.spectral._forms import CommonForm
-from columnist.spectral._responses import has_classes
 from columnist.spectral._similarity import resolve_similarity
 from columnist.spectral._symmetric import DenseMatrix, SymmetricMatrix
 
@@ -110,6 +110,12 @@ class MCSF(SpectralBase):
     # The pass that prepares features looks at all entries.
     _looks: ClassVar[bool] = False
 
+    _parameter_constraints = {
+        "form": StrOptions("incremental", "residual"),
+        "balance": Flag(),
+        "early_stop": Flag(),
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -173,13 +179,6 @@ class MCSF(SpectralBase):
             gains[left] -= 2.0 * fall[left]
         return raw, gains, chosen
 
-    def _check_parameters(self) -> None:
-        check_choice("form", self.form, ("incremental", "residual"))
-        check_choice("scaling", self.scaling, SCALINGS)
-        for name in ("balance", "early_stop"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}.")
-
     def _works_on_blocks(self) -> bool:
         return self.form == "incremental"
 
@@ -189,7 +188,7 @@ class MCSF(SpectralBase):
         if isinstance(similarity, CommonForm):
             return Features.given(similarity.features, X.shape), similarity.similarity
         if isinstance(similarity, str) and similarity == "auto":
-            similarity = "fisher" if y is not None and has_classes(y) else "rbf"
+            similarity = "fisher" if y is not None and is_classes(y) else "rbf"
         F = Features.of(X, self.scaling)
         self._scale = F.scale
         return F, resolve_similarity(similarity, F.X, y, **self._similarity_options())

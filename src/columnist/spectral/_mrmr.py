@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import xlogy
 
-from columnist.data._validation import check_choice, check_real
+from columnist.data._parameters import Number, StrOptions
 from columnist.linalg._passes import columns_of, cross
 from columnist.linalg._ties import first_largest, ranked
 from columnist.spectral._base import SequentialSelector
@@ -92,6 +92,12 @@ class MRMR(SequentialSelector):
 
     _needs_classes: ClassVar[bool] = True
 
+    _parameter_constraints = {
+        "scheme": StrOptions("quotient", "difference"),
+        "measure": StrOptions("correlation", "mutual_information"),
+        "cut": Number(0.0, above=True),
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -104,11 +110,6 @@ class MRMR(SequentialSelector):
         self.scheme = scheme
         self.measure = measure
         self.cut = cut
-
-    def _check_parameters(self) -> None:
-        check_choice("scheme", self.scheme, ("quotient", "difference"))
-        check_choice("measure", self.measure, ("correlation", "mutual_information"))
-        check_real("cut", self.cut, low=0.0, strict=True)
 
     def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
         scatter = class_scatter(X, y)

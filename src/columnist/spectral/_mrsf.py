@@ -10,23 +10,19 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from columnist.data import in_memory, open_rows
-from columnist.data._target import resolve_target
-from columnist.data._validation import (
-    check_choice,
-    check_count,
-    feature_names,
-)
+from columnist.data._parameters import Integer, Other, StrOptions
+from columnist.data._target import is_classes, resolve_target
+from columnist.data._validation import feature_names
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
 from columnist.linalg._ties import ranked
 from columnist.spectral._base import SpectralBase
-from columnist.spectral._features import SCALINGS, Features, ScaledColumns
+from columnist.spectral._features import Features, ScaledColumns
 from columnist.spectral._forms import CommonForm
 from columnist.spectral._l21_newton import optimality
 from columnist.spectral._l21_path import Knot, L21Path, l21_path
 from columnist.spectral._responses import (
-    has_classes,
     lda_response,
     pca_response,
     spectral_response,
@@ -118,7 +114,7 @@ class MRSF(SpectralBase):
     scaling : {"unit", "none"}, default="unit"
         Centre features and response and bring features to unit length, or take them as they are.
         A sparse X is not made dense by this.
-    output : {"columns", "extract"}, default="columns"
+    output : {"columns", "components"}, default="columns"
         What ``transform`` gives: the selected columns, or the fitted response
         ``X @ coef_ + intercept_``, a representation extracted from them.
     n_jobs : int, optional
@@ -190,6 +186,11 @@ class MRSF(SpectralBase):
     # The pass that prepares features looks at all entries.
     _looks: ClassVar[bool] = False
 
+    _parameter_constraints = {
+        "response": StrOptions(*_RESPONSES) | Other("a matrix or a common form"),
+        "n_components": Integer(1) | None,
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -228,7 +229,7 @@ class MRSF(SpectralBase):
         -------
         MRSF
         """
-        return cls(n_features_to_select, **{"response": "lda", "output": "extract", **options})
+        return cls(n_features_to_select, **{"response": "lda", "output": "components", **options})
 
     @classmethod
     def sparse_svm(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:
@@ -245,7 +246,7 @@ class MRSF(SpectralBase):
         -------
         MRSF
         """
-        return cls(n_features_to_select, **{"response": "svm", "output": "extract", **options})
+        return cls(n_features_to_select, **{"response": "svm", "output": "components", **options})
 
     @classmethod
     def sparse_pca(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:
@@ -262,7 +263,7 @@ class MRSF(SpectralBase):
         -------
         MRSF
         """
-        return cls(n_features_to_select, **{"response": "pca", "output": "extract", **options})
+        return cls(n_features_to_select, **{"response": "pca", "output": "components", **options})
 
     # -- fitting --------------------------------------------------------------------
 
@@ -292,15 +293,10 @@ class MRSF(SpectralBase):
         return self
 
     def _check_parameters(self) -> None:
-        if isinstance(self.response, str):
-            check_choice("response", self.response, _RESPONSES)
-        if self.n_components is not None:
-            check_count("n_components", self.n_components, low=1)
-        check_choice("scaling", self.scaling, SCALINGS)
-        check_choice("output", self.output, ("columns", "extract"))
-        if self.output == "extract" and isinstance(self.response, CommonForm):
+        super()._check_parameters()
+        if self.output == "components" and isinstance(self.response, CommonForm):
             raise ValueError(
-                "output='extract' needs features of new samples, but a common form has those of "
+                "output='components' needs features of new samples, but a common form has those of "
                 "the training samples only. Use output='columns'."
             )
 
@@ -335,7 +331,7 @@ class MRSF(SpectralBase):
         if response == "pca":
             return None
         S = resolve_similarity(self.similarity, self._squarable(X), y, **self._similarity_options())
-        return spectral_response(S, count, center=self.scaling == "unit")
+        return spectral_response(S, count, centering="mean" if self.scaling == "unit" else "none")
 
     def _works_on_blocks(self) -> bool:
         return True
@@ -403,11 +399,11 @@ class MRSF(SpectralBase):
     def inverse_transform(self, X):
         """Put selected columns back in their places, zeros elsewhere.
 
-        Not available with ``output="extract"``: columns cannot be read off the extracted ones.
+        Not available with ``output="components"``: columns cannot be read off the extracted ones.
         """
         check_is_fitted(self)
-        if self.output == "extract":
-            raise ValueError("output='extract' cannot be undone: use output='columns'.")
+        if self.output == "components":
+            raise ValueError("output='components' cannot be undone: use output='columns'.")
         return super().inverse_transform(X)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
@@ -439,13 +435,13 @@ class _Extract:
 def _automatic(y) -> str:
     if y is None:
         return "spectral"
-    return "lda" if has_classes(y) else "values"
+    return "lda" if is_classes(y) else "values"
 
 
 def _values(Y, n_samples: int, name: str) -> np.ndarray:
     """A response given by its values."""
     Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name=name)
-    Y = resolve_target(Y, n_samples)
+    Y = resolve_target(Y[:, None] if Y.ndim == 1 else Y, n_samples)
     if not row_norms(Y.T).any():
         raise ValueError(f"{name} is zero everywhere: there is nothing for features to explain.")
     return Y

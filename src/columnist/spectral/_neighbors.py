@@ -21,7 +21,7 @@ from sklearn.neighbors import KDTree, NearestNeighbors
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
-from columnist.data._validation import check_choice, check_count
+from columnist.data._parameters import StrOptions, checked
 
 __all__ = ["NearestVisit", "neighbor_distances"]
 
@@ -42,6 +42,7 @@ _MANY_FEATURES, _MOST_BY_GRAM = 500, 5792
 _GROUPS = 64
 
 
+@checked()
 def neighbor_distances(
     X, n_neighbors: int, neighbors="exact", n_jobs: int | None = None
 ) -> sp.csr_matrix:
@@ -71,7 +72,6 @@ def neighbor_distances(
            [0., 2., 0.]])
     """
     rows, n = as_rows(X), X.shape[0]
-    check_count("n_neighbors", n_neighbors, low=1)
     if n_neighbors >= n:
         raise ValueError(
             f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples; "
@@ -80,7 +80,7 @@ def neighbor_distances(
     if hasattr(neighbors, "fit_transform"):
         found = neighbors.fit_transform(rows.gather())
         return _without_self(sp.csr_matrix(found, dtype=np.float64), n)
-    check_choice("neighbors", neighbors, ("exact", "approximate"))
+    StrOptions("exact", "approximate").check("neighbors", neighbors)
     if neighbors == "approximate":
         return _approximate(rows.gather(), n_neighbors, n_jobs)
     return _exact(rows, n_neighbors, n_jobs)

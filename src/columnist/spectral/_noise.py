@@ -10,7 +10,8 @@ import scipy.linalg
 from scipy.optimize import brentq
 from sklearn.utils.validation import check_array
 
-from columnist.data._validation import check_real, random_generator
+from columnist.data._parameters import Number, checked
+from columnist.data._validation import random_generator
 from columnist.spectral._graph import Graph
 from columnist.spectral._similarity import resolve_similarity
 
@@ -30,6 +31,7 @@ __all__ = [
 SHARES = np.arange(1, 41) / 40
 
 
+@checked(share=Number(0.0, 1.0))
 def blur(X, share: float, *, random_state=None) -> np.ndarray:
     r"""Data of which a share is noise: :math:`\bar x + (1 - t)(x_i - \bar x) + t\,\sigma z_i`.
 
@@ -57,7 +59,6 @@ def blur(X, share: float, *, random_state=None) -> np.ndarray:
            [1.43],
            [4.69]])
     """
-    check_real("share", share, low=0.0, high=1.0)
     X = check_array(X, dtype=np.float64, input_name="X")
     return blurred(X, share, random_generator(random_state).standard_normal(X.shape))
 
@@ -84,6 +85,7 @@ class NoisyGraph:
     level: float
 
 
+@checked(level=Number(0.0))
 def inject_noise(
     X,
     level: float,
@@ -126,7 +128,6 @@ def inject_noise(
     >>> round(noisy.level, 6)
     0.3
     """
-    check_real("level", level, low=0.0)
     X = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
     check_rebuilt(similarity)
     options: dict[str, Any] = {"n_neighbors": n_neighbors, "width": width}
@@ -154,6 +155,7 @@ def inject_noise(
     raise ValueError(f"Blurring these data changes their Laplacian by {most:.3g} at most.")
 
 
+@checked(level=Number(0.0))
 def perturb_laplacian(S, level: float, *, random_state=None) -> np.ndarray:
     r"""Normalised Laplacian plus random symmetric noise of a given level.
 
@@ -184,7 +186,6 @@ def perturb_laplacian(S, level: float, *, random_state=None) -> np.ndarray:
     >>> round(float(np.linalg.norm(noisy - L, 2) / np.linalg.norm(L, 2)), 12)
     0.2
     """
-    check_real("level", level, low=0.0)
     graph = S if isinstance(S, Graph) else Graph.of(S)
     if graph.n < 2:
         raise ValueError("Noise that keeps the degrees takes at least two samples; got one.")

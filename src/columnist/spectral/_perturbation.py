@@ -7,11 +7,12 @@ import scipy.linalg
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from columnist.data._validation import check_count, check_real
+from columnist.data._parameters import Integer, Number, checked
 
 __all__ = ["eigengap_bound", "growth", "score_bound", "turn", "weyl_bound"]
 
 
+@checked(noise=Number(0.0))
 def weyl_bound(L, noise: float) -> np.ndarray:
     r"""Limits of the eigenvalues of a symmetric matrix under noise.
 
@@ -38,10 +39,10 @@ def weyl_bound(L, noise: float) -> np.ndarray:
            [ 0.4,  0.6],
            [ 0.9,  1.1]])
     """
-    check_real("noise", noise, low=0.0)
     return _eigenvalues(L)[:, None] + noise * np.array([-1.0, 1.0])
 
 
+@checked(noise=Number(0.0))
 def eigengap_bound(L, noise: float) -> np.ndarray:
     r"""Limits of the turning of the eigenvectors of a symmetric matrix under noise.
 
@@ -78,7 +79,6 @@ def eigengap_bound(L, noise: float) -> np.ndarray:
     >>> eigengap_bound([0.0, 0.1, 1.0, 1.01], 0.02).round(3)
     array([0.204, 0.204, 1.   , 1.   ])
     """
-    check_real("noise", noise, low=0.0)
     values = _eigenvalues(L)
     # What rounding may have made of equal eigenvalues is no gap.
     rounding = 4.0 * len(values) * np.finfo(np.float64).eps * np.abs(values).max()
@@ -86,6 +86,7 @@ def eigengap_bound(L, noise: float) -> np.ndarray:
     return turn(np.minimum(apart[:-1], apart[1:]), noise)
 
 
+@checked(noise=Number(0.0), feature_noise=Number(0.0), power=Integer(1), n_pairs=Integer(1) | None)
 def score_bound(
     L,
     noise: float,
@@ -151,15 +152,11 @@ def score_bound(
     >>> round(score_bound([0.0, 0.1, 1.0, 1.01], 0.02, n_pairs=2), 4)
     0.0604
     """
-    check_real("noise", noise, low=0.0)
-    check_real("feature_noise", feature_noise, low=0.0)
-    check_count("power", power, low=1)
     values = _eigenvalues(L)
     if values[0] < -1e-10 * max(1.0, values[-1]):
         raise ValueError(f"L has the negative eigenvalue {values[0]:.3g}; a Laplacian has none.")
     values = np.maximum(values, 0.0)
     q = len(values) if n_pairs is None else n_pairs
-    check_count("n_pairs", q, low=1)
     if q > len(values):
         raise ValueError(f"n_pairs must be at most the size of L, {len(values)}; got {q}.")
     turns = eigengap_bound(values, noise) + feature_noise * (2.0 + feature_noise)

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_array
 
+from columnist.data._parameters import checked
 from columnist.data._target import resolve_classes
-from columnist.data._validation import check_count
 from columnist.linalg._passes import merge_repeats
 from columnist.spectral._base import ScoreSelector
 from columnist.spectral._relief_neighbors import check_hits, neighbor_graph, relative_differences
@@ -115,9 +115,6 @@ class ReliefF(_ReliefBase):
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        check_count("n_neighbors", self.n_neighbors, low=1)
-
     def _raw_scores(self, X, y) -> np.ndarray:
         return self._score(X, y, self.n_neighbors, self.n_jobs)
 
@@ -192,6 +189,7 @@ class Relief(_ReliefBase):
         return tags
 
 
+@checked()
 def relief_similarity(X, y, *, n_neighbors: int = 10, n_jobs: int | None = None) -> sp.csr_matrix:
     r"""Similarity of samples whose quadratic form is ReliefF's score with squared differences.
 
@@ -235,7 +233,6 @@ def relief_similarity(X, y, *, n_neighbors: int = 10, n_jobs: int | None = None)
            [ 0. , -0.5,  1. ,  1. ],
            [-0.5, -1. ,  1. ,  1. ]])
     """
-    check_count("n_neighbors", n_neighbors, low=1)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
     X = merge_repeats(X)
     classes, codes = resolve_classes(y, X.shape[0], "relief_similarity")

@@ -9,17 +9,14 @@ sparse form of discriminant analysis, of a least squares support vector machine,
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils.multiclass import type_of_target
 
+from columnist.data._parameters import Integer, checked
 from columnist.data._target import resolve_classes
-from columnist.data._validation import check_count
 from columnist.linalg._passes import column_blocks
 from columnist.spectral._features import ScaledColumns
 from columnist.spectral._symmetric import as_symmetric, largest_eigenpairs
 
 __all__ = [
-    "has_classes",
     "lda_response",
     "pca_response",
     "spectral_response",
@@ -30,7 +27,8 @@ __all__ = [
 _ZERO = 1e-12
 
 
-def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarray:
+@checked(n_components=Integer(1))
+def spectral_response(S, n_components: int, *, centering: str = "none") -> np.ndarray:
     r"""Leading eigenvectors of a similarity, times the roots of their eigenvalues.
 
     Parameters
@@ -39,7 +37,7 @@ def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarr
         Similarity; it may be indefinite, only positive eigenvalues count.
     n_components : int
         Eigenvectors at most.
-    center : bool, default=False
+    centering : {"none", "mean"}, default="none"
         Whether to centre rows and columns of S first, for features without means.
 
     Returns
@@ -55,9 +53,8 @@ def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarr
            [0., 0.],
            [0., 1.]])
     """
-    check_count("n_components", n_components, low=1)
     S = as_symmetric(S)
-    constant = np.full(S.n, S.n**-0.5) if center else None
+    constant = np.full(S.n, S.n**-0.5) if centering == "mean" else None
     values, vectors = _positive(*S.leading(n_components, constant))
     if len(values) == 0:
         raise ValueError(
@@ -65,20 +62,6 @@ def spectral_response(S, n_components: int, *, center: bool = False) -> np.ndarr
             "are centred): there is nothing for features to preserve. Use another similarity."
         )
     return vectors * np.sqrt(values)
-
-
-def has_classes(y) -> bool:
-    """Whether y holds class labels rather than values or several targets.
-
-    Examples
-    --------
-    >>> from columnist.spectral._responses import has_classes
-    >>> has_classes(["a", "b"]), has_classes([0.5, 1.5]), has_classes([[0, 1], [1, 1]])
-    (True, False, False)
-    """
-    y = y.toarray() if sp.issparse(y) else y
-    with np.errstate(invalid="ignore"):  # numbers too large for an integer
-        return type_of_target(y, input_name="y") in ("binary", "multiclass")
 
 
 def lda_response(y) -> np.ndarray:
@@ -134,6 +117,7 @@ def svm_response(y) -> np.ndarray:
     return 2.0 * _members(y, "The response 'svm'") - 1.0
 
 
+@checked(n_components=Integer(1))
 def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
     r"""Leading principal components :math:`U_k\Sigma_k` of the features.
 
@@ -146,7 +130,6 @@ def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
     array([[0.],
            [3.]])
     """
-    check_count("n_components", n_components, low=1)
 
     def times(M: np.ndarray) -> np.ndarray:
         return F.apply(F.cross(M))

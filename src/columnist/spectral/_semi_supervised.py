@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import entr
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from columnist.data._parameters import Number, Other, StrOptions
 from columnist.data._target import resolve_classes
-from columnist.data._validation import check_choice, check_real, resolve_size
+from columnist.data._validation import resolve_size
 from columnist.linalg._passes import column_blocks, columns_of, squared_norms
 from columnist.linalg._ties import ranked
 from columnist.spectral._gamma import resolve_gamma
@@ -130,6 +131,11 @@ class SemiSupervisedSelector(SpectralSelector):
 
     _needs_classes: ClassVar[bool] = True
 
+    _parameter_constraints = {
+        "weight": StrOptions("cut") | Other("a number or several"),
+        "supervised": StrOptions("fisher", "mutual_information"),
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -159,7 +165,6 @@ class SemiSupervisedSelector(SpectralSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("supervised", self.supervised, ("fisher", "mutual_information"))
         if self._learns_from_classes():
             raise ValueError(
                 f"similarity={self.similarity!r} is made of classes, which some samples lack; "
@@ -176,13 +181,12 @@ class SemiSupervisedSelector(SpectralSelector):
     def _weights(self) -> np.ndarray:
         """Weights to choose from."""
         if isinstance(self.weight, str):
-            check_choice("weight", self.weight, ("cut",))
             return _WEIGHTS
         weights = np.atleast_1d(np.asarray(self.weight, dtype=object))
         if weights.ndim != 1 or not len(weights):
             raise ValueError(f"weight must be 'cut', a number or several; got {self.weight!r}.")
         for weight in weights:
-            check_real("weight", weight, low=0.0, high=1.0)
+            Number(0.0, 1.0).check("weight", weight)
         return weights.astype(np.float64)
 
     def _classes(self, y, n_samples: int) -> np.ndarray:

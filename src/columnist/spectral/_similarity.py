@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_consistent_length
 from columnist.data import check_rows, in_memory
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
+from columnist.data._parameters import Number, checked
 from columnist.data._target import resolve_classes
-from columnist.data._validation import check_count, check_real
 from columnist.linalg._memory import check_memory
 from columnist.spectral._neighbors import neighbor_distances
 from columnist.spectral._relief import relief_similarity
@@ -53,6 +53,7 @@ _WIDTH_SAMPLES = 1000
 _GATHER = "Use similarity='knn', which works on blocks, or select rows first."
 
 
+@checked(constant=Number())
 def linear_similarity(X, *, constant: float = 0.0) -> SymmetricMatrix:
     r"""Inner products :math:`x_i^T x_j + c`.
 
@@ -75,13 +76,13 @@ def linear_similarity(X, *, constant: float = 0.0) -> SymmetricMatrix:
            [3., 2.]])
     """
     X = _data(X)
-    check_real("constant", constant, low=-np.inf)
     products = _products(X)
     if constant == 0.0:
         return products
     return SumMatrix([(1.0, products), (float(constant), LowRankMatrix(np.ones((X.shape[0], 1))))])
 
 
+@checked(scale=Number(0.0, above=True), constant=Number())
 def polynomial_similarity(
     X, *, degree: int = 2, scale: float = 1.0, constant: float = 1.0
 ) -> SymmetricMatrix:
@@ -108,13 +109,11 @@ def polynomial_similarity(
            [ 9.,  4.]])
     """
     X = _data(X)
-    check_count("degree", degree, low=1)
-    check_real("scale", scale, low=0.0, strict=True)
-    check_real("constant", constant, low=-np.inf)
     _check_dense("polynomial", X.shape[0])
     return _all_pairs(X, _PowerTile(degree, float(scale), float(constant)))
 
 
+@checked()
 def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
     r"""Gaussian kernel :math:`\exp(-\|x_i - x_j\|^2 / (2\delta^2))`.
 
@@ -144,7 +143,6 @@ def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
         step = max(1, -(-X.shape[0] // _WIDTH_SAMPLES))
         taken = _even_rows(X, step)
         width = _typical(pairwise_distances(taken)[np.triu_indices(taken.shape[0], 1)])
-    check_real("width", width, low=0.0, strict=True)
     return _all_pairs(X, _GaussianTile(float(width)))
 
 
@@ -172,6 +170,7 @@ def cosine_similarity(X) -> SymmetricMatrix:
     return _products(X).scaled(np.divide(1.0, lengths, out=np.zeros(X.shape[0]), where=lengths > 0))
 
 
+@checked()
 def knn_similarity(
     X,
     *,
@@ -223,7 +222,6 @@ def knn_similarity(
     distances = neighbor_distances(X, n_neighbors, neighbors, n_jobs)
     if width == "auto":
         width = _typical(distances.data)
-    check_real("width", width, low=0.0, strict=True)
     distances.data = np.exp(-0.5 * (distances.data / float(width)) ** 2)
     return SparseMatrix(distances.maximum(distances.T))
 
@@ -358,7 +356,7 @@ def weighted_similarity(
     if len(weights) != len(parts):
         raise ValueError(f"{len(parts)} similarities need as many weights; got {len(weights)}.")
     for weight in weights:
-        check_real("weights", weight, low=0.0)
+        Number(0.0).check("weights", weight)
     return SumMatrix([(float(w), part) for w, part in zip(weights, parts, strict=True)])
 
 

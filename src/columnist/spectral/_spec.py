@@ -6,7 +6,7 @@ from inspect import signature
 
 import numpy as np
 
-from columnist.data._validation import check_choice, check_count
+from columnist.data._parameters import Integer
 from columnist.spectral._base import ScoreSelector
 from columnist.spectral._gamma import resolve_gamma
 from columnist.spectral._graph import Graph
@@ -174,10 +174,9 @@ class SpectralSelector(ScoreParameter, GraphSelector):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        name = vars(self)["score"]
-        check_choice("score", name, ("phi1", "phi2", "phi3"))
-        if self.n_clusters is not None:
-            check_count("n_clusters", self.n_clusters, low=2 if name == "phi3" else 1)
+        super()._check_parameters()
+        if vars(self)["score"] == "phi3" and self.n_clusters is not None:
+            Integer(2).check("n_clusters", self.n_clusters)
 
     def _raw_scores(self, X, y) -> np.ndarray:
         gamma, graph = resolve_gamma(self.gamma), self._graph(X, y)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.data._validation import check_choice, resolve_size
+from columnist.data._parameters import StrOptions
+from columnist.data._validation import resolve_size
 from columnist.linalg._ties import ranked
 from columnist.spectral._scatter import class_scatter, column_scatter
 from columnist.spectral._spec import GraphSelector
@@ -103,6 +104,8 @@ class TraceRatio(GraphSelector):
     array([ 6,  7, 10])
     """
 
+    _parameter_constraints = {"laplacian": StrOptions("auto", "supervised", "unsupervised")}
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -121,10 +124,6 @@ class TraceRatio(GraphSelector):
         self.width = width
         self.scaling = scaling
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        check_choice("laplacian", self.laplacian, ("auto", "supervised", "unsupervised"))
-        check_choice("scaling", self.scaling, ("unit", "none"))
 
     def _raw_scores(self, X, y) -> np.ndarray:
         between, within = self._variations(X, y)

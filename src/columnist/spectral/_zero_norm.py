@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from columnist.data._validation import check_count, check_real
+from columnist.data._parameters import Number
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import columns_of, cross
 from columnist.linalg._ties import evened, levels
@@ -95,6 +95,8 @@ class ZeroNormSVM(SequentialSelector):
 
     _needs_classes: ClassVar[bool] = True
 
+    _parameter_constraints = {"C": Number(0.0, above=True)}
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -105,10 +107,6 @@ class ZeroNormSVM(SequentialSelector):
         self.n_features_to_select = n_features_to_select
         self.C = C
         self.max_iter = max_iter
-
-    def _check_parameters(self) -> None:
-        check_real("C", self.C, low=0.0, strict=True)
-        check_count("max_iter", self.max_iter, low=1)
 
     def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
         if not sp.issparse(X):

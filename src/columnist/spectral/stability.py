@@ -22,7 +22,8 @@ import scipy.sparse as sp
 from scipy.optimize import brentq
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from columnist.data._validation import check_choice, check_count, random_generator, resolve_columns
+from columnist.data._parameters import Integer, StrOptions, checked
+from columnist.data._validation import random_generator, resolve_columns
 from columnist.linalg._passes import column_blocks, columns_of
 from columnist.linalg._reduce import squaring_scale
 from columnist.spectral._gamma import Gamma, resolve_gamma
@@ -139,6 +140,7 @@ class RankingStability:
         return "\n".join(lines)
 
 
+@checked(score=StrOptions(*_SCORES))
 def noise_threshold(
     X,
     features,
@@ -199,7 +201,6 @@ def noise_threshold(
     >>> round(noise_threshold(X, [2, 3]), 3)
     0.004
     """
-    check_choice("score", score, _SCORES)
     X = _data(X)
     features = _checked_set(features, X.shape[1])
     S = resolve_similarity(similarity, X, n_neighbors=n_neighbors, width=width)
@@ -207,6 +208,7 @@ def noise_threshold(
     return _guarantee(X, features, spectrum, score, resolve_gamma(gamma))
 
 
+@checked(n_repeats=Integer(1))
 def ranking_stability(
     X,
     features,
@@ -277,8 +279,7 @@ def ranking_stability(
     features = _checked_set(features, X.shape[1])
     scores = [scores] if isinstance(scores, str) else list(scores)
     for score in scores:
-        check_choice("scores", score, _SCORES)
-    check_count("n_repeats", n_repeats, low=1)
+        StrOptions(*_SCORES).check("scores", score)
     check_rebuilt(similarity)
     levels = _checked_shares(shares)
     Z = _graph_data(X, graph_data)
@@ -319,7 +320,7 @@ class _Spectrum:
     @classmethod
     def of(cls, graph: Graph, n_clusters: int | None) -> _Spectrum:
         if n_clusters is not None:
-            check_count("n_clusters", n_clusters, low=2)
+            Integer(2).check("n_clusters", n_clusters)
         count = SpectralSelector(n_clusters=n_clusters)._count_clusters(graph, None)
         return cls(graph, graph.spectrum()[0][1:], count, normalized_laplacian(graph))
 
