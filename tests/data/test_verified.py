@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from columnist.data._verified import verified_residual
-from columnist.linalg import accurate
+from columnist.linalg import _accurate as accurate
 from tests.examples import examples
 
 mpmath.mp.dps = 60

@@ -17,8 +17,8 @@ from sklearn.base import clone
 
 from benchmarks.counting import count_cost
 from columnist.robust import LeverageOutliers, RobustPCA, TrimmedPCA
-from columnist.robust import _many_rows as many_rows
-from columnist.robust import _solve_many as solve_many
+from columnist.robust import _row_data as row_data
+from columnist.robust import _solve as solve
 from columnist.robust._concentrate import trimmed_error
 from columnist.robust._subspace import fit_subspace
 from tests.examples import examples
@@ -41,7 +41,7 @@ def one_thread(request):
 @pytest.fixture(autouse=True)
 def always_in_passes(monkeypatch):
     """Even few rows stay where they are."""
-    monkeypatch.setattr(many_rows, "_FEW_ROWS", 0)
+    monkeypatch.setattr(row_data, "_FEW_ROWS", 0)
 
 
 def data(n=90, p=5, k=4, seed=0):
@@ -161,7 +161,7 @@ def test_certificates_hold_wherever_the_search_stops(seed, centering, most_free)
         for removed in combinations(range(11), 3)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solve_many, "_MOST_FREE", [0, 4, 8, 2000][most_free])
+        patch.setattr(solve, "_MOST_FREE", [0, 4, 8, 2000][most_free])
         for limits in ({}, {"max_nodes": 0}, {"max_nodes": 1}, {"max_gap": 0.3}):
             found = RobustPCA(1, n_outliers=3, centering=centering, random_state=0, **limits)
             proof = found.fit(blocks(X, 4)).certificate_
@@ -184,10 +184,7 @@ def test_a_search_mends_a_bad_choice(monkeypatch):
     wrong = np.array([0, 1, 2])
     assert not set(wrong) & set(expected.outliers_)
 
-    def first_choice(rows, r, k, options, mean, rng):
-        return rows.without(wrong, r, mean)
-
-    monkeypatch.setattr(solve_many, "_first_choice", first_choice)
+    monkeypatch.setattr(solve._ManyRows, "first_choices", lambda self, run: iter([wrong]))
     found = RobustPCA(2, n_outliers=3, random_state=0).fit(blocks(X, 25))
     np.testing.assert_array_equal(found.outliers_, expected.outliers_)
     assert found.certificate_.status == "optimal"

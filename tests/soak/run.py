@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import columnist
 from columnist import Certificate, ColumnSelector, certify, selection_path
 from columnist.robust import RobustPCA, outlier_path
-from columnist.robust import _many_rows as many_rows
+from columnist.robust import _row_data as row_data
 from tests.soak.criteria import library_criterion
 from tests.soak.problems import Problem
 
@@ -143,13 +143,13 @@ def _scheduler(problem: Problem):
 @contextmanager
 def _in_passes(problem: Problem) -> Iterator[None]:
     """Rows of a collection stay where they are, however few: they are what many stand for."""
-    few = many_rows._FEW_ROWS
+    few = row_data._FEW_ROWS
     if problem.is_rows and "dask" in problem.form:
-        many_rows._FEW_ROWS = 0
+        row_data._FEW_ROWS = 0
     try:
         yield
     finally:
-        many_rows._FEW_ROWS = few
+        row_data._FEW_ROWS = few
 
 
 # -- tasks --------------------------------------------------------------------------

@@ -43,8 +43,8 @@ __all__ = ["Question", "certified_outliers"]
 _TOLD_APART = 0.5
 # Seconds that one look at the final set in better arithmetic may take.
 _CONFIRM = 0.1
-# So few decided rows are searched with the others; so many undecided ones are not.
-_FEW_DECIDED, _MOST_FREE = 10, 2000
+# More undecided rows are not searched.
+_MOST_FREE = 2000
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,8 @@ class _Rows:
     """Sets of rows to remove, as the pool of a run sees them, and what proves which is best."""
 
     exact, least = True, 0.0
+    # So few decided rows are better searched with the others.
+    least_decided = 0
     errors: RowErrors | PassErrors
 
     def __init__(self, question: Question, options: SearchOptions):
@@ -169,7 +171,8 @@ class _Rows:
         screening = Screening(self.seen(), self.question.n_components, self.square)
         yield screening
         n_free = int(np.count_nonzero(screening.found.free))
-        if n_free < len(screening.found.free) - _FEW_DECIDED and n_free <= _MOST_FREE:
+        n_decided = len(screening.found.free) - n_free
+        if n_decided >= self.least_decided and n_free <= _MOST_FREE:
             yield self._blocks(run, team, screening)
         yield self.all_blocks(run, team)
 
@@ -211,6 +214,7 @@ class _Rows:
 class _RowsInMemory(_Rows):
     """All of them are here: every start is tried on all rows, errors have all digits they need."""
 
+    least_decided = 10
     errors: RowErrors
 
     def __init__(self, question: Question, options: SearchOptions):
