@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from columnist import Certificate
-from columnist.cli._options import Telling
+from columnist.cli._options import Printing
 from columnist.cli._output import Screen, certificate_json, show_certificate
 from columnist.search._words import STATUSES
 
 
 def shown(capsys, certificate) -> str:
-    show_certificate(Screen(Telling(json=False, quiet=False, verbose=False), "select"), certificate)
+    show_certificate(
+        Screen(Printing(json=False, quiet=False, verbose=False), "select"), certificate
+    )
     return capsys.readouterr().out
 
 

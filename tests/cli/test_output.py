@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from columnist.cli._options import Telling
+from columnist.cli._options import Printing
 from columnist.cli._output import Screen, make_console
 from columnist.cli._progress import Watch
 from columnist.search._log import Progress
@@ -19,8 +19,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def shown(stream: io.StringIO, **telling: bool) -> str:
-    screen = Screen(Telling(**telling), "test")
+def shown(stream: io.StringIO, **printing: bool) -> str:
+    screen = Screen(Printing(**printing), "test")
     screen._console = make_console(stream)
     screen.heading("Heading [bold]")
     screen.table(["name", "value>"], [["[red]x[/red]", 1], ["y" * 200, 22]], best=0)
@@ -51,23 +51,23 @@ def test_a_terminal_gets_colours_within_its_width(monkeypatch):
     assert all(len(line) <= 60 for line in bare.splitlines())
 
 
-@pytest.mark.parametrize("telling", [{"quiet": True}, {"json": True}], ids=["quiet", "json"])
-def test_tables_are_left_out(telling):
-    assert shown(io.StringIO(), **telling) == ""
+@pytest.mark.parametrize("printing", [{"quiet": True}, {"json": True}], ids=["quiet", "json"])
+def test_tables_are_left_out(printing):
+    assert shown(io.StringIO(), **printing) == ""
 
 
 def test_notes_are_said_once(capsys):
-    screen = Screen(Telling(), "test")
+    screen = Screen(Printing(), "test")
     screen.note("one\x1b[31m thing")
     screen.note("one\x1b[31m thing")
     assert capsys.readouterr().err == "note: one\\x1b[31m thing\n"
 
 
 def test_the_first_ctrl_c_lets_a_search_end_by_itself():
-    watch = Watch(Screen(Telling(quiet=True), "test"))
+    watch = Watch(Screen(Printing(quiet=True), "test"))
     with pytest.raises(KeyboardInterrupt):
         watch.on_signal()
-    watch = Watch(Screen(Telling(quiet=True), "test"))
+    watch = Watch(Screen(Printing(quiet=True), "test"))
     moment = Progress(5, 3, 1.0, 2.0, 0.1)
     assert watch.callback(moment) is False
     watch.on_signal()
@@ -77,7 +77,7 @@ def test_the_first_ctrl_c_lets_a_search_end_by_itself():
 
 
 def test_the_line_of_progress_tells_the_gap_first():
-    watch = Watch(Screen(Telling(quiet=True), "test"))
+    watch = Watch(Screen(Printing(quiet=True), "test"))
     watch.phase("choosing")
     assert "choosing" in watch.__rich__().plain
     watch.callback(Progress(1500, 3, 1.0, 2.0, 0.1))

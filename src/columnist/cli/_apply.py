@@ -13,7 +13,7 @@ from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput
 from columnist.cli._inputs import as_delimiter, mention_gaps
 from columnist.cli._model import Model, read_model
-from columnist.cli._options import Out, Reading, Telling
+from columnist.cli._options import Out, Printing, Reading
 from columnist.cli._outliers import FLAG
 from columnist.cli._output import Screen, check_outputs
 from columnist.cli._progress import watching
@@ -40,7 +40,7 @@ _SHOWN = 30
 def apply(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="What --model wrote.")],
     reading: Reading,
-    telling: Telling,
+    printing: Printing,
     rebuild: Annotated[
         bool,
         typer.Option("--rebuild", help="Write all columns, rebuilt from the kept ones."),
@@ -54,7 +54,7 @@ def apply(
     out: Out = None,
 ) -> None:
     """Apply a model to new data: kept columns, outlier flags, or cleaned rows."""
-    screen = Screen(telling, "apply", taken=out == "-")
+    screen = Screen(printing, "apply", taken=out == "-")
     check_outputs(reading.file, out=out)
     fitted = read_model(model)
     if fitted.kind != "selection" and (rebuild or prepared):

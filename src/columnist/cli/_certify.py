@@ -13,7 +13,7 @@ import typer
 from columnist.cli._command import command, examples
 from columnist.cli._errors import FAILED, BadInput
 from columnist.cli._inputs import load, names_in, resolve_names
-from columnist.cli._options import Preparing, Reading, Report, Searching, Telling
+from columnist.cli._options import Preparing, Printing, Reading, Report, Searching
 from columnist.cli._output import (
     Screen,
     certificate_json,
@@ -43,7 +43,7 @@ def certify(
     reading: Reading,
     preparing: Preparing,
     searching: Searching,
-    telling: Telling,
+    printing: Printing,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[COLUMN]...", help="The selection.")
     ] = None,
@@ -72,7 +72,7 @@ def certify(
     report: Report = None,
 ) -> int:
     """Prove how good a given selection is, and show a better one if there is."""
-    screen = Screen(telling, "certify")
+    screen = Screen(printing, "certify")
     check_outputs(reading.file, report=report)
     given = _from_file(columns_from) if columns_from else []
     with watching(screen, f"reading {reading.file}") as watch:

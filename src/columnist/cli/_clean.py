@@ -12,7 +12,7 @@ from columnist.cli._errors import BadInput
 from columnist.cli._inputs import load, rehearse
 from columnist.cli._model import Model as FittedModel
 from columnist.cli._model import write_model
-from columnist.cli._options import Model, Out, Preparing, Reading, Report, Telling
+from columnist.cli._options import Model, Out, Preparing, Printing, Reading, Report
 from columnist.cli._output import Screen, check_outputs, write_page
 from columnist.cli._progress import watching
 from columnist.cli._text import listed
@@ -38,7 +38,7 @@ EPILOG = examples(
 def clean(
     reading: Reading,
     preparing: Preparing,
-    telling: Telling,
+    printing: Printing,
     predictor: Annotated[
         str | None,
         typer.Option(
@@ -61,7 +61,7 @@ def clean(
     model: Model = None,
 ) -> None:
     """Remove from every row what a predictor does not need."""
-    screen = Screen(telling, "clean", taken=out == "-")
+    screen = Screen(printing, "clean", taken=out == "-")
     check_outputs(reading.file, out=out, report=report, model=model)
     if predictor is None and not reading.target:
         raise BadInput("what is to be predicted? Name it with --target, or give --predictor.")

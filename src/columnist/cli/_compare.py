@@ -14,11 +14,11 @@ from columnist.cli._errors import BadInput, Failed, in_options
 from columnist.cli._inputs import load
 from columnist.cli._options import (
     Preparing,
+    Printing,
     Reading,
     Report,
     Searching,
     Selectors,
-    Telling,
     as_size,
 )
 from columnist.cli._output import Screen, check_outputs, write_page
@@ -53,7 +53,7 @@ def compare(
     reading: Reading,
     preparing: Preparing,
     searching: Searching,
-    telling: Telling,
+    printing: Printing,
     k: Annotated[
         str | None, typer.Option("-k", "--keep", help="Columns to keep: a number or a share.")
     ] = None,
@@ -68,7 +68,7 @@ def compare(
     report: Report = None,
 ) -> None:
     """Run several selectors and compare error, proven gap, redundancy, time and score."""
-    screen = Screen(telling, "compare")
+    screen = Screen(printing, "compare")
     check_outputs(reading.file, report=report)
     size = as_size(k)
     if size is None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from columnist.cli._command import command, examples
-from columnist.cli._options import Telling
+from columnist.cli._options import Printing
 from columnist.cli._output import Screen
 from columnist.cli._progress import watching
 from columnist.cli._text import count
@@ -40,14 +40,14 @@ def _data(context: typer.Context) -> None:
 @app.command("list", epilog=EPILOG)
 @command
 def list_sets(
-    telling: Telling,
+    printing: Printing,
     data: Folder = None,
     present: Annotated[bool, typer.Option("--present", help="Only those that are here.")] = False,
 ) -> None:
     """All data sets that can be fetched."""
     from columnist.datasets import data_home, list_datasets
 
-    screen = Screen(telling, "data list")
+    screen = Screen(printing, "data list")
     found = [info for info in list_datasets(data) if info.present or not present]
     screen.heading(f"{count(len(found), 'data set')}; folder {data_home(data)}")
     rows = [
@@ -67,12 +67,12 @@ def list_sets(
 
 @app.command("fetch", epilog=EPILOG)
 @command
-def fetch_sets(names: Names, telling: Telling, data: Folder = None) -> None:
+def fetch_sets(names: Names, printing: Printing, data: Folder = None) -> None:
     """Put data sets in the data folder."""
     from columnist.datasets import download_dataset
     from columnist.datasets._catalogue import find_dataset
 
-    screen = Screen(telling, "data fetch")
+    screen = Screen(printing, "data fetch")
     wanted = [find_dataset(name).name for name in names]
     fetched = {}
     with watching(screen) as watch:
@@ -93,12 +93,12 @@ def fetch_sets(names: Names, telling: Telling, data: Folder = None) -> None:
 @command
 def show_set(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a data set.")],
-    telling: Telling,
+    printing: Printing,
 ) -> None:
     """What a data set is, where it comes from, and what to cite."""
     from columnist.datasets import describe
 
-    screen = Screen(telling, "data show")
+    screen = Screen(printing, "data show")
     text = describe(name)
     for line in text.splitlines():
         screen.line(line)
@@ -108,7 +108,7 @@ def show_set(
 @app.command("path", epilog=EPILOG)
 @command
 def path_of(
-    telling: Telling,
+    printing: Printing,
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A data set; the folder without one.")
     ] = None,
@@ -118,7 +118,7 @@ def path_of(
     from columnist.datasets import data_home
     from columnist.datasets._catalogue import find_dataset
 
-    screen = Screen(telling, "data path")
+    screen = Screen(printing, "data path")
     home = data_home(data)
     path = home if name is None else home / find_dataset(name).data.path
     if name is not None and not path.exists():

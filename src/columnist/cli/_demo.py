@@ -12,7 +12,7 @@ import typer
 
 from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput
-from columnist.cli._options import Telling
+from columnist.cli._options import Printing
 from columnist.cli._output import Screen, certificate_json, show_certificate, write_page
 from columnist.cli._progress import Watch, watching
 from columnist.cli._text import percent
@@ -29,32 +29,32 @@ PAGE, DATA = "demo-report.html", "demo-data.csv"
 
 @command
 def demo(
-    telling: Telling,
+    printing: Printing,
     out: Annotated[
         str, typer.Option("--out", help="Folder for the report and the data.", metavar="FOLDER")
     ] = ".",
 ) -> None:
     """The best 11 of 30 measurements, proven, with a report: on data that come along."""
-    screen = Screen(telling, "demo")
+    screen = Screen(printing, "demo")
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"--out {out} is a file: name a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     with watching(screen, "loading") as watch:
-        story = Story(screen, watch)
-        story.question()
-        story.usual_answer()
-        story.certified_answer()
-        story.runners_up()
-        story.how_many()
-        story.write(folder)
-    story.try_it(folder)
+        demonstration = Demonstration(screen, watch)
+        demonstration.question()
+        demonstration.usual_answer()
+        demonstration.certified_answer()
+        demonstration.runners_up()
+        demonstration.how_many()
+        demonstration.write(folder)
+    demonstration.try_it(folder)
     screen.line(f"All of this took {time.perf_counter() - started:.0f} s.")
-    screen.finish(story.json())
+    screen.finish(demonstration.json())
 
 
-class Story:
+class Demonstration:
     """Breast cancer data: which measurements can be left out?"""
 
     def __init__(self, screen: Screen, watch: Watch):

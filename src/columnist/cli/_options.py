@@ -11,7 +11,7 @@ from columnist.cli._errors import BadInput
 from columnist.cli._selectors import complete_criterion, complete_selector
 
 __all__ = ["Model", "Out", "Placing", "Preparing", "Reading", "Report", "Searching", "Selectors"]
-__all__ += ["Telling", "as_number", "as_size", "as_time_limit"]
+__all__ += ["Printing", "as_number", "as_size", "as_time_limit"]
 
 _DATA, _PREPARE, _SEARCH, _OUTPUT = "Data", "Preparation", "Search", "Output"
 
@@ -169,7 +169,7 @@ class Searching:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Telling:
+class Printing:
     """What is said, and how."""
 
     json: Annotated[bool, _output("--json", help="Print the result as JSON.")] = False

@@ -18,10 +18,10 @@ from columnist.cli._options import (
     Out,
     Placing,
     Preparing,
+    Printing,
     Reading,
     Report,
     Searching,
-    Telling,
     as_number,
 )
 from columnist.cli._output import (
@@ -61,7 +61,7 @@ def outliers(
     placing: Placing,
     preparing: Preparing,
     searching: Searching,
-    telling: Telling,
+    printing: Printing,
     k: Annotated[
         str,
         typer.Option(
@@ -85,7 +85,7 @@ def outliers(
     model: Model = None,
 ) -> None:
     """Find outlying rows: those removed by the fit, and those beyond the cut-offs."""
-    screen = Screen(telling, "outliers", taken=out == "-")
+    screen = Screen(printing, "outliers", taken=out == "-")
     blocks = placing.dask is not None
     check_outputs(reading.file, out=out, report=report, model=model, blocks=blocks)
     if remove and not out:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from columnist.cli._errors import BadInput, in_options
-from columnist.cli._options import Telling
+from columnist.cli._options import Printing
 from columnist.cli._text import plain, visible
 
 __all__ = ["Screen", "certificate_json", "check_outputs", "show_certificate", "write_page"]
@@ -30,7 +30,7 @@ class Screen:
 
     Parameters
     ----------
-    telling : Telling
+    printing : Printing
         The options.
     command : str
         Name of the command.
@@ -38,10 +38,10 @@ class Screen:
         Whether standard output belongs to the data.
     """
 
-    def __init__(self, telling: Telling, command: str, *, taken: bool = False):
-        if taken and telling.json:
+    def __init__(self, printing: Printing, command: str, *, taken: bool = False):
+        if taken and printing.json:
             raise BadInput("--json and --out - both want standard output: give --out a file.")
-        self.json, self.quiet, self.verbose = telling.json, telling.quiet, telling.verbose
+        self.json, self.quiet, self.verbose = printing.json, printing.quiet, printing.verbose
         self.command, self.taken = command, taken
         self.notes: list[str] = []
         self.files: dict[str, str] = {}

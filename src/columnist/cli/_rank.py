@@ -10,7 +10,7 @@ import typer
 from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput
 from columnist.cli._inputs import load_from, rehearse_writing
-from columnist.cli._options import Out, Placing, Preparing, Reading, Report, Telling, as_size
+from columnist.cli._options import Out, Placing, Preparing, Printing, Reading, Report, as_size
 from columnist.cli._output import Screen, certificate_json, check_outputs, write_page
 from columnist.cli._progress import watching
 from columnist.cli._select import check_explain, named
@@ -49,7 +49,7 @@ def rank(
     reading: OptionalReading,
     placing: Placing,
     preparing: Preparing,
-    telling: Telling,
+    printing: Printing,
     by: Annotated[
         str | None,
         typer.Option("--by", help="Name of the selector.", autocompletion=complete_selector),
@@ -68,7 +68,7 @@ def rank(
     report: Report = None,
 ) -> None:
     """Rank columns by any selector of the library."""
-    screen = Screen(telling, "rank", taken=out == "-")
+    screen = Screen(printing, "rank", taken=out == "-")
     if list_all:
         _list(screen)
         return

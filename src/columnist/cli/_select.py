@@ -18,10 +18,10 @@ from columnist.cli._options import (
     Out,
     Placing,
     Preparing,
+    Printing,
     Reading,
     Report,
     Searching,
-    Telling,
     as_size,
 )
 from columnist.cli._output import (
@@ -113,13 +113,13 @@ def select(
     choosing: Choosing,
     preparing: Preparing,
     searching: Searching,
-    telling: Telling,
+    printing: Printing,
     out: Out = None,
     report: Report = None,
     model: Model = None,
 ) -> None:
     """Keep the columns that explain the others, or a target, best: with a proof."""
-    screen = Screen(telling, "select", taken=out == "-")
+    screen = Screen(printing, "select", taken=out == "-")
     blocks = placing.dask is not None
     check_outputs(reading.file, out=out, report=report, model=model, blocks=blocks)
     size, entry = as_size(choosing.k), find(choosing.method)

@@ -181,9 +181,11 @@ class MatchingFilter(_Filter):
 def _open_one_target(y, X):
     """y as one column of numbers: the target, and what reads a part of it."""
     along, read = open_target(y, X)
-    if read.classes is not None:
-        return along, _OneColumn(read)
     in_blocks = isinstance(along, RowBlocks)
+    if read.classes is not None:
+        if in_blocks:
+            return along, _OneColumn(read)
+        return open_target(_as_numbers(along, read.classes), X)
     if (along.n_features if in_blocks else along.shape[1]) != 1:
         extent = f"{along.n_features} columns" if in_blocks else f"shape {along.shape}"
         raise ValueError(
