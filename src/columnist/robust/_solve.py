@@ -174,7 +174,7 @@ class _Rows:
         n_decided = len(screening.found.free) - n_free
         if n_decided >= self.least_decided and n_free <= _MOST_FREE:
             yield self._blocks(run, team, screening)
-        yield self.all_blocks(run, team)
+        yield from self.last(run, team, n_free)
 
     def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
         """Rows removed by good choices."""
@@ -184,8 +184,8 @@ class _Rows:
         """The rows to screen."""
         raise NotImplementedError
 
-    def all_blocks(self, run: Run, team: Team) -> BlockProof:
-        """Blocks of all rows."""
+    def last(self, run: Run, team: Team, n_free: int) -> Iterator[Strategy]:
+        """What is left to try when so many rows were undecided."""
         raise NotImplementedError
 
     def _blocks(self, run: Run, team: Team, screening: Screening) -> BlockProof:
@@ -238,7 +238,11 @@ class _RowsInMemory(_Rows):
         mean = None if centred else np.zeros(rows.shape[1])
         return Seen(RowData(rows), mean, np.broadcast_to(off, len(rows)))
 
+    def last(self, run: Run, team: Team, n_free: int) -> Iterator[Strategy]:
+        yield self.all_blocks(run, team)
+
     def all_blocks(self, run: Run, team: Team) -> BlockProof:
+        """Blocks of all rows."""
         unit = _unit(self.errors.rows)
         own = self.errors.divided(unit, 1.0)
         best = self._incumbent(own, self.question.n_outliers, run, team)
@@ -280,8 +284,10 @@ class _ManyRows(_Rows):
     def seen(self) -> Seen:
         return Seen(self.question.data, self.mean, np.zeros(self.question.data.shape[0]))
 
-    def all_blocks(self, run: Run, team: Team) -> BlockProof:
-        raise MemoryError("Too many rows are undecided.")
+    def last(self, run: Run, team: Team, n_free: int) -> Iterator[Strategy]:
+        if n_free > _MOST_FREE:
+            raise MemoryError("Too many rows are undecided.")
+        return iter(())
 
 
 class _FirstChoice(Strategy):

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from columnist.data._array_rows import as_rows
 from columnist.data._parameters import Integer
+from columnist.linalg._column_parts import total
 from columnist.linalg._memory import check_memory
 from columnist.spectral._scatter import weighted_sums
 from columnist.spectral._symmetric import (
@@ -28,7 +29,7 @@ from columnist.spectral._symmetric import (
     as_symmetric,
     worth_iterating,
 )
-from columnist.spectral._visits import EdgeVisit, total
+from columnist.spectral._visits import EdgeVisit
 
 __all__ = [
     "Graph",

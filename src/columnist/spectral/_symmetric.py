@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_array
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
+from columnist.linalg._column_parts import total
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import column_blocks
 from columnist.spectral._visits import (
@@ -31,7 +32,6 @@ from columnist.spectral._visits import (
     minus,
     own_cross,
     row_lengths,
-    total,
 )
 
 __all__ = [

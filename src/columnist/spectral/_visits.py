@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.data._blocks import RowBlocks
+from columnist.linalg._column_parts import Visit, total
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross, row_blocks
 from columnist.spectral._edges import laplacian_forms
 
@@ -25,18 +26,12 @@ __all__ = [
     "minus",
     "own_cross",
     "row_lengths",
-    "total",
 ]
 
 # Entries of the rows at the ends of edges that exist at the same time.
 _BLOCK = 2**21
 # Entries of rows that are small enough for a cache, and rows that are worth a call.
 _CACHED, _LEAST_ROWS = 2**17, 32
-
-
-def total(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Sum of arrays."""
-    return sum(parts[1:], start=parts[0])
 
 
 def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
@@ -46,7 +41,7 @@ def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 def dense_columns(X: RowBlocks, which) -> np.ndarray:
     """Some columns, all rows, as a dense float64 array."""
-    return joined(X.collect(_ColumnsVisit(which)))
+    return joined(X.collect(Visit(columns_of, which)))
 
 
 def cross_rows(X: RowBlocks, M: np.ndarray, means: np.ndarray | None = None) -> np.ndarray:
@@ -74,16 +69,6 @@ def minus(X: np.ndarray, means: np.ndarray | None) -> np.ndarray:
     for row in () if means is None else np.atleast_2d(means):
         X = X - row
     return X.astype(np.float64, copy=False)
-
-
-class _ColumnsVisit:
-    """Some columns of a block."""
-
-    def __init__(self, which):
-        self.which = which
-
-    def __call__(self, X) -> np.ndarray:
-        return columns_of(X, self.which)
 
 
 class _CrossVisit:
