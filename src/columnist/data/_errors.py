@@ -207,7 +207,8 @@ def _verified(
 
 def _is_clear(rest: np.ndarray, lengths: np.ndarray, rank: int) -> bool:
     """Whether nothing that is left of targets of these lengths may be the rounding of entries."""
-    if not (np.linalg.norm(rest, axis=1) > _SMALL_REST * lengths).all():
+    # Lengths whose squares vanish tell nothing.
+    if not lengths.all() or not (np.linalg.norm(rest, axis=1) > _SMALL_REST * lengths).all():
         return False
     shares = rest / lengths[:, None]
     # Squares tell where all is well; only what they do not show needs singular values.
