@@ -181,7 +181,7 @@ def stages(run: Run) -> Iterator[Cell]:
 def candidates(first: str, scores: np.ndarray, seed: int):
     """A selector for the first stage. "Pearson" goes by the correlation with its sign."""
     return {
-        "Pearson": lambda: SelectKBest(r_regression),
+        "Pearson": lambda: SelectKBest(signed_correlation),
         "Random": lambda: UniformSampler(random_state=seed),
         "FKV": lambda: NormSampler(random_state=seed),
         "LEV": lambda: _Drawn(scores=scores, random_state=seed),
@@ -190,26 +190,33 @@ def candidates(first: str, scores: np.ndarray, seed: int):
     }[first]()
 
 
+def signed_correlation(X, y: np.ndarray) -> np.ndarray:
+    """Correlation of every column with one target, which may be a matrix with one column."""
+    return r_regression(X, np.ravel(y))
+
+
 def two_ways(first, second, X, y: np.ndarray, k: int) -> tuple[float, float]:
     """Relative errors with the printed weights, solved for once and cut off at zero, and ours."""
-    ours = fitted(TwoStageSelector(first, second, 4 * k), X, y)
+    Y = y.reshape(-1, 1)  # labels are numbers here, however few
+    ours = fitted(TwoStageSelector(first, second, 4 * k), X, Y)
     S = X[:, ours.candidates_]
     z = best_weights("clipped", S.T @ S, np.square(S.T @ y), ours.gamma)
     chosen = second.fit(S * np.sqrt(z)).selected_
-    return reconstruction_error(S, chosen, y=y, relative=True), ours.relative_error_
+    return reconstruction_error(S, chosen, y=Y, relative=True), ours.relative_error_
 
 
 def supervised(X, y: np.ndarray, k: int) -> float:
     """Relative error of forward selection among the columns most correlated."""
-    selector = TwoStageSelector(SelectKBest(r_regression), ForwardSelector(k), 4 * k)
-    return fitted(selector, X, y).relative_error_
+    selector = TwoStageSelector(SelectKBest(signed_correlation), ForwardSelector(k), 4 * k)
+    return fitted(selector, X, y.reshape(-1, 1)).relative_error_
 
 
 def machine_cell(where: str, figure: str, X, y: np.ndarray, k: int) -> Cell:
     """Backward elimination by a linear support vector machine."""
     S = X[:, SelectKBest(r_regression, k=4 * k).fit(X, y).get_support(indices=True)]
     machine = RFE(SVC(kernel="linear"), n_features_to_select=k, step=0.1).fit(scale(S), y)
-    error = reconstruction_error(S, machine.get_support(indices=True), y=y, relative=True)
+    chosen = machine.get_support(indices=True)
+    error = reconstruction_error(S, chosen, y=y.reshape(-1, 1), relative=True)
     why = "settings of the support vector machine and of the elimination are not stated"
     return compare(where, figure, error, better="smaller", why=why)
 

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
-from columnist.criteria import Frobenius, Nuclear, Spectral
+from columnist.criteria import Frobenius, Nuclear, Spectral, get_criterion
 from columnist.linalg._reduce import reduce_data
 from columnist.search._downdates import best_goals
 from columnist.search._problem import Demand, SubsetProblem, check_problem
+from columnist.selection._branch import Workspace
 from columnist.selection._columns import FrobeniusColumns, InvariantColumns, column_problem
 from tests.examples import examples
 from tests.oracles.brute_force import subset_error
@@ -361,3 +362,36 @@ def test_goals_that_rounding_cannot_tell_apart_are_all_kept():
     assert kept(4) == [(7, 0), (7, 1), (7, 2), (7, 3)]
     assert kept(5) == kept(9) == [(7, i) for i in range(5)]
     assert kept(9, 1.0) == [(7, 0), (7, 1)]
+
+
+def dominated(seed: int) -> np.ndarray:
+    """Columns that share one direction, and differ from it, and from each other, by little."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 1)) @ rng.uniform(1.0, 2.0, (1, 8))
+    return X + 10.0 ** rng.uniform(-5, -2) * rng.standard_normal((20, 8))
+
+
+@pytest.mark.parametrize("criterion", ["frobenius", "nuclear", "spectral"])
+def test_bounds_hold_where_a_direction_dominates(criterion):
+    """Rounding is charged on what is left: much less than on the whole, and still enough."""
+    for seed in range(examples(10)):
+        X = dominated(seed)
+        truth = ColumnTruth(X, None, 6, criterion=criterion)
+        problem = column_problem(reduce_data(X), 6, criterion=get_criterion(criterion))
+        for chosen in combinations(range(8), 4):
+            rest = np.setdiff1d(np.arange(8), chosen).astype(np.int32)
+            demand = Demand(np.inf, shortcut=False)
+            branches = problem.expand(np.array(chosen, dtype=np.int32), rest, demand, 0)
+            for item, bound in zip(branches.items, branches.f, strict=True):
+                others = [i for i in rest if i != item]
+                best = min(truth.of((*chosen, item, other))[1] for other in others)
+                assert bound <= best * (1.0 + 1e-12)
+
+
+def test_a_dominating_direction_costs_little_once_it_is_chosen():
+    problem = column_problem(reduce_data(dominated(0)), 6, criterion=get_criterion("frobenius"))
+    chosen = np.array([0, 1, 2, 3], dtype=np.int32)
+    error, _, charge = problem._brancher.additions(chosen, chosen[:0], Workspace())
+    growth = problem._basis(chosen).growth
+    assert problem._rounding <= charge < 0.1 * growth * problem._rounding
+    assert charge < 1e-3 * error

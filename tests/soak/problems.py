@@ -91,8 +91,12 @@ def target_matrix(y: np.ndarray | None) -> np.ndarray | None:
     """What the documentation says y means: values as they are, labels as indicators."""
     if y is None:
         return None
-    if y.ndim == 1 and y.dtype.kind in "OUSbiu":
-        return (y[:, None] == np.unique(y)).astype(np.float64)
+    classes = {"f": 2, "i": 20, "u": 20}  # so many distinct numbers are labels; others always are
+    if y.ndim == 1 and y.dtype.kind in "OUSbiuf":
+        labels = np.unique(y)
+        exactly = y.dtype.kind != "f" or len(labels) == 2
+        if exactly and len(labels) <= classes.get(y.dtype.kind, np.inf):
+            return (y[:, None] == labels).astype(np.float64)
     return y[:, None] if y.ndim == 1 else y
 
 

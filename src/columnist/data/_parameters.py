@@ -99,8 +99,9 @@ class Number(Constraint):
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, numbers.Real) or isinstance(value, _BOOLEANS):
             return False
-        left = self.low < value if self.above else self.low <= value
-        return left and (value < self.high if self.below else value <= self.high)
+        number: Any = value
+        left = self.low < number if self.above else self.low <= number
+        return left and (number < self.high if self.below else number <= self.high)
 
     def __str__(self) -> str:
         if np.isinf(self.low) and np.isinf(self.high):
@@ -221,7 +222,8 @@ class ParameterChecks:
     def _check_parameters(self) -> None:
         """Check the parameters that do not depend on the data."""
         values = vars(self)
-        for name, constraint in constraints_of(type(self)).items():
+        own: Any = type(self)  # classes can be hashed, whatever their instances can
+        for name, constraint in constraints_of(own).items():
             constraint.check(name, values[name])
 
 

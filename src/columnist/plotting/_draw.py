@@ -191,7 +191,7 @@ def draw_bars(ax, bars: Bars):
     places = np.arange(len(bars.values))
     drawn = np.where(np.isfinite(bars.values), bars.values, 0.0)
     found = ax.barh(places, drawn, color=np.where(bars.marked, COLORS["found"], "0.75"))
-    for place in np.flatnonzero(~np.isfinite(bars.values)):
+    for place in np.flatnonzero(~np.isfinite(bars.values)).tolist():
         ax.text(0.0, place, f" {bars.texts[place]}", va="center", fontsize=9, color="0.35")
     ax.set_yticks(places, bars.names)
     for label, marked in zip(ax.get_yticklabels(), bars.marked, strict=True):

@@ -109,7 +109,7 @@ class KeptRows:
     def rounding(self) -> float:
         """How far rounding may move a sum of eigenvalues."""
         shift = self.moments.count * (64.0 * EPS * np.linalg.norm(self.subspace.mean)) ** 2
-        order = len(self.spectrum) / 8 + 8
+        order = -(-len(self.spectrum) // 8) + 8
         return allowance(order, float(np.sum(self.spectrum**2))) + float(shift)
 
     def outside(self, n_axes: int) -> float:

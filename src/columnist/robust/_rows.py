@@ -140,7 +140,7 @@ class RemovedRows(Downdates):
         centred: bool,
         scale: float = 1.0,
         rng: np.random.Generator | None = None,
-        start: Sequence[int] | None = None,
+        start: Sequence[int] | np.ndarray | None = None,
         errors: RowErrors | None = None,
     ):
         super().__init__(len(X), n_removed, criterion, n_components, scale)

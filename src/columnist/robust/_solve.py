@@ -73,7 +73,7 @@ class Question:
     n_outliers: int
     centering: str
     rng: np.random.Generator
-    start: Sequence[int] | None = None
+    start: Sequence[int] | np.ndarray | None = None
     errors: RowErrors | None = None
 
 

@@ -65,6 +65,10 @@ class Moment(ABC):
         """Rounding of an eigenvalue after each candidate."""
         return np.full(len(self.Z), self.allowance)
 
+    def growth_of(self, kept: np.ndarray) -> float:
+        """Factor by which rounding of these candidates' directions has grown."""
+        return 1.0
+
     @abstractmethod
     def untouched(self, kept: np.ndarray) -> np.ndarray:
         """Eigenvalues, descending, of a part that none of these candidates reaches.
@@ -311,10 +315,10 @@ class Downdates(ABC):
             return self._general_tuples(node, width, drop, threshold)
         cosines, inner = moment.products(node.kept, width)
         worst = float(charges.max(initial=moment.allowance))
-        grown = worst / moment.allowance if moment.allowance > 0.0 else 1.0
         tuples, totals = surviving_tuples(
             spectra, low, powers, low ** (power / 2), cosines, inner,
-            float(moment.lam.sum()), width, drop, worst, limit, power <= 2.0, grown,
+            float(moment.lam.sum()), width, drop, worst, limit, power <= 2.0,
+            moment.growth_of(node.kept),
         )  # fmt: skip
         return tuples, unit * totals**root
 

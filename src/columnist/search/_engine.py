@@ -273,6 +273,7 @@ class BestFirst(Strategy):
 
     def _expand_far(self, batch: list[Branch]) -> Iterator[Branches | None]:
         """Expand a batch elsewhere; results in order, None for what was lost or out of time."""
+        assert self.workers is not None  # who asked for nodes elsewhere
         size, demand = self._portion(), self._demand()
         deadline = self.limits.deadline
         seconds = deadline - time.perf_counter()

@@ -33,7 +33,7 @@ def _without(items: np.ndarray, taken: Sequence[int] | np.ndarray, n: int) -> np
 
 def greedy(
     problem: SubsetProblem,
-    chosen: Sequence[int],
+    chosen: Sequence[int] | np.ndarray,
     candidates: np.ndarray,
     *,
     deadline: float = np.inf,

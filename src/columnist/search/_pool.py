@@ -51,7 +51,7 @@ class Pool:
         """Note a complete set, or a bound of several, that is not evaluated."""
         self.floor = min(self.floor, max(lower, self.least))
 
-    def offer(self, lower: float, subset: Sequence[int]) -> bool:
+    def offer(self, lower: float, subset: Sequence[int] | np.ndarray) -> bool:
         """Evaluate a complete set; True if it is the best so far."""
         subset = tuple(sorted(int(i) for i in subset))
         if not self.problem.exact:

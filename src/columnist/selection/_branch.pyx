@@ -22,7 +22,7 @@ from columnist.selection._complete cimport (
     scan_node_pairs, scan_triples,
 )
 from columnist.selection._frame cimport (
-    Frame, Node, factor_chosen, filtered, gather, inner_products, lay_out, node_size,
+    Frame, Node, charge_of, factor_chosen, filtered, gather, inner_products, lay_out, node_size,
     residual_error, sort_by, sum_top,
 )
 
@@ -322,6 +322,7 @@ cdef void _enter(Node* node, const Frame* frame, const int* kept, Frame* inner, 
     inner.lengths = lengths
     inner.names = names
     inner.constant = max(node.error - sum_top(node.lam, node.d, node.d), 0.0)
+    inner.total = frame.total
     inner.growth = node.growth
     inner.power = frame.power
 
@@ -371,6 +372,7 @@ cdef class FrobeniusBrancher:
         self.frame.lengths = &self.lengths[0]
         self.frame.names = &self.names[0]
         self.frame.constant = constant
+        self.frame.total = np.sum(weights) + constant
         self.frame.growth = 1.0
         self.frame.power = power
 
@@ -464,7 +466,7 @@ cdef class FrobeniusBrancher:
             Rounding of ``error``.
         """
         cdef int n = candidates.shape[0], j = chosen.shape[0]
-        cdef double error, growth = 1.0
+        cdef double error, charge = 0.0
         errors = np.empty(n)
         cdef double[::1] view = errors
         cdef const int* chosen_at = &chosen[0] if j > 0 else NULL
@@ -472,11 +474,11 @@ cdef class FrobeniusBrancher:
         cdef double* out = &view[0] if n > 0 else NULL
         self._reserve(space, n, j, 4)
         with nogil:
-            error = self._additions(chosen_at, j, candidates_at, n, space, out, &growth)
-        return error, errors, growth * self.allowance
+            error = self._additions(chosen_at, j, candidates_at, n, space, out, &charge)
+        return error, errors, charge
 
     cdef double _additions(self, const int* chosen, int j, const int* candidates, int n,
-                           Workspace space, double* out, double* growth) noexcept nogil:
+                           Workspace space, double* out, double* charge) noexcept nogil:
         cdef Node node
         cdef int r = self.frame.r, c, i, info = 0
         cdef double one = 1.0, zero = 0.0, minus = -1.0, error, length, energy, square
@@ -485,10 +487,12 @@ cdef class FrobeniusBrancher:
         cdef double* column
         lay_out(&node, space.memory, space.integers, r, n, j, 1)
         j = factor_chosen(&self.frame, chosen, &node, node.q, node.tau)
-        growth[0] = INFINITY if node.doubtful else node.growth
         if j > 0:
             dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
         error = residual_error(self.frame.weights, node.q, r, j, self.frame.constant)
+        charge[0] = INFINITY
+        if not node.doubtful:
+            charge[0] = charge_of(&self.frame, &node, 1.0, error, self.allowance)
         if n == 0:
             return error
         gather(self.frame.columns, candidates, r, n, node.coords)

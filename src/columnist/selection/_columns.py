@@ -255,8 +255,9 @@ class _Columns:
         doubtful |= bool((shares[vanishing] > rounding.DOUBTFUL).any())
         coordinates /= np.where(vanishing, np.inf, norms)[:, None]
         own = rounding.growth(np.where(vanishing, 0.0, norms), lengths, self.reduced.power)
+        turned = growth * rounding.allowance(len(weights), 1.0)
         charge = self._residual_allowance(float(lam.max(initial=0.0)), growth)
-        return Residual(lam, coordinates * np.sqrt(lam), coordinates, charge, own, doubtful)
+        return Residual(lam, coordinates * np.sqrt(lam), coordinates, charge, turned, own, doubtful)
 
     def _residual_allowance(self, largest: float, growth: float) -> float:
         r"""Rounding of an eigenvalue of a residual, the largest of which is given.
@@ -470,20 +471,39 @@ class Residual(Moment):
         Unit residuals of the candidates.
     allowance : float
         Rounding of an eigenvalue.
+    turned : float
+        How far rounding turns the basis.
     grown : ndarray of shape (n,)
-        Factor by which it grows with each candidate.
+        How many times as far it turns each candidate.
     doubtful : bool
         Whether a candidate was left out that may be more than rounding.
     """
 
-    def __init__(self, lam, Z, units, allowance: float, grown: np.ndarray, doubtful: bool):
+    def __init__(
+        self, lam, Z, units, allowance: float, turned: float, grown: np.ndarray, doubtful: bool
+    ):
         self.lam, self.Z, self.units, self.allowance = lam, Z, units, allowance
-        self.grown, self.doubtful = grown, doubtful
+        self.turned, self.grown, self.doubtful = turned, grown, doubtful
 
     @property
     def charges(self) -> np.ndarray:
         """Rounding of an eigenvalue after each candidate."""
-        return self.allowance * self.grown
+        return self._charge(self.grown)
+
+    def _charge(self, grown):
+        r"""Rounding of an eigenvalue once directions are out that it turns ``grown`` times as far
+        as the basis.
+
+        They turn within what is left: turned by :math:`\tau`, they move no eigenvalue of what
+        they leave of it by more than :math:`(2 \tau + \tau^2) \lambda_1`.
+        """
+        turned = grown * self.turned
+        within = (2.0 + turned) * turned * float(self.lam.max(initial=0.0))
+        return np.minimum(grown * self.allowance, self.allowance + within)
+
+    def growth_of(self, kept: np.ndarray) -> float:
+        """Factor by which rounding of these candidates' directions has grown."""
+        return float(self.grown[kept].max(initial=1.0))
 
     def untouched(self, kept: np.ndarray) -> np.ndarray:
         """Eigenvalues of the residual outside the span of these candidates."""
@@ -493,7 +513,7 @@ class Residual(Moment):
         Q, spread = self._span(kept)
         rest = Q[:, n:]
         values = np.linalg.eigvalsh((rest.T * self.lam) @ rest)[::-1]
-        return values - (spread - 1.0) * self.allowance
+        return values - (self._charge(spread) - self.allowance)
 
     def _span(self, kept: np.ndarray) -> tuple[np.ndarray, float]:
         """A basis of everything, beginning with these candidates, and the growth of its rounding.
@@ -502,8 +522,7 @@ class Residual(Moment):
         """
         Q, heights = complete_basis(self.units[kept].T)
         heights = heights[heights > rounding.DEPENDENT]
-        own = float(self.grown[kept].max(initial=1.0))
-        return Q, own / float(heights.min(initial=1.0))
+        return Q, self.growth_of(kept) / float(heights.min(initial=1.0))
 
     def products(self, kept: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Inner products of unit residuals, and of their images z."""
@@ -516,8 +535,7 @@ class Residual(Moment):
         Z = np.sqrt(self.lam)[:, None] * basis.Q
         charge = float(self.lam.max(initial=0.0))  # no eigenvalue can be further off
         if not basis.doubtful:
-            own = float(self.grown[positions].max(initial=1.0))
-            charge = min(self.allowance * basis.growth * own, charge)
+            charge = min(float(self._charge(basis.growth * self.growth_of(positions))), charge)
         return np.diag(self.lam) - Z @ Z.T, charge
 
     def least_energy(self, left: int, n_components: int) -> float:
@@ -526,4 +544,4 @@ class Residual(Moment):
         Q = Q[:, : len(self.units)]
         inside = np.linalg.eigvalsh((Q.T * self.lam) @ Q)[::-1][:left].sum()
         energy = self.lam.sum() - inside - self.lam[:n_components].sum()
-        return max(float(energy) - len(self.lam) * spread * self.allowance, 0.0)
+        return max(float(energy) - len(self.lam) * float(self._charge(spread)), 0.0)

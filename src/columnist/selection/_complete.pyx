@@ -16,7 +16,8 @@ from scipy.linalg.cython_blas cimport dgemm
 from scipy.linalg.cython_lapack cimport dorgqr
 
 from columnist.selection._frame cimport (
-    Frame, Node, candidate_growth, factor_chosen, inner_products, prepare, residual_error, sort_by,
+    Frame, Node, candidate_growth, charge_of, factor_chosen, inner_products, prepare,
+    residual_error, sort_by,
     square,
 )
 
@@ -29,7 +30,7 @@ cdef double node_slack(const Frame* frame, const Node* node, const int* kept) no
     cdef int c
     for c in range(node.n):
         worst = max(worst, candidate_growth(frame, node, kept[c], c))
-    return SUMS * worst
+    return SUMS * node.growth * worst
 
 
 cdef double _exact_error(Search* search, const int* last, int count) noexcept nogil:
@@ -77,7 +78,8 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
     cdef Best* best = search.best
     cdef int at, i, w = best.width
     cdef double error = _exact_error(search, last, count)
-    cdef double charge = search.exact.growth * search.allowance, reached = 0.0
+    cdef double charge = charge_of(search.top, &search.exact, 1.0, error, search.allowance)
+    cdef double reached = 0.0
     if error - charge >= search.limit:
         return False
     if best.count < best.capacity:
@@ -273,7 +275,8 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
         m = 0
         for c in range(n):
             energy[m] = square(node.basis + <size_t> c * r, r)
-            charge = candidate_growth(frame, node, kept[c], c) * search.allowance
+            charge = charge_of(frame, node, candidate_growth(frame, node, kept[c], c), node.error,
+                               search.allowance)
             if node.error - energy[m] - node.lam[0] - charge < search.limit:
                 kept[m] = kept[c]
                 node.norms[m] = node.norms[c]
@@ -293,9 +296,9 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
     search.slack = node_slack(frame, node, kept)
     _given_all(&given, scratch, scratch + <size_t> n * n, n, order, energy)
     _public(frame, kept, n)
+    charge = charge_of(frame, node, 1.0, node.error, search.allowance)
     _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0,
-                node.error - (node.growth - 1.0) * search.allowance, 0.0, search.slack,
-                search, kept)
+                node.error - (charge - search.allowance), 0.0, search.slack, search, kept)
 
 
 cdef void _public(const Frame* frame, int* kept, int n) noexcept nogil:

@@ -8,6 +8,7 @@ cdef struct Frame:
     const double* lengths   # of the original columns, in the frame's units
     const int* names        # public number of each column
     double constant         # error that no column of the frame can reduce
+    double total            # energy of the whole target
     double growth           # of rounding on the way to the frame: see `growth` in frame.pyx
     int power               # 1 for columns known to full precision, 2 for those of a Gram matrix
 
@@ -51,6 +52,9 @@ cdef double residual_error(const double* weights, const double* q, int r, int j,
 
 cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double* q,
                         double* tau) noexcept nogil
+
+cdef double charge_of(const Frame* frame, const Node* node, double own, double error,
+                       double allowance) noexcept nogil
 
 cdef double candidate_growth(const Frame* frame, const Node* node, int name,
                              int c) noexcept nogil

@@ -14,8 +14,9 @@ orthonormal basis of the candidates' residuals and H = Q'BQ = V diag(lambda) V',
 **Rounding.** A column is known up to a unit of rounding of its length L. Once others are projected
 out and only the height h is left of it, its direction is known up to L / h such units: rounding
 *grows* by (L / h), and by (L / h)^2 if the columns come from their Gram matrix. The worst
-growth among the chosen columns, times that of the candidate or of the span in question, multiplies the
-allowance that is taken from every bound. A height at the level of rounding counts as zero.
+growth among the chosen columns, and that of the candidate or of the span in question, make the
+allowance the charge that is taken from every bound (``charge_of``). A height at the level of
+rounding counts as zero.
 
 No input validation: callers guarantee shapes, types and index ranges.
 """
@@ -101,12 +102,33 @@ cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double
     return count
 
 
+cdef double charge_of(const Frame* frame, const Node* node, double own, double error,
+                       double allowance) noexcept nogil:
+    """Rounding of a bound that is built on what the chosen columns leave, an energy of ``error``,
+    by directions whose rounding grows by ``own`` more.
+
+    With W the energy of the target, known up to the allowance, the chosen directions turn by delta =
+    growth allowance / W, and those within what they leave by own delta. So the residual is known up
+    to s = delta sqrt(W) + own delta sqrt(error), and its energy, or any part of it that is left,
+    up to s (2 sqrt(error) + s), beside the rounding of sums: a direction that dominates the target
+    costs little once it is chosen.
+    """
+    cdef double delta, length, off
+    cdef double plain = node.growth * own * allowance
+    if frame.total <= 0.0:
+        return plain
+    delta = node.growth * allowance / frame.total
+    length = sqrt(max(error, 0.0) + allowance)
+    off = delta * (sqrt(frame.total) + own * length)
+    return min(plain, allowance + off * (2.0 * length + off))
+
+
 cdef double candidate_growth(const Frame* frame, const Node* node, int name,
                              int c) noexcept nogil:
-    """Growth of the rounding of candidate c: by the chosen ones, and by its own height or
+    """Growth of the rounding of candidate c beside that by the chosen ones: by its own height or
     that of the span's last direction."""
     cdef double share = _share(node.norms[c], frame.lengths[name], frame.power)
-    return node.growth * max(1.0 / share if share > 0.0 else 1.0, node.spread)
+    return max(1.0 / share if share > 0.0 else 1.0, node.spread)
 
 
 cdef void _normalise(const Frame* frame, const int* candidates, Node* node,
@@ -387,10 +409,10 @@ cdef double prepare(const Frame* frame, const int* chosen, const int* kept, int 
     _span_basis(frame, chosen, kept, node, node.q, node.tau)
     node.error = residual_error(frame.weights, node.q, node.r, node.j, frame.constant)
     if node.d == 0:
-        return node.error - node.growth * allowance
+        return node.error - charge_of(frame, node, 1.0, node.error, allowance)
     _tridiagonal(frame.weights, node, node.z, node.diag, node.off, node.tau)
-    allowance *= node.growth * node.spread
-    return node.error - sum_top(node.lam, node.d, node.t) - allowance
+    return (node.error - sum_top(node.lam, node.d, node.t)
+            - charge_of(frame, node, node.spread, node.error, allowance))
 
 
 cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, double threshold,
@@ -422,7 +444,8 @@ cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, doubl
         for c in range(n):
             z = node.z + <size_t> c * d
             u[m] = node.error - square(z, d)
-            charge = candidate_growth(frame, node, kept[c], c) * allowance
+            charge = charge_of(frame, node, candidate_growth(frame, node, kept[c], c), node.error,
+                               allowance)
             if t == 1:  # complete: u is the error, f the same without its rounding
                 f[m] = u[m] - charge
             else:

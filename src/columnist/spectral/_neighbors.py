@@ -10,6 +10,7 @@ that neighbours do not depend on how the rows are cut into blocks.
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -154,18 +155,28 @@ def _below(parts: Sequence[Nearest]) -> Nearest:
     )
 
 
-class _Search:
+class _Search(ABC):
     """What looks for neighbours of some rows of A in B.
 
-    A subclass finds candidates: ``_query`` tells squared distances to the nearest, ascending, and
-    which rows these are; ``_slack`` how far beyond the k-th a row may seem and still be as near;
-    ``_within`` all pairs within a limit.
+    A subclass finds candidates.
     """
 
     def __init__(self, A, B, own: bool, count: int):
         self.own, self.count, self.wanted = own, count, count + own
         self.A = _by_rows(A)
         self.B = self.A if own else _by_rows(B)
+
+    @abstractmethod
+    def _query(self, rows: slice, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Squared distances to the nearest rows, ascending, and which rows these are."""
+
+    @abstractmethod
+    def _slack(self, rows: slice, kth: np.ndarray) -> np.ndarray:
+        """How far beyond the k-th a row may seem and still be as near."""
+
+    @abstractmethod
+    def _within(self, rows: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All pairs within a limit."""
 
     def nearest(self, rows: slice) -> Nearest:
         """Neighbours of some rows of A."""

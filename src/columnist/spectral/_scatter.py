@@ -189,13 +189,15 @@ def group_sums(X, codes: np.ndarray, weights: np.ndarray, n_groups: int) -> Grou
     # A group without rows, or of rows without weight, has no mean and no use for one.
     used = np.where(sizes > 0.0, sizes, 1.0)
     if not sp.issparse(X):
-        return GroupSums(sizes, *_dense(X, codes, weights, used))
+        origin, means, within, lengths = _dense(X, codes, weights, used)
+        return GroupSums(sizes, origin, means, within, lengths)
     width = max(n_groups, X.nnz // max(X.shape[1], 1))
     parts = [
         _sparse(X[:, columns], codes, weights, used)
         for columns in column_blocks(X.shape[1], _COPIES * width)
     ]
-    return GroupSums(sizes, *map(np.hstack, zip(*parts, strict=True)))
+    origin, means, within, lengths = map(np.hstack, zip(*parts, strict=True))
+    return GroupSums(sizes, origin, means, within, lengths)
 
 
 class ClassVisit:
