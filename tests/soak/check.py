@@ -19,7 +19,7 @@ _OF_OPTIMUM, _OF_ERROR = 1e-9, 1e-8
 # Share of the energy of rows in blocks that their error is known to.
 _OF_ROWS = 1e-14
 # Rows in blocks: smaller errors than this share of the energy are not decided to nine digits.
-_BLOCKS_DECIDE = 1e-8
+_BLOCKS_DECIDE = 1e-4
 # A search that has a proof may state a bound this far below the error.
 _OF_PROOF = 1e-6
 # Seconds of computing beyond the time limit, and the default limit.

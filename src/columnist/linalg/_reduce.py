@@ -221,6 +221,10 @@ def _split(joint: np.ndarray, n: int, has_target: bool):
 def _sparse_factor(X, Y, mean):
     """A small factor with the inner products of [X Y], as exact as a QR of the rows."""
     m, n = X.shape
+    width = n if Y is None else n + Y.shape[1]
+    if n <= m <= 2 * width:  # so few rows are written out: moments would be no smaller
+        X = X.toarray()
+        return _dense_factor(X if mean is None else without_means(X), Y)
     if n <= m:
         joint = X if Y is None else sp.hstack([X, sp.csr_array(Y)], format="csr")
         moments = moments_of(joint)

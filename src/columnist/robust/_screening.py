@@ -35,6 +35,8 @@ class Screening(Strategy):
         Dimension of the subspace.
     square : float
         Factor of errors.
+    plain : bool, default=False
+        Whether to take the rows as they are, also where the error drowns beside leading directions.
 
     Attributes
     ----------
@@ -44,19 +46,24 @@ class Screening(Strategy):
         The choice that it compared all others with.
     found : Screened
         What it found.
+    plain : bool
+        Whether the rows were taken as they are.
     """
 
     found: Screened
 
-    def __init__(self, seen: Seen, n_components: int, square: float):
+    def __init__(self, seen: Seen, n_components: int, square: float, *, plain: bool = False):
         self.seen, self.n_components, self.square = seen, n_components, square
+        self.plain = plain
 
     def steps(self, run: Run) -> Iterator[None]:
         self._run = run
         removed = np.array(run.pool.entries[0][1], dtype=np.intp)
         self.kept = self.seen.without(removed, self.n_components)
-        if 0.0 < self.kept.error * _HIDDEN * AGREEMENT < self.kept.rounding:
+        hidden = 0.0 < self.kept.error * _HIDDEN * AGREEMENT < self.kept.rounding
+        if hidden and not self.plain:
             self._look_closer(removed)
+        self.plain = self.plain or not hidden
         self.found = self._screened(max(AGREEMENT, run.limits.max_gap))
         run.prove(self.proven(self.found.lower_bound))
         run.report(new=True)

@@ -43,6 +43,8 @@ __all__ = ["Question", "certified_outliers"]
 _TOLD_APART = 0.5
 # Seconds that one look at the final set in better arithmetic may take.
 _CONFIRM = 0.1
+# Screenings, each of a better choice than the one before, or without its aid against rounding.
+_ROUNDS = 4
 # More undecided rows are not searched.
 _MOST_FREE = 2000
 
@@ -168,12 +170,21 @@ class _Rows:
     def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
         """Good choices, screening, blocks of what that leaves undecided, blocks of all rows."""
         yield _FirstChoice(self.first_choices(run))
-        screening = Screening(self.seen(), self.question.n_components, self.square)
-        yield screening
-        n_free = int(np.count_nonzero(screening.found.free))
-        n_decided = len(screening.found.free) - n_free
-        if n_decided >= self.least_decided and n_free <= _MOST_FREE:
-            yield self._blocks(run, team, screening)
+        plain = False
+        for _ in range(_ROUNDS):
+            choice = run.pool.entries[0][1]
+            r = self.question.n_components
+            screening = Screening(self.seen(), r, self.square, plain=plain)
+            yield screening
+            n_free = int(np.count_nonzero(screening.found.free))
+            n_decided = len(screening.found.free) - n_free
+            if n_decided >= self.least_decided and n_free <= _MOST_FREE:
+                yield self._blocks(run, team, screening)
+            # A better choice may be so much better that rounding beside the first one hides it;
+            # and what helps against rounding makes bounds weaker.
+            if run.pool.entries[0][1] == choice and screening.plain:
+                break
+            plain = run.pool.entries[0][1] == choice
         yield from self.last(run, team, n_free)
 
     def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:

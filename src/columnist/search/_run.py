@@ -188,8 +188,8 @@ class Run:
             return None
         if self.expanded >= self.limits.max_nodes:
             return "node_limit"
-        if self.expired():
-            return "time_limit"
+        if self.expired():  # a signal may have come just now
+            return "interrupted" if pending() else "time_limit"
         return "memory_limit" if strategy.n_bytes > self.limits.max_memory else None
 
     def expired(self) -> bool:

@@ -33,6 +33,7 @@ from columnist.spectral._similarity import (
     weighted_similarity,
 )
 from columnist.spectral._spec import SpectralSelector
+from columnist.spectral._symmetric import SymmetricMatrix
 from columnist.spectral._trace_ratio import TraceRatio
 from columnist.spectral._zero_norm import ZeroNormSVM
 
@@ -50,6 +51,7 @@ __all__ = [
     "ReliefF",
     "SemiSupervisedSelector",
     "SpectralSelector",
+    "SymmetricMatrix",
     "TraceRatio",
     "ZeroNormSVM",
     "common_form",
