@@ -422,3 +422,17 @@ def test_columns_at_the_cut_are_read_both_ways():
             assert certificate.lower_bound <= max(bounds) * (1.0 + NEAR)
             if certificate.status == "optimal":
                 assert any(abs(certificate.error - best) <= near(best) for best in bounds)
+
+
+def test_few_sparse_rows_span_no_more_than_their_number():
+    """A dimension of rounding is none, also under a criterion that counts it most."""
+    rng = np.random.default_rng(0)
+    for seed in range(examples(20)):
+        X, Y = rng.standard_normal((4, 4)), rng.standard_normal((4, 4))
+        X[:, 2] *= 10.0 ** (seed % 6)
+        dense, sparse = (
+            ColumnSelector(1, criterion="schatten:0.5").fit(Z, Y) for Z in (X, sp.csr_array(X))
+        )
+        assert sparse.certificate_.status == "optimal"
+        np.testing.assert_array_equal(sparse.selected_, dense.selected_)
+        np.testing.assert_allclose(sparse.error_, dense.error_, rtol=1e-10)
