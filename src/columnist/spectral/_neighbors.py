@@ -10,7 +10,6 @@ that neighbours do not depend on how the rows are cut into blocks.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -155,10 +154,10 @@ def _below(parts: Sequence[Nearest]) -> Nearest:
     )
 
 
-class _Search(ABC):
+class _Search:
     """What looks for neighbours of some rows of A in B.
 
-    A subclass finds candidates.
+    A subclass finds candidates: by these three, or in its own way.
     """
 
     def __init__(self, A, B, own: bool, count: int):
@@ -166,17 +165,17 @@ class _Search(ABC):
         self.A = _by_rows(A)
         self.B = self.A if own else _by_rows(B)
 
-    @abstractmethod
     def _query(self, rows: slice, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Squared distances to the nearest rows, ascending, and which rows these are."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _slack(self, rows: slice, kth: np.ndarray) -> np.ndarray:
         """How far beyond the k-th a row may seem and still be as near."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _within(self, rows: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All pairs within a limit."""
+        raise NotImplementedError
 
     def nearest(self, rows: slice) -> Nearest:
         """Neighbours of some rows of A."""
