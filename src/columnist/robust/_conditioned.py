@@ -72,7 +72,8 @@ class Seen:
 def conditioned(data: RowData, kept: KeptRows) -> Seen:
     """The rows as the axes of a choice, whose error is not zero, show them."""
     subspace = kept.subspace
-    axes = _axes(kept).T
+    # Their own axes first, then whatever is at right angles to them.
+    axes = scipy.linalg.svd(at_most_square(kept.about_centre()), check_finite=False)[2].T
     squares, r = kept.spectrum**2, len(subspace.variances)
     shrink = np.ones(len(squares))
     shrink[:r] = np.sqrt(np.minimum(1.0, _LEAD * squares[r] / squares[:r]))
@@ -81,15 +82,6 @@ def conditioned(data: RowData, kept: KeptRows) -> Seen:
     noise = data.collect(_Noise(subspace.mean, np.abs(image)))
     mean = None if subspace.free_mean else np.zeros(len(squares))
     return Seen(seen, mean, noise, 1.0 + _skewness(axes))
-
-
-def _axes(kept: KeptRows) -> np.ndarray:
-    """All axes of the kept rows, one per row, those of the subspace first."""
-    rows = kept.moments.factor()
-    if not kept.subspace.free_mean:
-        off = kept.moments.mean - kept.subspace.mean
-        rows = np.vstack([rows, np.sqrt(kept.moments.count) * off])
-    return scipy.linalg.svd(at_most_square(rows), check_finite=False)[2]
 
 
 def _skewness(axes: np.ndarray) -> float:

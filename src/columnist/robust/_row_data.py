@@ -112,13 +112,17 @@ class KeptRows:
         order = -(-len(self.spectrum) // 8) + 8
         return allowance(order, float(np.sum(self.spectrum**2))) + float(shift)
 
+    def about_centre(self) -> np.ndarray:
+        """A few rows with the inner products of all kept ones about the centre."""
+        rows, subspace = self.moments.factor(), self.subspace
+        if subspace.free_mean:
+            return rows
+        off = self.moments.mean - subspace.mean
+        return np.vstack([rows, np.sqrt(self.moments.count) * off])
+
     def outside(self, n_axes: int) -> float:
         """Sum of squared coordinates about the centre but for the first few."""
-        rows, subspace = self.moments.factor(), self.subspace
-        if not subspace.free_mean:
-            off = self.moments.mean - subspace.mean
-            rows = np.vstack([rows, np.sqrt(self.moments.count) * off])
-        return float(np.sum(rows[:, n_axes:] ** 2))
+        return float(np.sum(self.about_centre()[:, n_axes:] ** 2))
 
     def eigenvalue_gaps(self, off: float = 0.0) -> np.ndarray:
         """By how much the eigenvalue of every axis exceeds all others.
