@@ -224,17 +224,19 @@ class BestFirst(Strategy):
 
     # -- expansion ----------------------------------------------------------------
 
-    def _demand(self) -> Demand:
+    def _demand(self, hint: np.ndarray | None = None) -> Demand:
         return Demand(
             self.run.threshold,
             self.policy.figure,
             self.pool.capacity,
             shortcut=not self.policy.follows_u and self.problem.exact,
             effort=self.effort,
+            expanded=self.run.expanded,
+            hint=hint,
         )
 
-    def _expand(self, chosen, candidates, worker: int) -> Branches:
-        return self.problem.expand(chosen, candidates, self._demand(), worker)
+    def _expand(self, chosen, candidates, worker: int, hint=None) -> Branches:
+        return self.problem.expand(chosen, candidates, self._demand(hint), worker)
 
     def _expand_all(self, batch, threads) -> list[Branches | None]:
         if self.n_jobs <= 1 or len(batch) == 1:
@@ -292,7 +294,7 @@ class BestFirst(Strategy):
     def _expand_in_time(self, branch: Branch, worker: int) -> Branches | None:
         if expired(self.limits.deadline):
             return None
-        return self._expand(branch.chosen, branch.candidates, worker)
+        return self._expand(branch.chosen, branch.candidates, worker, branch.hint)
 
     def _merge(self, chosen, result: Branches, floor: float) -> None:
         self.run.expanded += 1

@@ -35,6 +35,7 @@ class Branch:
     candidates: np.ndarray
     bound: float
     priority: float
+    hint: np.ndarray | None = None
 
 
 class _Family:
@@ -43,11 +44,12 @@ class _Family:
     ``by_bound`` and ``by_order`` list the positions of the open ones in both orders.
     """
 
-    __slots__ = ("allowed", "at_bound", "at_order", "by_bound", "by_order", "chosen", "f", "items",
-                 "opened", "priority")  # fmt: skip
+    __slots__ = ("allowed", "at_bound", "at_order", "by_bound", "by_order", "chosen", "f", "hint",
+                 "items", "opened", "priority")  # fmt: skip
 
-    def __init__(self, chosen, items, f, priority, open_positions, allowed=None):
+    def __init__(self, chosen, items, f, priority, open_positions, allowed=None, hint=None):
         self.chosen, self.items, self.f, self.priority = chosen, items, f, priority
+        self.hint = hint
         self.allowed = None if allowed is None else np.packbits(allowed, axis=1)
         self.at_bound = self.at_order = 0
         self.by_bound = open_positions[np.argsort(f[open_positions], kind="stable")]
@@ -87,7 +89,8 @@ class _Family:
             candidates = candidates[row[:index].astype(bool)]
         chosen = np.empty(len(self.chosen) + 1, dtype=np.int32)  # np.append takes longer
         chosen[:-1], chosen[-1] = self.chosen, self.items[index]
-        return Branch(chosen, candidates, float(self.f[index]), float(self.priority[index]))
+        hint = None if self.hint is None else self.hint[:index]
+        return Branch(chosen, candidates, float(self.f[index]), float(self.priority[index]), hint)
 
     @property
     def unopened(self) -> int:
@@ -101,6 +104,7 @@ class _Family:
         own_priority = 0 if self.priority is self.f else self.priority.nbytes
         views = self.by_bound.nbytes * (1 if self.opened is None else 2) + len(self.items)
         lists = 0 if self.allowed is None else self.allowed.nbytes
+        lists += 0 if self.hint is None else self.hint.nbytes
         return self.items.nbytes + self.f.nbytes + own_priority + views + lists + _OVERHEAD
 
 
@@ -140,6 +144,8 @@ class Frontier:
         self, chosen: np.ndarray, branches: Branches, size: int, floor: float = -np.inf
     ) -> None:
         """Add the children of a node whose own bound was ``floor``."""
+        if len(branches.fixed):
+            chosen = np.concatenate([chosen, branches.fixed])
         items, f = branches.items, np.maximum(branches.f, floor)
         priority = self.policy.priority(f, branches.weight)
         if self.policy.follows_u or not branches.partitioned:
@@ -156,7 +162,8 @@ class Frontier:
         items, f, priority = items[:end], f[:end], priority[:end]
         own = f if self.policy.by_bound else priority
         allowed = None if branches.allowed is None else branches.allowed[:end, :end]
-        self._register(_Family(chosen, items, f, own, open_positions, allowed))
+        hint = None if branches.hint is None else branches.hint[:end]
+        self._register(_Family(chosen, items, f, own, open_positions, allowed, hint))
 
     def restore(self, branch: Branch) -> None:
         """Put back a branch that was taken out but not expanded."""

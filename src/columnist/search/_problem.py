@@ -47,6 +47,10 @@ class Demand:
         Whether children may be explored to their end at once, and complete sets returned.
     effort : float
         Operations worth spending on that.
+    expanded : int
+        Nodes that the search has expanded so far: how hard the problem is.
+    hint : ndarray, optional
+        What the expansion of the parent has noted for the candidates (``Branches.hint``).
     """
 
     threshold: float
@@ -54,6 +58,8 @@ class Demand:
     n_best: int = 1
     shortcut: bool = True
     effort: float = 0.0
+    expanded: int = 0
+    hint: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,11 @@ class Branches:
         ``items[:i]``. An infinite f then marks a child explored to its end.
     allowed : ndarray of bool of shape (n, n), optional
         With ``partitioned``: child i may use ``items[j]`` only where ``allowed[i, j]``.
+    fixed : ndarray of int32
+        Items that all children have beside those of the node: choices without them reach the
+        threshold.
+    hint : ndarray, optional
+        With ``partitioned``: a number for each item that the expansion of a child may start from.
     explored, resolved, unresolved : int
         Nodes explored beside this one, and the children for which that did or did not reach
         the end within the effort.
@@ -94,6 +105,8 @@ class Branches:
     doubtful: bool = False
     partitioned: bool = False
     allowed: np.ndarray | None = None
+    fixed: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    hint: np.ndarray | None = None
     explored: int = 0
     resolved: int = 0
     unresolved: int = 0

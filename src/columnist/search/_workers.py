@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from columnist.linalg._threads import single_threaded_blas
@@ -59,10 +60,9 @@ def expand_portion(problem: SubsetProblem, portion: Portion) -> Expanded:
     with single_threaded_blas():
         for branch in portion.branches:
             late = time.perf_counter() - started > portion.seconds
+            demand = replace(portion.demand, hint=branch.hint)
             results.append(
-                None
-                if late
-                else problem.expand(branch.chosen, branch.candidates, portion.demand, space)
+                None if late else problem.expand(branch.chosen, branch.candidates, demand, space)
             )
     return Expanded(results, time.perf_counter() - started)
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ from columnist.search._incumbent import exchange, greedy
 from columnist.search._interrupts import expired
 from columnist.search._problem import Branches, Demand
 from columnist.selection._branch import FrobeniusBrancher, Workspace
-from columnist.selection._ridge import own_noise, ridge_bounds
+from columnist.selection._relax import Relaxation, RelaxationSpace
 from columnist.selection._swaps import add_columns, exchange_columns
 
 __all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem", "forward_order"]
@@ -49,11 +50,17 @@ _LEAST_SCALE = 1e-152
 _CLOSED_FORM = 4e8
 # Errors below this share of the total are recomputed without cancellation.
 _CANCELLATION = 1e-8
-# Candidate lists longer than this get the ridge bound (shorter ones are explored instead).
-_RIDGED = 128
-# Share of the gap at the root that the ridge bound must close to be used further on.
-_WORTHWHILE = 0.1
+# Nodes after which the relaxation is tried, and the share of the gap at the root that it must close
+# beyond the bound by unconstrained directions to be used from then on.
+_PATIENCE, _WORTHWHILE = 64, 0.1
 _UNKNOWN = object()
+# Columns to choose, and complete sets, that are left to the bound by unconstrained directions.
+_LAST, _FEW = 3, 30_000
+# More columns than this are not relaxed: a node would take too long.
+_WIDE = 1000
+# How often a node's relaxation is solved again for fewer candidates, and up to which share of the
+# gap that is done.
+_CHAIN, _MARGIN = 100, 0.3
 # Share of the root's error from which rounding of its bound shows.
 _SHOWS = 1e-6
 # Size of the problem from which a table of exchanges pays.
@@ -285,12 +292,18 @@ class FrobeniusColumns(_Columns):
             reduced.columns, weights, 0.0, self._rounding, reduced.power
         )
         self._spaces: dict[int, Workspace] = {}
-        self._noise: Any = _UNKNOWN  # an array, or None where it is not worth asking
+        self._relaxation: Any = _UNKNOWN  # None where it is not worth asking
+        self._relaxation_spaces: dict[int, RelaxationSpace] = {}
 
     def __reduce__(self):
-        # Whether the ridge bound is worthwhile was settled at the root.
-        state = {"_noise": None} if self._noise is None else None
+        # Whether the relaxation is worthwhile was settled here.
+        state = None
+        if self._relaxation is not _UNKNOWN:
+            state = {"_settled": self._relaxation is not None}
         return *super().__reduce__(), state
+
+    def __setstate__(self, state) -> None:
+        self._relaxation = self._make_relaxation() if state["_settled"] else None
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""
@@ -335,11 +348,18 @@ class FrobeniusColumns(_Columns):
     def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
         """Children of a node, or its best complete sets when few columns are left to choose."""
         left = self.size - len(chosen)
-        threshold = demand.threshold / self.unit
         if left == 0:
             return complete_goal(self.value(chosen), chosen, demand)
         if demand.weight == "b":
             return self._expand_b(chosen, candidates, left, demand)
+        if left > _LAST and demand.shortcut and demand.weight is None and self._relaxes(demand):
+            return self._expand_relaxed(chosen, candidates, demand, worker)
+        return self._expand_span(chosen, candidates, demand, worker)
+
+    def _expand_span(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
+        """Children with the bound by unconstrained directions."""
+        left = self.size - len(chosen)
+        threshold = demand.threshold / self.unit
         space = self._space(worker)
         known: list[tuple[float, tuple[int, ...]]] = []
         if demand.shortcut and self._fits_shortcut(left, len(candidates)):
@@ -359,8 +379,6 @@ class FrobeniusColumns(_Columns):
             high = u + (u - f)  # f is u less its rounding
             goals = best_goals(chosen, kept, self.unit * f, self.unit * high, demand)
             return replace(goals, doubtful=found.doubtful)
-        if demand.shortcut and len(kept) > _RIDGED and left > 3:
-            bound, kept, f, u = self._ridge(space, found.order, left, threshold, bound, kept, f, u)
         return Branches(
             self.unit * bound,
             kept,
@@ -375,24 +393,66 @@ class FrobeniusColumns(_Columns):
             unresolved=found.counts[2],
         )
 
-    def _ridge(self, space, order, left, threshold, bound, kept, f, u):
-        """Raise the bounds of a node with many candidates; see :mod:`columnist.selection._ridge`.
+    # -- relaxation -----------------------------------------------------------------
 
-        Where the root gains little from it, no further node is asked.
+    def _relaxes(self, demand: Demand) -> bool:
+        """Whether nodes are bounded by relaxation: once a search turns out to be long, if the root
+        gains enough from it."""
+        if self._relaxation is _UNKNOWN and demand.expanded >= _PATIENCE:
+            self._relaxation = self._make_relaxation()
+            if self._relaxation is not None and self._gain(demand) < _WORTHWHILE:
+                self._relaxation = None
+        return self._relaxation is not None and self._relaxation is not _UNKNOWN
+
+    def _make_relaxation(self) -> Relaxation | None:
+        columns, weights = self.reduced.columns, self.reduced.weights
+        if len(columns) > _WIDE:
+            return None
+        share = rounding.allowance(len(weights), 1.0)
+        return Relaxation(columns, weights, self.size, self.reduced.power, share)
+
+    def _gain(self, demand: Demand) -> float:
+        """Share of the gap between the bounds of the root and the threshold that relaxation
+        closes."""
+        left, threshold = self.size - len(self.include), demand.threshold / self.unit
+        low = self.root_bounds()[0] / self.unit
+        if left >= len(self.candidates) or not low < threshold < np.inf:
+            return 0.0
+        bound = self._relaxation.expand(
+            self.include, self.candidates, left, threshold, None, 0, 0.0, RelaxationSpace()
+        )[0]
+        return (min(bound, threshold) - low) / (threshold - low)
+
+    def _expand_relaxed(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
+        """Children by relaxation; see :mod:`columnist.selection._relax`.
+
+        What is fixed makes a smaller node, which is looked at anew.
         """
-        if self._noise is _UNKNOWN:
-            self._noise = own_noise(self.reduced.columns)
-        if self._noise is None:
-            return bound, kept, f, u
-        error, lam, coords = space.last_frame()
-        raised, through = ridge_bounds(error, lam, coords[order].T, self._noise[kept], left)
-        if len(kept) == len(self.candidates) and np.isfinite(threshold):
-            gain = (raised - bound) / (threshold - bound)
-            self._noise = self._noise if gain > _WORTHWHILE else None
-        raised_f = np.maximum(f, through - self._rounding)
-        # Children explored to their end (infinite f) remain candidates of those behind them.
-        stay = (raised_f < threshold) | np.isinf(f)
-        return max(bound, raised - self._rounding), kept[stay], raised_f[stay], u[stay]
+        threshold, hint = demand.threshold / self.unit, demand.hint
+        space = self._relaxation_spaces.setdefault(worker, RelaxationSpace())
+        fixed, explored = candidates[:0], 0
+        while True:
+            inner, left = np.concatenate([chosen, fixed]), self.size - len(chosen) - len(fixed)
+            if len(candidates) < left:
+                return Branches(np.inf, explored=explored)
+            if left <= _LAST or comb(len(candidates), left) <= _FEW:
+                break
+            bound, more, kept, items, f, hint, n_bounds = self._relaxation.expand(
+                inner, candidates, left, threshold, hint, _CHAIN, _MARGIN, space
+            )
+            explored += n_bounds
+            if bound < 0.0:  # it says nothing here
+                break
+            if len(more) == 0:
+                return Branches(
+                    self.unit * bound, items, self.unit * f, partitioned=True, fixed=fixed,
+                    hint=hint, explored=explored,
+                )  # fmt: skip
+            fixed, candidates = np.concatenate([fixed, more]), kept
+        if len(fixed) and left == 0:
+            return replace(complete_goal(self.value(inner), inner, demand), explored=explored)
+        spanned = self._expand_span(inner, candidates, demand, worker)
+        return replace(spanned, fixed=fixed, explored=spanned.explored + explored)
 
     def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
         """Complete sets from the items added to ``chosen``."""
