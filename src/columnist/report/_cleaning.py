@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from columnist._text import count, number, percent, rounded_percent
 from columnist.plotting._picture import Bars
 from columnist.privacy import NullSpaceCleaner
-from columnist.privacy._report import PrivacyReport, make_report
+from columnist.privacy._evaluation import PrivacyReport, make_report
 from columnist.report._blocks import (
     Block,
     KeyFigure,
