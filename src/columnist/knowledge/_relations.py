@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from columnist.data._parameters import Number, checked
 from columnist.linalg._memory import check_memory
+from columnist.spectral._graph import laplacian
 from columnist.spectral._symmetric import DenseMatrix, SparseMatrix, SymmetricMatrix, as_symmetric
 
 __all__ = [
@@ -185,7 +186,7 @@ def commute_time_covariance(feature_similarity) -> np.ndarray:
     >>> float(round(4 * (C[0, 0] + C[2, 2] - 2 * C[0, 2]), 6))
     8.0
     """
-    L = _feature_laplacian(feature_similarity)
+    L = laplacian(feature_graph(feature_similarity))
     return scipy.linalg.pinvh(L.toarray() if sp.issparse(L) else L)
 
 
@@ -223,7 +224,7 @@ def mahalanobis_similarity(
            [0.607, 1.   , 0.607],
            [0.607, 0.607, 1.   ]])
     """
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name="X")
+    X = _samples(X)
     if covariance is None:
         return _gaussian(_own_gram(X, ridge), width)
     C = as_symmetric(covariance, name="covariance").toarray()
@@ -263,26 +264,26 @@ def graph_similarity(X, feature_similarity, *, width: float | str = "auto") -> S
            [1.   , 1.   , 0.607],
            [0.607, 0.607, 1.   ]])
     """
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name="X")
-    L = _feature_laplacian(feature_similarity)
+    X = _samples(X)
+    L = laplacian(feature_graph(feature_similarity))
     if L.shape[0] != X.shape[1]:
         raise ValueError(f"The similarity is of {L.shape[0]} features, but X has {X.shape[1]}.")
-    _check_square(X.shape[0])
     gram = X @ (L @ X.T)
     return _gaussian(gram.toarray() if sp.issparse(gram) else np.asarray(gram), width)
 
 
-def _feature_laplacian(feature_similarity):
-    """D - S, sparse if S is."""
-    S = feature_graph(feature_similarity)
-    sums = np.asarray(S.sum(axis=1), dtype=np.float64).ravel()
-    return (sp.diags_array(sums, format="csr") if sp.issparse(S) else np.diag(sums)) - S
+def _samples(X):
+    """Checked data of few enough samples to compare all pairs."""
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name="X")
+    n = X.shape[0]
+    better = "Use fewer samples, or a sample similarity of neighbours (knn_similarity)."
+    check_memory(32.0 * n * n, f"A similarity of {n} samples", better)
+    return X
 
 
 def _own_gram(X, ridge: float) -> np.ndarray:
     """Inner products of the centred samples after whitening, from those before it."""
     n, m = X.shape
-    _check_square(n)
     if sp.issparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         cross = np.asarray(X @ mean)
@@ -317,11 +318,3 @@ def _gaussian(gram: np.ndarray, width: float | str) -> SymmetricMatrix:
         apart = pairs[pairs > 1e-12 * own.max(initial=0.0)]
         width = float(np.sqrt(np.median(apart))) if len(apart) else 1.0
     return DenseMatrix(np.exp(-0.5 * squares / float(width) ** 2))
-
-
-def _check_square(n: int) -> None:
-    check_memory(
-        32.0 * n * n,
-        f"A similarity of {n} samples",
-        "Use fewer samples, or a sample similarity of neighbours (knn_similarity).",
-    )
