@@ -292,7 +292,9 @@ def first_points(
     random directions.
     """
     if loss == "robust":
-        balanced = _unit_rows(table)
+        norms = table.row_norms()
+        scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0.0)
+        balanced = replace(table, values=table.values * scale[:, None], missing=None)
         points = [leading_svd(balanced, rank)[0], _longest(balanced, rank)]
         points.append(leading_svd(table, rank)[0])
         points += [rng.standard_normal(points[0].shape) for _ in range(n_starts - 3)]
@@ -327,12 +329,6 @@ def single_column(table: Table, rank: int, alpha: float) -> Start:
     X[:, 0], Y[column, 0] = z, np.linalg.norm(z)
     X = np.linalg.qr(X)[0]
     return Start(X * (1.0 if X[:, 0] @ z >= 0.0 else -1.0), Y)
-
-
-def _unit_rows(table: Table) -> Table:
-    norms = table.row_norms()
-    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0.0)
-    return replace(table, values=table.values * scale[:, None], missing=None)
 
 
 def _drawn(norms: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -160,9 +160,8 @@ def paired_t_test(a, b) -> float:
 
 def _resolve_sizes(sizes, available: int) -> np.ndarray:
     if sizes is None:
-        sizes = (
-            range(10, min(available, 200) + 1, 10) if available >= 10 else range(1, available + 1)
-        )
+        step = 10 if available >= 10 else 1
+        sizes = range(step, min(available, 200) + 1, step)
     sizes = np.array(list(sizes))
     if not len(sizes):
         raise ValueError("sizes must hold at least one number of columns.")

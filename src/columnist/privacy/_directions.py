@@ -136,9 +136,12 @@ def against_confidential(
     L, moves = L[:, near], moves[near]
     rebuild = U - _project_out(R[:, near], whole) @ moves
     left = (inside - L @ (L.T @ inside)) / s
-    gains, Z = _right_vectors(left)
+    # All right singular vectors, those of zeros included.
+    m, r = left.shape
+    _, gains, Zt = scipy.linalg.svd(left, full_matrices=m < r, check_finite=False)
+    gains = np.pad(gains, (0, r - len(gains)))
     spendable = int(np.sum(gains > _NO_GAIN * max(1.0, gains[0]))) if len(gains) else 0
-    mix = s[:, None] * Z
+    mix = s[:, None] * Zt.T
     starts = _starts(gains[:spendable], gains[0] if spendable else 1.0)
     stretch = float(np.linalg.norm(rebuild, 2)) if len(s) else 1.0
     return Directions(U, rebuild, s, scale, starts, spendable, mix, stretch, dropped, too_far)
@@ -206,13 +209,6 @@ def _project_out(columns: np.ndarray, U: np.ndarray) -> np.ndarray:
     return columns
 
 
-def _right_vectors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All right singular vectors as columns, and their singular values, zeros included."""
-    m, r = matrix.shape
-    _, values, Zt = scipy.linalg.svd(matrix, full_matrices=m < r, check_finite=False)
-    return np.pad(values, (0, r - len(values))), Zt.T
-
-
 def _starts(values: np.ndarray, largest: float) -> np.ndarray:
     """First index of every run of values that are equal up to rounding."""
     near = 1e3 * _EPS * max(len(values), 10) * largest
@@ -256,17 +252,12 @@ def removed_shares(
             np.sum((coordinates[:, start : start + size] / unit[:, None]) ** 2, axis=1)
             for start, size in zip(starts, sizes, strict=True)
         )
-        if per_row_order:
-            shares = _cheapest_first(np.stack([*costs], axis=1), sizes, budgets)
+        if per_row_order:  # groups gain their sizes
+            each = np.stack([*costs], axis=1)
+            order = np.argsort(each / sizes, axis=1, kind="stable")
+            taken = fractional_knapsack(np.take_along_axis(each, order, axis=1).T, budgets)
+            shares = np.zeros_like(each)
+            np.put_along_axis(shares, order[:, : taken.shape[1]], taken, axis=1)
         else:
             shares = fractional_knapsack(costs, budgets)
     return np.repeat(np.sqrt(shares), sizes[: shares.shape[1]], axis=1)
-
-
-def _cheapest_first(costs: np.ndarray, sizes: np.ndarray, budgets: np.ndarray) -> np.ndarray:
-    """Shares of groups that gain their sizes."""
-    order = np.argsort(costs / sizes, axis=1, kind="stable")
-    taken = fractional_knapsack(np.take_along_axis(costs, order, axis=1).T, budgets)
-    shares = np.zeros_like(costs)
-    np.put_along_axis(shares, order[:, : taken.shape[1]], taken, axis=1)
-    return shares
