@@ -1,9 +1,9 @@
-"""Pictures drawn with Matplotlib, which is loaded on first use."""
+"""What displays share: their pictures drawn with Matplotlib, which is loaded on first use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,20 +20,13 @@ from columnist.plotting._picture import (
     Picture,
     Points,
     Rule,
-)
+)  # fmt: skip
 
 __all__ = [
-    "SCALE",
-    "axes_for",
-    "draw",
-    "draw_bars",
-    "log_scale",
-    "panels_for",
-    "place_labels",
-    "point_boxes",
-    "tidy",
-]
-
+    "SCALE", "Display", "Style", "draw", "draw_bars", "name_rows", "new_axes", "panels_for", "tidy",
+]  # fmt: skip
+# Options that are passed on to Matplotlib.
+Style = Mapping[str, Any] | None
 # The parameter ``scale`` of an axis.
 SCALE = StrOptions("auto", "linear", "log")
 _MARKERS = {"dot": "o", "square": "s", "triangle": "^", "diamond": "D", "ring": "o"}
@@ -48,20 +41,36 @@ _DIRECTIONS: list[tuple[float, float]] = [(1, 0), (-1, 0), (0, 1), (0, -1)]
 _DIRECTIONS += [(x, y) for x in (1.0, -1.0, 0.5, -0.5) for y in (1.0, -1.0, 0.5, -0.5)]
 
 
-def axes_for(ax, **figure_options):
-    """The axes to draw on: the given ones, or those of a new figure."""
-    return _new_axes(**figure_options) if ax is None else ax
+class Display:
+    """A display holds numbers; ``plot`` draws them and keeps the artists as attributes."""
+
+    ax_: Any
+    axes_: np.ndarray
+    figure_: Any
+
+    def _draw(self, ax, picture: Picture, styles: Mapping[str, Style], **figure) -> dict[str, Any]:
+        """Draw on the axes, or those of a new figure; the artists by the keys of the marks."""
+        self._drawn_on(new_axes(**figure) if ax is None else ax)
+        return draw(self.ax_, picture, styles)
+
+    def _drawn_on(self, *axes) -> Self:
+        """Keep where it was drawn."""
+        self.ax_, self.figure_ = axes[0], axes[0].figure
+        if len(axes) > 1:
+            self.axes_ = np.array(axes)
+        return self
 
 
 def panels_for(axes, n_panels: int, **figure_options) -> np.ndarray:
     """The axes of several panels: the given ones, or those of a new figure."""
-    panels = np.ravel(_new_axes(**figure_options) if axes is None else axes)
+    panels = np.ravel(new_axes(**figure_options) if axes is None else axes)
     if len(panels) != n_panels:
         raise ValueError(f"The picture needs {n_panels} axes; got {len(panels)}.")
     return panels
 
 
-def _new_axes(**figure_options):
+def new_axes(**figure_options):
+    """The axes of a new figure."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -72,24 +81,13 @@ def _new_axes(**figure_options):
     return plt.subplots(layout="constrained", **figure_options)[1]
 
 
-def draw(ax, picture: Picture, styles: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Draw a picture.
+def draw(ax, picture: Picture, styles: Mapping[str, Style]) -> dict[str, Any]:
+    """Draw a picture; what the axes show already stays in view.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to; what it shows already stays in view.
-    picture : Picture
-        What to draw.
-    styles : mapping of str to dict, optional
-        Options of the artists, by the keys of the marks; ``"names"`` is for the names.
-
-    Returns
-    -------
-    dict
-        The artists by the keys of the marks; the list of names is under ``"names"``.
+    ``styles`` has options of artists, by the keys of their marks, and so has the result the
+    artists; ``"names"`` is for the names.
     """
-    styles, crowded = styles or {}, ax.has_data()
+    crowded = ax.has_data()
     artists: dict[str, Any] = {}
     for mark in picture.marks:
         own = {"color": COLORS[mark.color], "label": mark.label or None}
@@ -165,25 +163,43 @@ def _set_axis(ax, which: str, axis: Axis, crowded: bool) -> None:
     """Scale, range and label of one axis; what was in view before stays there."""
     low, high = axis.low, axis.high
     if crowded:
-        before = getattr(ax, f"get_{which}lim")()
-        low, high = min(low, *before), max(high, *before)
+        before = [end for end in getattr(ax, f"get_{which}lim")() if end > 0.0 or not axis.log]
+        low, high = min([low, *before]), max([high, *before])
     scale = {f"{which}scale": "log" if axis.log else "linear"}
     ax.set(**scale | {f"{which}lim": (low, high), f"{which}label": axis.label})
     if axis.log:
-        log_scale(ax, which)
+        _log_scale(ax, which)
     if axis.whole:
         getattr(ax, f"{which}axis").get_major_locator().set_params(integer=True)
 
 
 def _write_names(ax, names: Names, style: dict[str, Any]) -> list:
-    taken = [] if not len(names.around[0]) else point_boxes(ax, *names.around, 5.0)
+    """A name next to each point where it covers no other name and no point, if there is room."""
+    if not len(names.names):
+        return []
+    style = {"fontsize": 9, "color": "0.15", "zorder": 4} | style
+    ax.figure.draw_without_rendering()  # settles the layout, and with it where points are
+    pixels = ax.figure.dpi / 72.0
+    spots = ax.transData.transform(np.column_stack([names.x, names.y]))
+    around = ax.transData.transform(np.column_stack(names.around))
+    taken = [_box(spot, 5.0 * pixels) for spot in (*around, *spots)]
     if names.above is not None:
-        ax.figure.draw_without_rendering()  # settles the layout, and with it where the level is
-        level = ax.transData.transform((names.x[0], names.above))[1] + ax.figure.dpi / 72.0
+        level = ax.transData.transform((names.x[0], names.above))[1] + pixels
         taken.append(np.array([ax.bbox.x0, ax.bbox.y0, ax.bbox.x1, level]))
-    return place_labels(
-        ax, names.names, names.x, names.y, taken=taken, must_fit=names.must_fit, **style
-    )
+    frame = ax.bbox.padded(-3.0 * pixels).extents
+    labels = {}
+    for i in np.argsort(-spots[:, 0], kind="stable"):  # from the right, where room is least
+        size = _size(ax, names.names[i], style) / pixels
+        distance, offset, covered = _free_offset(spots[i], size, pixels, taken, frame)
+        if names.must_fit and covered > _TOUCHING:
+            continue
+        taken.append(_box(spots[i] + pixels * offset, pixels * size / 2))
+        beside = distance <= _NEAR and not offset.all()
+        labels[i] = ax.annotate(
+            names.names[i], (names.x[i], names.y[i]), xytext=offset, textcoords="offset points",
+            ha="center", va="center", arrowprops=None if beside else _LINE, **style,
+        )  # fmt: skip
+    return [labels[i] for i in sorted(labels)]
 
 
 def draw_bars(ax, bars: Bars):
@@ -193,13 +209,18 @@ def draw_bars(ax, bars: Bars):
     found = ax.barh(places, drawn, color=np.where(bars.marked, COLORS["found"], "0.75"))
     for place in np.flatnonzero(~np.isfinite(bars.values)).tolist():
         ax.text(0.0, place, f" {bars.texts[place]}", va="center", fontsize=9, color="0.35")
-    ax.set_yticks(places, bars.names)
-    for label, marked in zip(ax.get_yticklabels(), bars.marked, strict=True):
-        label.set_fontweight("bold" if marked else "normal")
+    name_rows(ax, places, bars.names, bars.marked)
     ax.set(xlabel=bars.label, ylim=(len(places) - 0.4, -0.6))
     ax.set_title(bars.title, fontsize=10)
     tidy(ax, grid="x")
     return found
+
+
+def name_rows(ax, places, names: Sequence[str], bold, **style: Any) -> None:
+    """Names along the vertical axis, some of them bold."""
+    ax.set_yticks(places, names, **style)
+    for label, strong in zip(ax.get_yticklabels(), bold, strict=True):
+        label.set_fontweight("bold" if strong else "normal")
 
 
 def tidy(ax, grid: str = "y") -> None:
@@ -209,7 +230,7 @@ def tidy(ax, grid: str = "y") -> None:
     ax.set_axisbelow(True)
 
 
-def log_scale(ax, which: str = "y") -> None:
+def _log_scale(ax, which: str = "y") -> None:
     """Logarithmic axis, with plain numbers as labels unless it spans many powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
@@ -222,65 +243,12 @@ def log_scale(ax, which: str = "y") -> None:
         axis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
-def place_labels(
-    ax, names: Sequence[str], x, y, *, taken=(), must_fit: bool = False, **style: Any
-) -> list:
-    """Write a name next to each point where it covers no other name and no point.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        With its final limits.
-    names : sequence of str
-        Names.
-    x, y : array-like of shape (n_names,)
-        Points in data coordinates.
-    taken : sequence of arrays (left, bottom, right, top)
-        Further places to keep free, in pixels.
-    must_fit : bool, default=False
-        Leave a name out where there is no room for it; otherwise it covers as little as possible.
-    **style
-        Passed to ``Axes.annotate``.
-
-    Returns
-    -------
-    list of matplotlib Annotation
-    """
-    if not len(names):
-        return []
-    taken = [*taken, *point_boxes(ax, x, y, 5.0)]
-    style = {"fontsize": 9, "color": "0.15", "zorder": 4} | style
-    spots = ax.transData.transform(np.column_stack([x, y]))
-    pixels = ax.figure.dpi / 72.0
-    frame = ax.bbox.padded(-3.0 * pixels).extents
-    labels = {}
-    for i in np.argsort(-spots[:, 0], kind="stable"):  # from the right, where room is least
-        size = _size(ax, names[i], style) / pixels
-        distance, offset, covered = _free_offset(spots[i], size, pixels, taken, frame)
-        if must_fit and covered > _TOUCHING:
-            continue
-        taken.append(_box(spots[i] + pixels * offset, pixels * size / 2))
-        beside = distance <= _NEAR and not offset.all()
-        labels[i] = ax.annotate(
-            names[i], (x[i], y[i]), xytext=offset, textcoords="offset points",
-            ha="center", va="center", arrowprops=None if beside else _LINE, **style,
-        )  # fmt: skip
-    return [labels[i] for i in sorted(labels)]
-
-
 def _size(ax, name: str, style: dict[str, Any]) -> np.ndarray:
     """Width and height of a text and a little air in pixels."""
     text = ax.text(0.5, 0.5, name, transform=ax.transAxes, **style)
     size = np.array(text.get_window_extent().size) + ax.figure.dpi / 36.0
     text.remove()
     return size
-
-
-def point_boxes(ax, x, y, radius: float) -> list[np.ndarray]:
-    """Places of points in pixels, for :func:`place_labels`; the radius is in points."""
-    ax.figure.draw_without_rendering()  # settles the layout, and with it where points are
-    spots = ax.transData.transform(np.column_stack([x, y]))
-    return [_box(spot, radius * ax.figure.dpi / 72.0) for spot in spots]
 
 
 def _box(middle, half) -> np.ndarray:

@@ -12,14 +12,13 @@ from columnist.report._blocks import (
     Table,
     Text,
     Verdict,
-)
-from columnist.report._certificate import certificate_report
+)  # fmt: skip
 from columnist.report._cleaning import cleaning_report
 from columnist.report._comparison import comparison_report
 from columnist.report._outliers import outlier_report
 from columnist.report._page import asked_section, page, reproduce_section, write_report
 from columnist.report._ranking import ranking_report
-from columnist.report._selection import selection_report
+from columnist.report._selection import certificate_report, selection_report
 
 __all__ = [
     "Code",

@@ -11,18 +11,16 @@ from columnist._text import count, number, percent, rounded_percent
 from columnist.plotting._picture import Bars
 from columnist.privacy import NullSpaceCleaner
 from columnist.privacy._report import PrivacyReport, make_report
-from columnist.report._blocks import (
-    Block,
-    KeyFigure,
-    Note,
-    Section,
-    Table,
-    Text,
-    Verdict,
-)
-from columnist.report._common import column_names
+from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report._figures import bar_figure
-from columnist.report._page import asked_section, page, reproduce_section
+from columnist.report._page import (
+    asked_section,
+    column_names,
+    left_out,
+    page,
+    reproduce_section,
+    size_of,
+)  # fmt: skip
 
 __all__ = ["cleaning_report"]
 
@@ -77,10 +75,9 @@ def cleaning_report(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         figures = make_report(cleaner, before, after, None)
     variances = _variances_left(before, after)
-    shape = f"{count(len(X), 'row')}, {count(X.shape[1], 'column')}"
     secret = "none named" if cleaner.confidential_coef_ is None else "named"
-    settings = [("Data", shape), ("Tolerance", f"{number(cleaner.utility)} (squared norm)"),
-                ("Secret", secret)]  # fmt: skip
+    tolerance = f"{number(cleaner.utility)} (squared norm)"
+    settings = [("Data", size_of(X.shape)), ("Tolerance", tolerance), ("Secret", secret)]
     sections = [
         asked_section(asked, settings),
         _removed(figures, measured),
@@ -140,52 +137,43 @@ def _verdict(figures: PrivacyReport) -> Verdict:
         f"{removed} of {figures.n_features} dimensions are gone from every row, and no output of "
         "the predictor moves by more than the tolerance."
     )
-    return (
-        Verdict("proven", text)
-        if within
-        else Verdict(
-            "open", "Some outputs of the predictor move by more than the tolerance: see below."
-        )
-    )
+    if within:
+        return Verdict("proven", text)
+    text = "Some outputs of the predictor move by more than the tolerance: see below."
+    return Verdict("open", text)
 
 
 def _removed(figures: PrivacyReport, remark: str) -> Section:
     removed = figures.n_features - figures.n_numbers_left
-    blocks: list[Block] = [
-        Text(
-            f"A cleaned row is determined by {count(figures.n_numbers_left, 'number')}: {removed} "
-            f"of {figures.n_features} dimensions were taken out of every row. "
-            f"{percent(figures.variance_left)} of the variation of the features is left, and a "
-            f"linear model can win back {percent(figures.recoverable)} of it from cleaned rows."
-        )
+    texts = [
+        f"A cleaned row is determined by {count(figures.n_numbers_left, 'number')}: {removed} "
+        f"of {figures.n_features} dimensions were taken out of every row. "
+        f"{percent(figures.variance_left)} of the variation of the features is left, and a "
+        f"linear model can win back {percent(figures.recoverable)} of it from cleaned rows."
     ]
     if figures.secret_recoverable is not None:
-        blocks.append(
-            Text(
-                f"Of what was to be kept secret, a linear model finds "
-                f"{percent(figures.secret_recoverable)} in cleaned rows."
-            )
+        found = percent(figures.secret_recoverable)
+        texts.append(
+            f"Of what was to be kept secret, a linear model finds {found} in cleaned rows."
         )
     if figures.n_rows_at_mean:
-        blocks.append(
-            Text(
-                f"Nothing at all is left of {count(figures.n_rows_at_mean, 'row')}: within the "
-                "tolerance they cannot be told from the mean."
-            )
+        texts.append(
+            f"Nothing at all is left of {count(figures.n_rows_at_mean, 'row')}: within the "
+            "tolerance they cannot be told from the mean."
         )
-    return Section("What was removed", blocks + ([Note(remark)] if remark else []))
+    notes = [Note(remark)] if remark else []
+    return Section("What was removed", [*map(Text, texts), *notes])
 
 
 def _columns(shares: np.ndarray, labels: list[str]) -> Section:
     """Variation left in every column."""
     order = np.argsort(np.where(np.isnan(shares), np.inf, -shares), kind="stable")
     shown = [j for j in order[:_MOST_BARS] if not np.isnan(shares[j])]
-    blocks: list[Block] = [
-        Text(
-            "How much of its own variation each column still has. Above 100 % it varies more than "
-            "before: rows had to be moved to hide something."
-        )
-    ]
+    text = (
+        "How much of its own variation each column still has. Above 100 % it varies more than "
+        "before: rows had to be moved to hide something."
+    )
+    blocks: list[Block] = [Text(text)]
     if shown:
         texts = [rounded_percent(float(shares[j])) for j in shown]
         picture = Bars(
@@ -194,14 +182,14 @@ def _columns(shares: np.ndarray, labels: list[str]) -> Section:
             f"{len(shown)} columns, from {texts[0]} down to {texts[-1]}.",
         )  # fmt: skip
         blocks.append(bar_figure(picture, ("Variation left", "percent")))
-    known = [
-        (labels[j], None if np.isnan(shares[j]) else float(shares[j])) for j in order[:_MOST_ROWS]
-    ]
-    kinds = [("Column", "text"), ("Variation left", "bar")]
-    if len(known) > _MOST_BARS:
+    if len(order) > _MOST_BARS:
+        kinds = [("Column", "text"), ("Variation left", "bar")]
+        known = [
+            (labels[j], None if np.isnan(shares[j]) else float(shares[j]))
+            for j in order[:_MOST_ROWS]
+        ]
         blocks.append(Table("Variation left in each column", kinds, known))
-    if len(order) > _MOST_ROWS:
-        blocks.append(Note(f"{len(order) - _MOST_ROWS:,} columns are left out of the table."))
+    blocks += left_out(len(order), _MOST_ROWS, "{} columns are left out of the table.")
     if np.isnan(shares).any():
         blocks.append(Note(f"{count(int(np.isnan(shares).sum()), 'column')} did not vary before."))
     return Section("Column by column", blocks)

@@ -10,17 +10,9 @@ import numpy as np
 
 from columnist._text import count, joined, number, percent, readable
 from columnist.plotting._comparison import ComparisonDisplay
-from columnist.report._blocks import (
-    Block,
-    KeyFigure,
-    Note,
-    Section,
-    Table,
-    Text,
-    Verdict,
-)
+from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report._figures import figure
-from columnist.report._page import asked_section, page, reproduce_section
+from columnist.report._page import asked_section, left_out, page, reproduce_section
 
 __all__ = ["comparison_report"]
 
@@ -170,7 +162,6 @@ def _agreement(rows) -> Section:
              ("Which", "names")]  # fmt: skip
     unanimous = sum(n == len(chosen) for n in votes.values())
     text = f"{count(unanimous, 'column')} of {len(votes):,} that any method keeps are kept by all."
-    blocks: list[Block] = [Text(text), Table("Columns by number of methods", kinds, cells)]
-    if len(ranked) > _MOST_COLUMNS:
-        blocks.append(Note(f"{len(ranked) - _MOST_COLUMNS:,} columns are left out."))
-    return Section(title, blocks)
+    table = Table("Columns by number of methods", kinds, cells)
+    cut = left_out(len(ranked), _MOST_COLUMNS, "{} columns are left out.")
+    return Section(title, [Text(text), table, *cut])

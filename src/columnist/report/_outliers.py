@@ -7,11 +7,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from columnist._text import count, number, readable, ways
-from columnist.plotting._outlier_map import OutlierMapDisplay
+from columnist.plotting._outliers import OutlierMapDisplay
 from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
-from columnist.report._common import call_of, column_names, proof_sections
 from columnist.report._figures import figure
-from columnist.report._page import asked_section, page, reproduce_section
+from columnist.report._page import (
+    asked_section,
+    call_of,
+    column_names,
+    left_out,
+    page,
+    proof_sections,
+    reproduce_section,
+    size_of,
+)  # fmt: skip
 from columnist.robust._base import BaseRobustPCA
 from columnist.search._words import Subject, verdict
 
@@ -66,12 +74,12 @@ def outlier_report(
     True
     """
     map_ = OutlierMapDisplay._of_fit(estimator, X, labels)
-    n, removed = len(map_.labels), map_.removed
+    n, removed, flagged = len(map_.labels), map_.removed, np.count_nonzero(map_._places())
     certificate = getattr(estimator, "certificate_", None)
     subject = Subject("row", len(removed), ways(n, len(removed)))
     name = type(estimator).__name__
     settings = [
-        ("Data", f"{count(n, 'row')}, {count(estimator.n_features_in_, 'column')}"),
+        ("Data", size_of((n, estimator.n_features_in_))),
         ("Method", name),
         ("Components", f"{estimator.n_components_}"),
         ("Rows to remove", f"{len(removed):,}"),
@@ -95,31 +103,26 @@ def outlier_report(
         verdict=None if certificate is None else Verdict(*verdict(certificate, subject)),
         figures=[
             KeyFigure("Removed", f"{len(removed):,}", f"of {count(n, 'row')}"),
-            KeyFigure("Beyond a cut-off", f"{_flagged(map_).sum():,}", "rows, removed or not"),
+            KeyFigure("Beyond a cut-off", f"{flagged:,}", "rows, removed or not"),
             KeyFigure("Components", f"{estimator.n_components_}"),
             KeyFigure("Error", number(float(estimator.error_)), "of the rows that stay"),
         ],
     )
 
 
-def _flagged(map_: OutlierMapDisplay) -> np.ndarray:
-    return map_._places() > 0
-
-
 def _map_blocks(map_: OutlierMapDisplay) -> list[Block]:
     """The map of as many rows as can be told apart."""
     shown, remark = _shown(map_)
-    order = np.argsort(-map_._cutoffs(), kind="stable")
-    table = _rows_table(map_, "The most outlying rows", order[:100])
+    table = _rows_table(map_, "The most outlying rows", np.arange(len(map_.labels)), 100)
     return [Text(_MAP), figure(map_._picture(shown=shown), remark, table)]
 
 
 def _shown(map_: OutlierMapDisplay) -> tuple[np.ndarray, str]:
     """Rows to draw: the most outlying ones, and some of the regular."""
-    marked = _flagged(map_)
+    marked = map_._places() > 0
     marked[map_.removed] = True
-    strange, regular = np.flatnonzero(marked), np.flatnonzero(~marked)
-    strange = strange[np.argsort(-map_._cutoffs()[strange], kind="stable")][:_MOST_STRANGE]
+    regular = np.flatnonzero(~marked)
+    strange = _farthest(map_, np.flatnonzero(marked))[:_MOST_STRANGE]
     if len(regular) > _MOST_REGULAR:
         regular = np.sort(np.random.default_rng(0).choice(regular, _MOST_REGULAR, replace=False))
     shown = np.concatenate([strange, regular])
@@ -136,10 +139,9 @@ def _removed(map_: OutlierMapDisplay) -> list[Block]:
     removed = map_.removed
     if not len(removed):
         return [Text("The fit removed no row.")]
-    order = removed[np.argsort(-map_._cutoffs()[removed], kind="stable")]
     caption = "Rows removed, the most outlying first"
-    blocks: list[Block] = [_rows_table(map_, caption, order[:_MOST_ROWS])]
-    regular = int((~_flagged(map_)[removed]).sum())
+    blocks: list[Block] = [_rows_table(map_, caption, removed, _MOST_ROWS)]
+    regular = int((map_._places()[removed] == 0).sum())
     if regular:
         blocks.append(
             Note(
@@ -147,17 +149,21 @@ def _removed(map_: OutlierMapDisplay) -> list[Block]:
                 "from the fit, but look like the others."
             )
         )
-    if len(order) > _MOST_ROWS:
-        blocks.append(Note(f"{len(order) - _MOST_ROWS:,} more are left out."))
-    return blocks
+    return blocks + left_out(len(removed), _MOST_ROWS, "{} more are left out.")
 
 
-def _rows_table(map_: OutlierMapDisplay, caption: str, rows: np.ndarray) -> Table:
+def _farthest(map_: OutlierMapDisplay, rows: np.ndarray) -> np.ndarray:
+    """The rows, the most outlying first."""
+    return rows[np.argsort(-map_._cutoffs()[rows], kind="stable")]
+
+
+def _rows_table(map_: OutlierMapDisplay, caption: str, rows: np.ndarray, most: int) -> Table:
+    """The most outlying of some rows."""
     regions, cutoffs = map_.regions, map_._cutoffs()
     cells = [
         (int(i), readable(map_.labels[i], 80), regions[i], float(map_.score_distances[i]),
          float(map_.orthogonal_distances[i]), float(cutoffs[i]))
-        for i in rows
+        for i in _farthest(map_, rows)[:most]
     ]  # fmt: skip
     kinds = [("Row", "count"), ("Label", "text"), ("Region", "text"), ("Within", "number"),
              ("Off", "number"), ("In cut-offs", "number")]  # fmt: skip

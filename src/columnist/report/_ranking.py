@@ -9,12 +9,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._text import count, number
-from columnist.plotting._feature_scores import FeatureScoresDisplay
+from columnist.plotting._bars import FeatureScoresDisplay
 from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Table
-from columnist.report._common import call_of, column_names, redundancy_section
 from columnist.report._figures import bar_figure
 from columnist.report._measures import read_data, redundancy
-from columnist.report._page import asked_section, page, reproduce_section
+from columnist.report._page import (
+    asked_section,
+    call_of,
+    column_names,
+    left_out,
+    page,
+    redundancy_section,
+    reproduce_section,
+    size_of,
+)  # fmt: skip
 
 __all__ = ["ranking_report"]
 
@@ -64,14 +72,14 @@ def ranking_report(
     data = read_data(X, n_columns=selector.n_features_in_)
     labels = column_names(names, selector, data.shape[1])
     kept = np.asarray(selector.selected_, dtype=np.intp)
-    shape = f"{count(data.shape[0], 'row')}, {count(data.shape[1], 'column')}"
-    settings = [("Data", shape), ("Method", method), ("Keep", count(len(kept), "column")),
+    settings = [("Data", size_of(data.shape)), ("Method", method),
+                ("Keep", count(len(kept), "column")),
                 ("Target", "none" if y is None else "given")]  # fmt: skip
-    listed = [labels[j] for j in kept[:_MOST_NAMES]]
-    answer: list[Block] = [Names("Kept columns, in order of selection", listed)]
-    if len(kept) > _MOST_NAMES:
-        answer.append(Note(f"{len(kept) - _MOST_NAMES:,} more are not listed."))
-    answer.append(Note(f"{method} gives no proof: another choice may be better."))
+    answer = [
+        Names("Kept columns, in order of selection", [labels[j] for j in kept[:_MOST_NAMES]]),
+        *left_out(len(kept), _MOST_NAMES, "{} more are not listed."),
+        Note(f"{method} gives no proof: another choice may be better."),
+    ]
     fit = "X" if y is None else "X, y"
     code = (
         f"from {_home(selector)} import {method}\n\nselector = {call_of(selector)}\n"
@@ -126,9 +134,8 @@ def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:
     fits = raw is not None and np.shape(raw) == scores.shape
     raw = np.asarray(raw, dtype=np.float64) if fits else None
     blocks.append(_scores_table(scores, raw, ranking[:_MOST_ROWS], kept, labels))
-    if len(ranking) > _MOST_ROWS:
-        blocks.append(Note(f"{len(ranking) - _MOST_ROWS:,} lower-ranked columns are left out."))
-    return Section(title, blocks)
+    cut = left_out(len(ranking), _MOST_ROWS, "{} lower-ranked columns are left out.")
+    return Section(title, blocks + cut)
 
 
 def _scores_table(scores, raw, shown, kept, labels: list[str]) -> Table:
