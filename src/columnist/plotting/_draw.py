@@ -8,19 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from columnist.data._parameters import StrOptions
-from columnist.plotting._picture import (
-    COLORS,
-    Axis,
-    Band,
-    Bars,
-    Below,
-    Line,
-    Mark,
-    Names,
-    Picture,
-    Points,
-    Rule,
-)  # fmt: skip
+from columnist.plotting import _picture as pic
 
 __all__ = [
     "SCALE", "Display", "Style", "draw", "draw_bars", "name_rows", "new_axes", "panels_for", "tidy",
@@ -48,7 +36,7 @@ class Display:
     axes_: np.ndarray
     figure_: Any
 
-    def _draw(self, ax, picture: Picture, styles: Mapping[str, Style], **figure) -> dict[str, Any]:
+    def _draw(self, ax, picture: pic.Picture, styles: Mapping[str, Style], **figure):
         """Draw on the axes, or those of a new figure; the artists by the keys of the marks."""
         self._drawn_on(new_axes(**figure) if ax is None else ax)
         return draw(self.ax_, picture, styles)
@@ -81,7 +69,7 @@ def new_axes(**figure_options):
     return plt.subplots(layout="constrained", **figure_options)[1]
 
 
-def draw(ax, picture: Picture, styles: Mapping[str, Style]) -> dict[str, Any]:
+def draw(ax, picture: pic.Picture, styles: Mapping[str, Style]) -> dict[str, Any]:
     """Draw a picture; what the axes show already stays in view.
 
     ``styles`` has options of artists, by the keys of their marks, and so has the result the
@@ -90,9 +78,9 @@ def draw(ax, picture: Picture, styles: Mapping[str, Style]) -> dict[str, Any]:
     crowded = ax.has_data()
     artists: dict[str, Any] = {}
     for mark in picture.marks:
-        own = {"color": COLORS[mark.color], "label": mark.label or None}
+        own = {"color": pic.COLORS[mark.color], "label": mark.label or None}
         own |= dict(styles.get(mark.key) or {})
-        if not (isinstance(mark, Points) and mark.hidden):
+        if not (isinstance(mark, pic.Points) and mark.hidden):
             artists[mark.key] = _ARTISTS[type(mark)](ax, mark, picture, own)
     for which, axis in (("x", picture.x), ("y", picture.y)):
         _set_axis(ax, which, axis, crowded)
@@ -102,18 +90,18 @@ def draw(ax, picture: Picture, styles: Mapping[str, Style]) -> dict[str, Any]:
     return artists
 
 
-def _line(ax, mark: Line, _: Picture, style: dict[str, Any]):
+def _line(ax, mark: pic.Line, _: pic.Picture, style: dict[str, Any]):
     style = {"linewidth": 1.6, "zorder": 2, "linestyle": "--" if mark.dashed else "-"} | style
     steps = {"drawstyle": "steps-post"} if mark.step else {}
     return ax.plot(mark.x, mark.y, **steps | style)[0]
 
 
-def _band(ax, mark: Band, _: Picture, style: dict[str, Any]):
+def _band(ax, mark: pic.Band, _: pic.Picture, style: dict[str, Any]):
     style = {"alpha": 0.3, "linewidth": 0, "zorder": 1} | style
     return ax.fill_between(mark.x, mark.low, mark.high, step="post" if mark.step else None, **style)
 
 
-def _points(ax, mark: Points, _: Picture, style: dict[str, Any]):
+def _points(ax, mark: pic.Points, _: pic.Picture, style: dict[str, Any]):
     style = {"marker": _MARKERS[mark.shape], "zorder": 3} | style
     if mark.scattered:
         return _scattered(ax, mark, style)
@@ -121,7 +109,7 @@ def _points(ax, mark: Points, _: Picture, style: dict[str, Any]):
     return ax.plot(mark.x, mark.y, linestyle="none", **face | style)[0]
 
 
-def _scattered(ax, mark: Points, style: dict[str, Any]):
+def _scattered(ax, mark: pic.Points, style: dict[str, Any]):
     color = style.pop("color")
     style = {"rasterized": mark.small, "s": 10 if mark.small else 26} | style
     if mark.shape == "ring":
@@ -136,12 +124,12 @@ def _scattered(ax, mark: Points, style: dict[str, Any]):
     return ax.scatter(mark.x, mark.y, **style)
 
 
-def _rule(ax, mark: Rule, _: Picture, style: dict[str, Any]):
+def _rule(ax, mark: pic.Rule, _: pic.Picture, style: dict[str, Any]):
     style = {"linewidth": 1.1, "zorder": 1.5, "linestyle": "--" if mark.dashed else "-"} | style
     return ax.axvline(mark.value, **style) if mark.axis == "x" else ax.axhline(mark.value, **style)
 
 
-def _below(ax, mark: Below, picture: Picture, style: dict[str, Any]):
+def _below(ax, mark: pic.Below, picture: pic.Picture, style: dict[str, Any]):
     """A hatched area, with what it means written into it."""
     color, label = style.pop("color"), style.pop("label")
     look = {"facecolor": "0.93", "edgecolor": "0.82", "hatch": "///", "linewidth": 0, "zorder": 0.5}
@@ -154,12 +142,12 @@ def _below(ax, mark: Below, picture: Picture, style: dict[str, Any]):
     return area
 
 
-_ARTISTS: dict[type[Mark], Any] = {
-    Line: _line, Band: _band, Points: _points, Rule: _rule, Below: _below,
+_ARTISTS: dict[type[pic.Mark], Any] = {
+    pic.Line: _line, pic.Band: _band, pic.Points: _points, pic.Rule: _rule, pic.Below: _below,
 }  # fmt: skip
 
 
-def _set_axis(ax, which: str, axis: Axis, crowded: bool) -> None:
+def _set_axis(ax, which: str, axis: pic.Axis, crowded: bool) -> None:
     """Scale, range and label of one axis; what was in view before stays there."""
     low, high = axis.low, axis.high
     if crowded:
@@ -173,7 +161,7 @@ def _set_axis(ax, which: str, axis: Axis, crowded: bool) -> None:
         getattr(ax, f"{which}axis").get_major_locator().set_params(integer=True)
 
 
-def _write_names(ax, names: Names, style: dict[str, Any]) -> list:
+def _write_names(ax, names: pic.Names, style: dict[str, Any]) -> list:
     """A name next to each point where it covers no other name and no point, if there is room."""
     if not len(names.names):
         return []
@@ -202,11 +190,11 @@ def _write_names(ax, names: Names, style: dict[str, Any]) -> list:
     return [labels[i] for i in sorted(labels)]
 
 
-def draw_bars(ax, bars: Bars):
+def draw_bars(ax, bars: pic.Bars):
     """Draw bars, the first on top; names of marked ones are bold."""
     places = np.arange(len(bars.values))
     drawn = np.where(np.isfinite(bars.values), bars.values, 0.0)
-    found = ax.barh(places, drawn, color=np.where(bars.marked, COLORS["found"], "0.75"))
+    found = ax.barh(places, drawn, color=np.where(bars.marked, pic.COLORS["found"], "0.75"))
     for place in np.flatnonzero(~np.isfinite(bars.values)).tolist():
         ax.text(0.0, place, f" {bars.texts[place]}", va="center", fontsize=9, color="0.35")
     name_rows(ax, places, bars.names, bars.marked)

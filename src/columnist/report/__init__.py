@@ -21,25 +21,8 @@ from columnist.report._ranking import ranking_report
 from columnist.report._selection import certificate_report, selection_report
 
 __all__ = [
-    "Code",
-    "Facts",
-    "Figure",
-    "KeyFigure",
-    "Legend",
-    "Names",
-    "Note",
-    "Section",
-    "Table",
-    "Text",
-    "Verdict",
-    "asked_section",
-    "certificate_report",
-    "cleaning_report",
-    "comparison_report",
-    "outlier_report",
-    "page",
-    "ranking_report",
-    "reproduce_section",
-    "selection_report",
+    "Code", "Facts", "Figure", "KeyFigure", "Legend", "Names", "Note", "Section", "Table", "Text",
+    "Verdict", "asked_section", "certificate_report", "cleaning_report", "comparison_report",
+    "outlier_report", "page", "ranking_report", "reproduce_section", "selection_report",
     "write_report",
-]
+]  # fmt: skip

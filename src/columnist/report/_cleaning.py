@@ -13,14 +13,8 @@ from columnist.privacy import NullSpaceCleaner
 from columnist.privacy._report import PrivacyReport, make_report
 from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report._figures import bar_figure
-from columnist.report._page import (
-    asked_section,
-    column_names,
-    left_out,
-    page,
-    reproduce_section,
-    size_of,
-)  # fmt: skip
+from columnist.report._measures import column_names
+from columnist.report._page import left_out, report_page, size_of
 
 __all__ = ["cleaning_report"]
 
@@ -79,20 +73,19 @@ def cleaning_report(
     tolerance = f"{number(cleaner.utility)} (squared norm)"
     settings = [("Data", size_of(X.shape)), ("Tolerance", tolerance), ("Secret", secret)]
     sections = [
-        asked_section(asked, settings),
         _removed(figures, measured),
         _columns(variances, labels),
         _kept(cleaner, figures),
         Section("What this does not protect", [*map(Text, _limits(figures))]),
-        reproduce_section(
-            "from columnist.privacy import NullSpaceCleaner\n\n"
-            f"cleaner = NullSpaceCleaner(predictor, utility={cleaner.utility!r})\n"
-            "cleaned = cleaner.fit(X, y).transform(X)"
-        ),
     ]
-    return page(
+    return report_page(
         title or "What cleaning removed",
         sections,
+        asked=asked,
+        settings=settings,
+        code="from columnist.privacy import NullSpaceCleaner\n\n"
+        f"cleaner = NullSpaceCleaner(predictor, utility={cleaner.utility!r})\n"
+        "cleaned = cleaner.fit(X, y).transform(X)",
         kicker="Features without what the predictor does not need",
         verdict=_verdict(figures),
         figures=_key_figures(figures),

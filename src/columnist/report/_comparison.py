@@ -12,7 +12,7 @@ from columnist._text import count, joined, number, percent, readable
 from columnist.plotting._comparison import ComparisonDisplay
 from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report._figures import figure
-from columnist.report._page import asked_section, left_out, page, reproduce_section
+from columnist.report._page import left_out, report_page
 
 __all__ = ["comparison_report"]
 
@@ -64,18 +64,17 @@ def comparison_report(
         raise ValueError("There is nothing to compare: rows is empty.")
     rows = [{"name": "?", **dict.fromkeys(("selected", *_KINDS)), **row} for row in rows]
     sections = [
-        asked_section(asked, [("Methods", count(len(rows), "selector"))]),
         Section("Side by side", [_table(rows)]),
         Section("Error and time", _figure(rows, bound)),
         _agreement(rows),
-        reproduce_section(
-            "from columnist.metrics import reconstruction_error\n\n"
-            "reconstruction_error(X, selected)  # the same measure for every method"
-        ),
     ]
-    return page(
+    return report_page(
         title or f"{count(len(rows), 'way')} to choose columns",
         sections,
+        asked=asked,
+        settings=[("Methods", count(len(rows), "selector"))],
+        code="from columnist.metrics import reconstruction_error\n\n"
+        "reconstruction_error(X, selected)  # the same measure for every method",
         kicker="Comparison of selectors",
         verdict=_verdict(rows, bound),
         figures=_key_figures(rows, bound),

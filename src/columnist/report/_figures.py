@@ -20,19 +20,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from columnist._text import count, number, percent, readable, shortened
+from columnist.plotting import _picture as pic
 from columnist.plotting._paths import ErrorPathDisplay, SearchProgressDisplay
-from columnist.plotting._picture import (
-    Axis,
-    Band,
-    Bars,
-    Below,
-    Line,
-    Mark,
-    Names,
-    Picture,
-    Points,
-    Rule,
-)  # fmt: skip
 from columnist.report._blocks import Block, Figure, Legend, Note, Table
 from columnist.report._measures import Data, Spectrum, correlations
 from columnist.search._certificate import Certificate
@@ -60,13 +49,13 @@ _HISTORY_ROWS = 200
 _MOST_ROWS, _MOST_COLUMNS = 30, 40
 
 
-def figure(picture: Picture, caption: str = "", table: Table | None = None) -> Figure:
+def figure(picture: pic.Picture, caption: str = "", table: Table | None = None) -> Figure:
     """A picture, drawn for wide pages and for narrow ones."""
     wide, narrow = (chart(picture, width) for width in _WIDTHS)
     return Figure(picture.title, wide, narrow, caption, legend(picture), table)
 
 
-def bar_figure(picture: Bars, heading: tuple[str, str], caption: str = "") -> Figure:
+def bar_figure(picture: pic.Bars, heading: tuple[str, str], caption: str = "") -> Figure:
     """Bars, and their table; ``heading`` is that of their values."""
     wide, narrow = (bars(picture, width) for width in _WIDTHS)
     signs = zip(("c-found", "c-other"), ("✓ ", ""), picture.labels, strict=False)
@@ -145,12 +134,12 @@ def spectrum_figure(found: Spectrum, chosen: int, most: int = 300) -> Figure:
     return figure(picture, " ".join(parts), Table("Singular values", kinds, rows))
 
 
-def _spectrum_picture(values: np.ndarray, left: np.ndarray, chosen: int, log: bool) -> Picture:
+def _spectrum_picture(values: np.ndarray, left: np.ndarray, chosen: int, log: bool) -> pic.Picture:
     places = np.arange(1, len(values) + 1)
-    marks: list[Mark] = [Line(places, values, key="line", color="other")]
+    marks: list[pic.Mark] = [pic.Line(places, values, key="line", color="other")]
     if chosen > 0:
         words = f"as many as selected: {chosen}"
-        marks.append(Rule("x", chosen + 0.5, key="chosen", color="ink", label=words))
+        marks.append(pic.Rule("x", chosen + 0.5, key="chosen", color="ink", label=words))
     ends = f"{number(values[0])} down to {number(values[-1])}" if len(values) else "none"
 
     def tip(i: int) -> str:
@@ -158,24 +147,22 @@ def _spectrum_picture(values: np.ndarray, left: np.ndarray, chosen: int, log: bo
         return f"value {i + 1}: {number(values[i])}\n{beyond}"
 
     inside, small = places <= (chosen or len(values)), len(values) > 80
-    marks.append(Points(places, values, filled=inside, tip=tip, small=small, key="values"))
-    return Picture(
-        Axis(0.5, len(values) + 0.5, "number of the singular value", whole=True),
-        Axis.around(values, "singular value", log=log, zero=not log),
+    marks.append(pic.Points(places, values, filled=inside, tip=tip, small=small, key="values"))
+    return pic.Picture(
+        pic.Axis(0.5, len(values) + 0.5, "number of the singular value", whole=True),
+        pic.Axis.around(values, "singular value", log=log, zero=not log),
         marks, "Singular values of the data", f"{len(values)} values: {ends}.",
     )  # fmt: skip
 
 
-def correlation_figure(
-    data: Data, rows, columns, names: Sequence[str], *, title: str, what: str
-) -> list[Block]:
+def correlation_figure(data: Data, rows, columns, *, title: str, what: str) -> list[Block]:
     """Heat map of the correlations of some columns with others, the first of each only."""
     rows, columns = np.asarray(rows), np.asarray(columns)
     shown_rows, shown_columns = rows[:_MOST_ROWS], columns[:_MOST_COLUMNS]
     part, remark = data.sampled(len(shown_rows) + len(shown_columns))
     values = correlations(part, shown_rows, shown_columns)
-    row_names = [names[i] for i in shown_rows]
-    column_names = [names[j] for j in shown_columns]
+    row_names = [data.names[i] for i in shown_rows]
+    column_names = [data.names[j] for j in shown_columns]
     size = f"{len(row_names)} by {len(column_names)}"
     picture = heat_map(row_names, column_names, values, title=title,
                        description=f"{size} correlations between -1 and 1.")  # fmt: skip
@@ -192,10 +179,8 @@ def correlation_figure(
     blocks: list[Block] = [Figure(title, picture, caption=caption, table=table)]
     cut = len(rows) - len(shown_rows), len(columns) - len(shown_columns)
     if any(cut):
-        left_out = f"{count(cut[0], 'row')} and {count(cut[1], 'column')}"
-        blocks.append(
-            Note(f"To stay readable, the picture leaves out {left_out} of the full grid.")
-        )
+        cells_cut = f"{count(cut[0], 'row')} and {count(cut[1], 'column')} of the full grid"
+        blocks.append(Note(f"To stay readable, the picture leaves out {cells_cut}."))
     return blocks
 
 
@@ -238,7 +223,7 @@ def _markup(svg: ET.Element) -> str:
     return ET.tostring(svg, encoding="unicode")
 
 
-def chart(picture: Picture, width: float = 720.0) -> str:
+def chart(picture: pic.Picture, width: float = 720.0) -> str:
     """A picture with two axes."""
     plot = _Plot(picture, width)
     for kind, draw in _DRAW.items():
@@ -250,28 +235,29 @@ def chart(picture: Picture, width: float = 720.0) -> str:
     return _markup(plot.root)
 
 
-def legend(picture: Picture) -> list[Legend]:
+def legend(picture: pic.Picture) -> list[Legend]:
     """What the marks with a label mean."""
     return [entry for mark in picture.marks for entry in _entries(mark)]
 
 
 def _entries(mark) -> Iterator[Legend]:
     color = f"c-{mark.color}"
-    if isinstance(mark, Points):
+    if isinstance(mark, pic.Points):
         if mark.label:
             opened = "open-" if mark.filled is False else ""
             yield Legend(f"{opened}{mark.shape}", color, mark.label)
         if mark.open_label:
             yield Legend(f"open-{mark.shape}", color, mark.open_label)
+    elif mark.label and isinstance(mark, pic.Band | pic.Below):
+        yield Legend("band", "c-open" if isinstance(mark, pic.Below) else color, mark.label)
     elif mark.label:
-        sign = "band" if isinstance(mark, Band | Below) else "dashed" if mark.dashed else "line"
-        yield Legend(sign, "c-open" if isinstance(mark, Below) else color, mark.label)
+        yield Legend("dashed" if mark.dashed else "line", color, mark.label)
 
 
 class _Plot:
     """The axes of a chart, and what is drawn between them."""
 
-    def __init__(self, picture: Picture, width: float):
+    def __init__(self, picture: pic.Picture, width: float):
         self.x, self.y = picture.x, picture.y
         self.width, self.height = width, _HEIGHT
         self.root = _root(width, _HEIGHT, picture.title, picture.description)
@@ -297,7 +283,7 @@ class _Plot:
         _text(frame, self.right, self.height - 6, self._label(self.x), "label", **end)
         _text(frame, 2, 13, self._label(self.y), "label")
 
-    def _label(self, axis: Axis) -> str:
+    def _label(self, axis: pic.Axis) -> str:
         return fitted(axis.label + (", logarithmic" if axis.log else ""), self.width - 20)
 
     def place_x(self, value: float) -> float:
@@ -319,14 +305,14 @@ class _Plot:
         corners = "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in spots) + end
         ET.SubElement(self.root, "path", {"d": corners, "class": cls})
 
-    def line(self, mark: Line) -> None:
+    def line(self, mark: pic.Line) -> None:
         """A line through points, or steps."""
         spots = self.spots(mark.x, mark.y)
         spots = _steps(spots) if mark.step else spots
         if len(spots) > 1:
             self.path(spots, f"line c-{mark.color}{' dashed' if mark.dashed else ''}")
 
-    def band(self, mark: Band) -> None:
+    def band(self, mark: pic.Band) -> None:
         """The area between two lines."""
         finite = np.isfinite(np.asarray(mark.low, float) + np.asarray(mark.high, float))
         xs, low, high = (np.asarray(v, float)[finite] for v in (mark.x, mark.low, mark.high))
@@ -335,7 +321,7 @@ class _Plot:
         if len(spots) > 2:
             self.path(spots, f"band c-{mark.color}", "z")
 
-    def points(self, mark: Points) -> None:
+    def points(self, mark: pic.Points) -> None:
         """One mark per point, with what it tells, if anything."""
         looks = {"faint": mark.faint, "hits": mark.hidden, "rings": mark.shape == "ring"}
         classes = " ".join(["points", f"c-{mark.color}", *(k for k, on in looks.items() if on)])
@@ -354,7 +340,7 @@ class _Plot:
             else:
                 ET.SubElement(group, "circle", {"cx": left, "cy": top, "r": f"{radius:g}"} | look)
 
-    def rule(self, mark: Rule) -> None:
+    def rule(self, mark: pic.Rule) -> None:
         """A straight line across the picture."""
         cls = f"line thin c-{mark.color}{' dashed' if mark.dashed else ''}"
         if mark.axis == "x":
@@ -364,14 +350,14 @@ class _Plot:
             y = self.place_y(mark.value)
             _stroke(self.root, self.left, y, self.right, y, cls)
 
-    def below(self, mark: Below) -> None:
+    def below(self, mark: pic.Below) -> None:
         """The area under a value."""
         y = self.place_y(mark.value)
         area = {"x": f"{self.left:.1f}", "y": f"{y:.1f}", "class": "band c-open"}
         size = {"width": f"{self.right - self.left:.1f}", "height": f"{self.bottom - y:.1f}"}
         ET.SubElement(self.root, "rect", area | size)
 
-    def write_names(self, names: Names) -> None:
+    def write_names(self, names: pic.Names) -> None:
         """Names beside points, where they cover nothing; others are left out."""
         spots = self.spots(names.x, names.y) + self.spots(*names.around)
         taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in spots]
@@ -390,8 +376,9 @@ class _Plot:
 
 
 # What is drawn first lies below the rest.
-_DRAW: dict[type[Mark], Any] = {
-    Below: _Plot.below, Band: _Plot.band, Rule: _Plot.rule, Line: _Plot.line, Points: _Plot.points,
+_DRAW: dict[type[pic.Mark], Any] = {
+    pic.Below: _Plot.below, pic.Band: _Plot.band, pic.Rule: _Plot.rule, pic.Line: _Plot.line,
+    pic.Points: _Plot.points,
 }  # fmt: skip
 
 
@@ -409,7 +396,7 @@ def _steps(spots: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return spots[:1] + [corner for a, b in pairwise(spots) for corner in ((b[0], a[1]), b)]
 
 
-def bars(picture: Bars, width: float = 720.0) -> str:
+def bars(picture: pic.Bars, width: float = 720.0) -> str:
     """Bars, negative ones to the left; one that is not finite has its text only."""
     row, finite = 24.0, np.where(np.isfinite(picture.values), picture.values, 0.0)
     ticked = [f"✓ {n}" if m and picture.labels else n

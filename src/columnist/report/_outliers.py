@@ -10,16 +10,8 @@ from columnist._text import count, number, readable, ways
 from columnist.plotting._outliers import OutlierMapDisplay
 from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report._figures import figure
-from columnist.report._page import (
-    asked_section,
-    call_of,
-    column_names,
-    left_out,
-    page,
-    proof_sections,
-    reproduce_section,
-    size_of,
-)  # fmt: skip
+from columnist.report._measures import column_names
+from columnist.report._page import code_of, left_out, proof_sections, report_page, size_of
 from columnist.robust._base import BaseRobustPCA
 from columnist.search._words import Subject, verdict
 
@@ -77,28 +69,25 @@ def outlier_report(
     n, removed, flagged = len(map_.labels), map_.removed, np.count_nonzero(map_._places())
     certificate = getattr(estimator, "certificate_", None)
     subject = Subject("row", len(removed), ways(n, len(removed)))
-    name = type(estimator).__name__
     settings = [
         ("Data", size_of((n, estimator.n_features_in_))),
-        ("Method", name),
+        ("Method", type(estimator).__name__),
         ("Components", f"{estimator.n_components_}"),
         ("Rows to remove", f"{len(removed):,}"),
     ]
-    code = (
-        f"from columnist.robust import {name}\n\nestimator = {call_of(estimator)}\n"
-        "estimator.fit(X)\nestimator.outliers_"
-    )
     columns = column_names(names, estimator, estimator.n_features_in_)
-    return page(
+    sections = [
+        Section("Outlier map", _map_blocks(map_)),
+        Section("The rows removed", _removed(map_)),
+        *([] if certificate is None else proof_sections(certificate, subject)),
+        Section("The subspace of the other rows", _subspace(estimator, n, columns)),
+    ]
+    return report_page(
         title or f"{count(len(removed), 'row')} removed",
-        [
-            asked_section(asked, settings),
-            Section("Outlier map", _map_blocks(map_)),
-            Section("The rows removed", _removed(map_)),
-            *([] if certificate is None else proof_sections(certificate, subject)),
-            Section("The subspace of the other rows", _subspace(estimator, n, columns)),
-            reproduce_section(code),
-        ],
+        sections,
+        asked=asked,
+        settings=settings,
+        code=code_of(estimator, "estimator", "fit(X)", "outliers_"),
         kicker="Outliers, and a PCA that survives them",
         verdict=None if certificate is None else Verdict(*verdict(certificate, subject)),
         figures=[

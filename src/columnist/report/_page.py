@@ -26,8 +26,8 @@ from columnist.search._certificate import Certificate
 from columnist.search._words import Subject, details, explained
 
 __all__ = [
-    "asked_section", "call_of", "column_names", "left_out", "page", "proof_sections",
-    "redundancy_section", "reproduce_section", "size_of", "swapped", "write_report",
+    "asked_section", "code_of", "left_out", "page", "proof_sections", "redundancy_section",
+    "report_page", "reproduce_section", "size_of", "write_report",
 ]  # fmt: skip
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -162,6 +162,14 @@ def write_report(html: str, path: str | PathLike[str]) -> None:
         Path(temporary).write_text(html, encoding="utf-8")
 
 
+def report_page(
+    title: str, sections: Iterable[Section], *, asked: Mapping[str, object] | None,
+    settings: Iterable[tuple[str, str]], code: str, **head: Any,
+) -> str:  # fmt: skip
+    """A page that starts with what was asked and ends with the lines that give the answer again."""
+    return page(title, [asked_section(asked, settings), *sections, reproduce_section(code)], **head)
+
+
 def size_of(shape: Sequence[int]) -> str:
     """Numbers of rows and columns."""
     return f"{count(shape[0], 'row')}, {count(shape[1], 'column')}"
@@ -172,19 +180,8 @@ def left_out(n: int, most: int, words: str) -> list[Block]:
     return [Note(words.format(f"{n - most:,}"))] if n > most else []
 
 
-def column_names(names: Sequence[str] | None, fitted: Any, n_columns: int) -> list[str]:
-    """Readable names of all columns: the given ones, those of the fit, or x0, x1 and so on."""
-    if names is None:
-        names = getattr(fitted, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{j}" for j in range(n_columns)]
-    if len(names) != n_columns:
-        raise ValueError(f"names needs one entry per column ({n_columns}); got {len(names)}.")
-    return [readable(name) for name in names]
-
-
-def call_of(estimator: Any) -> str:
-    """The call that makes such an estimator: the parameters that differ from the defaults."""
+def code_of(estimator: Any, variable: str, *lines: str, home: str = "") -> str:
+    """Lines that make such an estimator, by what differs from its defaults, and use it."""
     own, parts = estimator.get_params(deep=False), []
     for place, (name, parameter) in enumerate(signature(type(estimator)).parameters.items()):
         positional = place == 0 and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
@@ -192,7 +189,10 @@ def call_of(estimator: Any) -> str:
             continue
         said = readable(repr(own[name]), 300)
         parts.append(said if positional else f"{name}={said}")
-    return f"{type(estimator).__name__}({', '.join(parts)})"
+    made = type(estimator).__name__
+    home = home or ".".join(type(estimator).__module__.split(".")[:2])  # its public package
+    first = f"from {home} import {made}\n\n{variable} = {made}({', '.join(parts)})"
+    return "\n".join([first, *(f"{variable}.{line}" for line in lines)])
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -200,13 +200,6 @@ def _same(value: Any, default: Any) -> bool:
         return bool(value is default or value == default)
     except ValueError:  # arrays
         return False
-
-
-def swapped(first, other, names: Sequence) -> tuple[list, list]:
-    """Names of the columns that a second selection adds, and of those it drops."""
-    new = [names[j] for j in sorted(set(other) - set(first))]
-    gone = [names[j] for j in sorted(set(first) - set(other))]
-    return new, gone
 
 
 def proof_sections(
@@ -220,7 +213,7 @@ def proof_sections(
     ]
 
 
-def redundancy_section(data: Data, kept: np.ndarray, names: Sequence[str]) -> Section:
+def redundancy_section(data: Data, kept: np.ndarray) -> Section:
     """How much the kept columns repeat one another."""
     title = "How much the kept columns repeat one another"
     if len(kept) < 2:
@@ -234,7 +227,7 @@ def redundancy_section(data: Data, kept: np.ndarray, names: Sequence[str]) -> Se
     )
     remarks = [Note(r) for r in (remark_kept, remark_all and f"All columns: {remark_all}") if r]
     heat = correlation_figure(
-        data, kept, kept, names, title="Correlation among the kept columns",
+        data, kept, kept, title="Correlation among the kept columns",
         what="Each kept column against each.",
     )  # fmt: skip
     return Section(title, [Text(text), *remarks, *heat])

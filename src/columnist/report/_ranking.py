@@ -12,17 +12,8 @@ from columnist._text import count, number
 from columnist.plotting._bars import FeatureScoresDisplay
 from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Table
 from columnist.report._figures import bar_figure
-from columnist.report._measures import read_data, redundancy
-from columnist.report._page import (
-    asked_section,
-    call_of,
-    column_names,
-    left_out,
-    page,
-    redundancy_section,
-    reproduce_section,
-    size_of,
-)  # fmt: skip
+from columnist.report._measures import Data, read_data, redundancy
+from columnist.report._page import code_of, left_out, redundancy_section, report_page, size_of
 
 __all__ = ["ranking_report"]
 
@@ -69,43 +60,34 @@ def ranking_report(
     """
     check_is_fitted(selector)
     method = type(selector).__name__
-    data = read_data(X, n_columns=selector.n_features_in_)
-    labels = column_names(names, selector, data.shape[1])
+    data = read_data(X, names, selector)
     kept = np.asarray(selector.selected_, dtype=np.intp)
     settings = [("Data", size_of(data.shape)), ("Method", method),
                 ("Keep", count(len(kept), "column")),
                 ("Target", "none" if y is None else "given")]  # fmt: skip
     answer = [
-        Names("Kept columns, in order of selection", [labels[j] for j in kept[:_MOST_NAMES]]),
+        Names("Kept columns, in order of selection", [data.names[j] for j in kept[:_MOST_NAMES]]),
         *left_out(len(kept), _MOST_NAMES, "{} more are not listed."),
         Note(f"{method} gives no proof: another choice may be better."),
     ]
-    fit = "X" if y is None else "X, y"
-    code = (
-        f"from {_home(selector)} import {method}\n\nselector = {call_of(selector)}\n"
-        f"selector.fit({fit})\nselector.selected_"
-    )
     sections = [
-        asked_section(asked, settings),
         Section("The answer", answer),
-        _scores_section(selector, kept, labels),
-        redundancy_section(data, kept, labels),
-        reproduce_section(code),
+        _scores_section(selector, kept, data.names),
+        redundancy_section(data, kept),
     ]
-    return page(
+    fit = "fit(X)" if y is None else "fit(X, y)"
+    return report_page(
         title or f"{count(len(kept), 'column')} of {data.shape[1]:,} by {method}",
         sections,
+        asked=asked,
+        settings=settings,
+        code=code_of(selector, "selector", fit, "selected_"),
         kicker="Ranking of columns",
         figures=_key_figures(selector, data, kept),
     )
 
 
-def _home(selector) -> str:
-    """The public package of a class."""
-    return ".".join(type(selector).__module__.split(".")[:2])
-
-
-def _key_figures(selector, data, kept) -> list[KeyFigure]:
+def _key_figures(selector, data: Data, kept) -> list[KeyFigure]:
     found = [KeyFigure("Kept", f"{len(kept):,}", f"of {count(data.shape[1], 'column')}")]
     error = getattr(selector, "error_", None)
     if error is not None and np.ndim(error) == 0:

@@ -18,17 +18,13 @@ from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Tab
 from columnist.report._figures import bar_figure, correlation_figure, path_figure, spectrum_figure
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
 from columnist.report._page import (
-    asked_section,
-    call_of,
-    column_names,
+    code_of,
     left_out,
-    page,
     proof_sections,
     redundancy_section,
-    reproduce_section,
+    report_page,
     size_of,
-    swapped,
-)  # fmt: skip
+)
 from columnist.search._certificate import Certificate
 from columnist.search._words import CRITERIA, Subject, conditions, verdict
 from columnist.selection._certified import ColumnSelector
@@ -94,20 +90,24 @@ def selection_report(
     check_is_fitted(selector)
     parts = _SelectionPage(selector, X, y, names)
     sections = [
-        asked_section(asked, parts.settings()),
         parts.answer(),
         *proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
         parts.sizes(path),
         parts.spectrum(),
         *parts.targets(),
         parts.dropped(),
-        redundancy_section(parts.data, selector.selected_, parts.names),
-        reproduce_section(parts.code()),
+        redundancy_section(parts.data, selector.selected_),
     ]
     k, n = len(selector.selected_), parts.n_columns
-    return page(
+    fit = "fit(X)" if parts.on_x else "fit(X, y)"
+    return report_page(
         title or f"{count(k, 'column')} of {n:,}",
         sections,
+        asked=asked,
+        settings=parts.settings(),
+        code=code_of(
+            selector, "selector", f"{fit}  # {n:,} columns", "certificate_", home="columnist"
+        ),
         kicker="Column selection, with a proof",
         verdict=Verdict(*verdict(selector.certificate_, parts.subject)),
         figures=parts.key_figures(),
@@ -121,8 +121,8 @@ class _SelectionPage:
         self.selector = selector
         self.n_columns = selector.n_features_in_
         self.gram = selector.input == "gram"
-        self.data: Data = read_data(X, gram=self.gram, n_columns=self.n_columns)
-        self.names = column_names(names, selector, self.n_columns)
+        self.data: Data = read_data(X, names, selector, gram=self.gram)
+        self.names = self.data.names
         self.y = y
         self.criterion = get_criterion(selector.criterion)
         self.on_x = selector._rebuilds_x
@@ -205,7 +205,7 @@ class _SelectionPage:
             return [Note("Runners-up were not asked for (n_solutions).")]
         rows = []
         for place, solution in enumerate(s.solutions_, start=1):
-            new, gone = swapped(s.selected_, solution, self.names)
+            new, gone = _swapped(s.selected_, solution, self.names)
             worse = solution.error / s.error_ - 1.0 if s.error_ > 0 and place > 1 else None
             rows.append((place, new, gone, solution.error, worse))
         kinds = [("Place", "count"), ("Takes", "names"), ("Instead of", "names"),
@@ -306,7 +306,7 @@ class _SelectionPage:
             blocks.append(Note(_NOT_CENTRED))
         by_group = order[np.argsort(s.representative_[order], kind="stable")]
         blocks += correlation_figure(
-            self.data, s.selected_, by_group, self.names,
+            self.data, s.selected_, by_group,
             title="Correlation of kept and dropped columns",
             what="Kept columns down the side, dropped ones along the top.",
         )  # fmt: skip
@@ -337,15 +337,12 @@ class _SelectionPage:
         means = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         return bool((means**2 > 1e-4 * squared_norms(X) / X.shape[0]).any())
 
-    def code(self) -> str:
-        """Lines that give the same answer again."""
-        fit = "X" if self.on_x else "X, y"
-        return (
-            "from columnist import ColumnSelector\n\n"
-            f"selector = {call_of(self.selector)}\n"
-            f"selector.fit({fit})  # {self.n_columns:,} columns\n"
-            "selector.certificate_"
-        )
+
+def _swapped(first, other, names: Sequence) -> tuple[list, list]:
+    """Names of the columns that a second selection adds, and of those it drops."""
+    new = [names[j] for j in sorted(set(other) - set(first))]
+    gone = [names[j] for j in sorted(set(first) - set(other))]
+    return new, gone
 
 
 def _left_by_pca(found: Spectrum, size: int, criterion) -> float | None:
@@ -416,8 +413,7 @@ def certificate_report(
     if not certificate.selection:
         raise ValueError("The certificate names no selection: pass one that certify returned.")
     names = getattr(X, "columns", None) if names is None else names
-    data = read_data(X)
-    labels = column_names(names, None, data.shape[1])
+    data = read_data(X, names)
     given = np.array(certificate.selection)
     if given.max() >= data.shape[1]:
         raise ValueError(
@@ -432,19 +428,18 @@ def certificate_report(
         ("Measure of error", CRITERIA.get(certificate.criterion, certificate.criterion)),
     ]
     sections = [
-        asked_section(asked, settings),
-        _answer(certificate, labels),
+        _answer(certificate, data.names),
         *proof_sections(certificate, subject),
-        *_exchange(certificate, data, labels),
-        redundancy_section(data, given, labels),
-        reproduce_section(
-            f"from columnist import certify\n\ncertify(X, {given.tolist()!r}, "
-            f"criterion={certificate.criterion!r})"
-        ),
+        *_exchange(certificate, data),
+        redundancy_section(data, given),
     ]
-    return page(
+    return report_page(
         title or f"Is this choice of {count(len(given), 'column')} good?",
         sections,
+        asked=asked,
+        settings=settings,
+        code=f"from columnist import certify\n\ncertify(X, {given.tolist()!r}, "
+        f"criterion={certificate.criterion!r})",
         kicker="Certificate of a selection",
         verdict=Verdict(*verdict(certificate, subject)),
         figures=[
@@ -461,7 +456,7 @@ def _answer(certificate: Certificate, labels: list[str]) -> Section:
     blocks: list[Block] = [Names("The columns handed in", given)]
     if certificate.better is None:
         return Section("The answer", [*blocks, Text("No better set of this size was found.")])
-    new, gone = swapped(certificate.selection, certificate.better, labels)
+    new, gone = _swapped(certificate.selection, certificate.better, labels)
     blocks.append(Names("A better set", [labels[j] for j in certificate.better]))
     kinds = [("Takes", "text"), ("Instead of", "text")]
     caption = "What the better set exchanges (in no particular order)"
@@ -474,15 +469,15 @@ def _answer(certificate: Certificate, labels: list[str]) -> Section:
     return Section("The answer", blocks)
 
 
-def _exchange(certificate: Certificate, data: Data, labels: list[str]) -> list[Section]:
+def _exchange(certificate: Certificate, data: Data) -> list[Section]:
     """How the columns that are exchanged go together."""
     if certificate.better is None:
         return []
-    new, gone = swapped(certificate.selection, certificate.better, range(data.shape[1]))
+    new, gone = _swapped(certificate.selection, certificate.better, range(data.shape[1]))
     if not new or not gone:
         return []
     blocks = correlation_figure(
-        data, new, gone, labels, title="Correlation of the columns that are exchanged",
+        data, new, gone, title="Correlation of the columns that are exchanged",
         what="New columns down the side, those they replace along the top.",
     )  # fmt: skip
     return [Section("What is exchanged", blocks)]
