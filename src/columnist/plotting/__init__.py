@@ -11,13 +11,7 @@ from columnist.plotting._outliers import OutlierImagesDisplay, OutlierMapDisplay
 from columnist.plotting._paths import ErrorPathDisplay, OutlierPathDisplay, SearchProgressDisplay
 
 __all__ = [
-    "ComparisonDisplay",
-    "ErrorPathDisplay",
-    "FeatureScoresDisplay",
-    "OutlierImagesDisplay",
-    "OutlierMapDisplay",
-    "OutlierPathDisplay",
-    "RepresentativeDisplay",
-    "ScreeDisplay",
+    "ComparisonDisplay", "ErrorPathDisplay", "FeatureScoresDisplay", "OutlierImagesDisplay",
+    "OutlierMapDisplay", "OutlierPathDisplay", "RepresentativeDisplay", "ScreeDisplay",
     "SearchProgressDisplay",
-]
+]  # fmt: skip

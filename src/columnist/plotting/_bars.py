@@ -120,16 +120,13 @@ class FeatureScoresDisplay(Display):
         kept, values = np.isin(shown, self.selected), self.scores[shown]
         left_out = len(self.ranking) - len(shown)
         more = f", {left_out} more not shown" if left_out else ""
+        texts = ["no score" if np.isnan(value) else number(value, 3) for value in values]
         return Bars(
-            [self.names[j] for j in shown],
-            values,
-            ["no score" if np.isnan(value) else number(value, 3) for value in values],
-            f"{self.title or 'Features'}: {kept.sum()} selected{more}",
-            kept,
+            [self.names[j] for j in shown], values, texts,
+            f"{self.title or 'Features'}: {kept.sum()} selected{more}", kept,
             f"{len(shown)} columns, the best first; {kept.sum()} of them are selected.",
-            "score (larger is better)",
-            ("selected", "not selected"),
-        )
+            "score (larger is better)", ("selected", "not selected"),
+        )  # fmt: skip
 
 
 class RepresentativeDisplay(Display):
@@ -253,17 +250,13 @@ class RepresentativeDisplay(Display):
     def _picture(self, most: int | None = None) -> Bars:
         """What is drawn, or the first bars of it."""
         order = self._order()[0][:most]
-        kept = self._kept()[order]
+        kept, shares = self._kept()[order], self.column_r2[order]
         return Bars(
-            [self.feature_names[j] for j in order],
-            self.column_r2[order],
-            [f"{share:.2f}" for share in self.column_r2[order]],
-            "What stands for each column",
-            kept,
+            [self.feature_names[j] for j in order], shares, [f"{share:.2f}" for share in shares],
+            "What stands for each column", kept,
             f"{len(order)} columns, each below the kept one closest to it; {kept.sum()} are kept.",
-            "share rebuilt by the kept columns (R²)",
-            ("kept", "dropped"),
-        )
+            "share rebuilt by the kept columns (R²)", ("kept", "dropped"),
+        )  # fmt: skip
 
 
 def _names(names: Sequence[str] | None, n_features: int) -> list[str]:

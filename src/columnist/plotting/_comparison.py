@@ -141,8 +141,12 @@ class ComparisonDisplay(Display):
             columns = np.flatnonzero(fitted.get_support()).tolist()
             errors.append(reconstruction_error(X, columns, **measure))
             seconds.append(elapsed)
-            if named == name:
-                limit = _certificate_of(name, fitted)
+            if named == name and not hasattr(fitted, "certificate_"):
+                raise ValueError(
+                    f"bound names {name!r}, but {type(fitted).__name__} has no certificate_: name "
+                    "a ColumnSelector, or pass a figure or a Certificate."
+                )
+            limit = fitted.certificate_ if named == name else limit
         return cls(
             list(selectors), errors, seconds,
             bound=limit.lower_bound if isinstance(limit, Certificate) else limit,
@@ -233,12 +237,3 @@ def _timed_fit(selector, X, y) -> tuple[Any, float]:
         if shortest > _QUICK:
             break
     return fitted, shortest
-
-
-def _certificate_of(name: str, fitted) -> Certificate:
-    if not hasattr(fitted, "certificate_"):
-        raise ValueError(
-            f"bound names {name!r}, but {type(fitted).__name__} has no certificate_: name a "
-            "ColumnSelector, or pass a figure or a Certificate."
-        )
-    return fitted.certificate_

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
@@ -25,8 +26,8 @@ _DISTANCES, _NEAR = (7, 13, 22, 32, 44, 58, 74, 92), 13
 # Labels that share less than this many square pixels with something else do not cover it.
 _TOUCHING = 1e-6
 _LINE = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 4}
-_DIRECTIONS: list[tuple[float, float]] = [(1, 0), (-1, 0), (0, 1), (0, -1)]
-_DIRECTIONS += [(x, y) for x in (1.0, -1.0, 0.5, -0.5) for y in (1.0, -1.0, 0.5, -0.5)]
+_SLANTED = product((1.0, -1.0, 0.5, -0.5), repeat=2)
+_DIRECTIONS = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), *_SLANTED])
 
 
 class Display:
@@ -244,24 +245,16 @@ def _box(middle, half) -> np.ndarray:
     return np.concatenate([middle - half, middle + half])
 
 
-def _offsets(size: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Places for the middle of a label around its point, the nearest first."""
-    for distance in _DISTANCES:
-        for direction in _DIRECTIONS:
-            step = np.array(direction, dtype=np.float64)
-            yield distance, step * (size / 2 + distance / np.linalg.norm(step))
-
-
 def _free_offset(spot, size, pixels: float, taken, frame) -> tuple[int, np.ndarray, float]:
     """The nearest place inside the frame where nothing is covered, else the least covered one."""
-    best, least = (0, np.zeros(2), np.inf), np.inf
-    others = np.array(taken)
-    for distance, offset in _offsets(size):
+    best, others = (0, np.zeros(2), np.inf), np.array(taken)
+    for distance, step in product(_DISTANCES, _DIRECTIONS):
+        offset = step * (size / 2 + distance / np.linalg.norm(step))
         box = _box(spot + pixels * offset, pixels * size / 2)
         outside = np.prod(pixels * size) - _overlap(box, frame[None])
         covered = outside + _overlap(box, others)
-        if covered < least - _TOUCHING:
-            best, least = (distance, offset, covered), covered
+        if covered < best[2] - _TOUCHING:
+            best = (distance, offset, covered)
         if covered <= _TOUCHING:
             break
     return best

@@ -140,13 +140,10 @@ class OutlierMapDisplay(Display):
         check_is_fitted(estimator)
         labels = X.index if labels is None and hasattr(X, "iloc") else labels
         return cls(
-            estimator.score_distances(X),
-            estimator.orthogonal_distances(X),
-            score_cutoff=estimator.score_cutoff_,
-            orthogonal_cutoff=estimator.orthogonal_cutoff_,
+            estimator.score_distances(X), estimator.orthogonal_distances(X), labels=labels,
+            score_cutoff=estimator.score_cutoff_, orthogonal_cutoff=estimator.orthogonal_cutoff_,
             removed=estimator.outliers_ if mark_removed else None,
-            labels=labels,
-        )
+        )  # fmt: skip
 
     @property
     def regions(self) -> list[str]:
@@ -159,10 +156,8 @@ class OutlierMapDisplay(Display):
 
     def _cutoffs(self) -> np.ndarray:
         """How far out every row is: the larger distance, in cut-offs."""
-        return np.maximum(
-            self.score_distances / self.score_cutoff,
-            self.orthogonal_distances / self.orthogonal_cutoff,
-        )
+        within = self.score_distances / self.score_cutoff
+        return np.maximum(within, self.orthogonal_distances / self.orthogonal_cutoff)
 
     def plot(
         self, ax=None, *, scale: str = "auto", n_labels: int = 8, point_kw: Style = None,
@@ -209,11 +204,9 @@ class OutlierMapDisplay(Display):
         """What is drawn; ``shown`` are the rows to draw, all by default."""
         shown = np.arange(len(self.labels)) if shown is None else shown
         within = "score distance (within the subspace, in standard deviations)"
-        x_axis = _axis(self.score_distances[shown], self.score_cutoff, scale, within)
+        x, x_axis = _along(self.score_distances, shown, self.score_cutoff, scale, within)
         off = "orthogonal distance (from the subspace)"
-        y_axis = _axis(self.orthogonal_distances[shown], self.orthogonal_cutoff, scale, off)
-        x = _drawn(self.score_distances, self.score_cutoff, x_axis)
-        y = _drawn(self.orthogonal_distances, self.orthogonal_cutoff, y_axis)
+        y, y_axis = _along(self.orthogonal_distances, shown, self.orthogonal_cutoff, scale, off)
         small, places = len(shown) > _CROWDED, self._places()
         marks: list[Mark] = [
             self._region(i, shown[places[shown] == i], x, y, small) for i in range(4)
@@ -222,7 +215,7 @@ class OutlierMapDisplay(Display):
         if len(removed):
             words = f"removed by the fit ({len(self.removed):,})"
             marks.append(Points(x[removed], y[removed], "ring", scattered=True, small=small,
-                                   key="removed", color="ink", label=words))  # fmt: skip
+                                key="removed", color="ink", label=words))  # fmt: skip
         marks += [
             Rule("x", self.score_cutoff, key="score", color="ink"),
             Rule("y", self.orthogonal_cutoff, key="orthogonal", color="ink", label="cut-offs"),
@@ -262,19 +255,18 @@ class OutlierMapDisplay(Display):
         return Names(x[named], y[named], names, around=(x[others], y[others]), must_fit=True)
 
 
-def _axis(distances: np.ndarray, cutoff: float, scale: str, label: str) -> Axis:
-    """A linear axis, or a logarithmic one where rows are very far."""
-    farthest = max(distances.max(initial=0.0), cutoff)
+def _along(distances: np.ndarray, shown, cutoff: float, scale: str, label: str):
+    """Where distances are drawn, and the axis of those shown: logarithmic where rows are very far.
+
+    A logarithmic axis ends at small distances.
+    """
+    farthest = max(distances[shown].max(initial=0.0), cutoff)
     if scale == "linear" or (scale == "auto" and farthest <= _FAR * cutoff):
-        return Axis(0.0, 1.06 * farthest, label)
-    nearest = max(distances.min(initial=cutoff), _EDGE * cutoff)
+        return distances, Axis(0.0, 1.06 * farthest, label)
+    nearest = max(distances[shown].min(initial=cutoff), _EDGE * cutoff)
     margin = max((farthest / nearest) ** 0.06, 1.2)
-    return Axis(nearest / margin, farthest * margin, label, log=True)
-
-
-def _drawn(distances: np.ndarray, cutoff: float, axis: Axis) -> np.ndarray:
-    """Where distances are drawn: a logarithmic axis ends at small ones."""
-    return np.maximum(distances, _EDGE * cutoff) if axis.log else distances
+    axis = Axis(nearest / margin, farthest * margin, label, log=True)
+    return np.maximum(distances, _EDGE * cutoff), axis
 
 
 class ScreeDisplay(Display):

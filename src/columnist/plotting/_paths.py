@@ -8,20 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._text import count, number
+from columnist.plotting import _picture as pic
 from columnist.plotting._draw import SCALE, Display, Style, panels_for, tidy
-from columnist.plotting._picture import (
-    FOUND,
-    PROVEN,
-    Axis,
-    Band,
-    Line,
-    Mark,
-    Picture,
-    Points,
-    Rule,
-    is_proven,
-    unit_of,
-)  # fmt: skip
 from columnist.robust._path import OutlierPath
 from columnist.search._certificate import Certificate
 from columnist.selection._certified import ColumnSelector
@@ -172,30 +160,33 @@ class ErrorPathDisplay(Display):
         self.ax_.legend(frameon=False)
         return self
 
-    def _picture(self, *, relative: bool = True, log: bool = False, chosen: int = 0) -> Picture:
+    def _picture(self, *, relative: bool = True, log: bool = False, chosen: int = 0) -> pic.Picture:
         """What is drawn; ``chosen`` is a size to mark."""
-        unit, label = unit_of(self.total, relative, self.criterion, self.target)
+        unit, label = pic.unit_of(self.total, relative, self.criterion, self.target)
         errors, bounds = unit * self.errors, unit * np.maximum(self.lower_bounds, 0.0)
         levels = np.append(errors, bounds)
-        y = Axis.around(levels[levels > 0.0] if log else levels, label, log=log, zero=not log)
-        x = Axis(self.sizes.min() - 0.4, self.sizes.max() + 0.4, "number of columns", whole=True)
-        marks: list[Mark] = [Line(self.sizes, errors, key="line")]
+        y = pic.Axis.around(levels[levels > 0.0] if log else levels, label, log=log, zero=not log)
+        ends = self.sizes.min() - 0.4, self.sizes.max() + 0.4
+        x = pic.Axis(*ends, "number of columns", whole=True)
+        marks: list[pic.Mark] = [pic.Line(self.sizes, errors, key="line")]
         if self.proven.any():
             marks.append(self._points("proven", self.proven, errors, bounds))
         meaning = ""
         if not self.proven.all():
             marks.append(self._points("open", ~self.proven, errors, bounds))
             words, meaning = "lower bound, proven", "the best possible error lies here"
-            marks.append(Line(self.sizes, bounds, True, key="bound", color="proven", label=words))
-        marks.append(Band(self.sizes, bounds, errors, key="band", color="open", label=meaning))
+            marks.append(
+                pic.Line(self.sizes, bounds, True, key="bound", color="proven", label=words)
+            )
+        marks.append(pic.Band(self.sizes, bounds, errors, key="band", color="open", label=meaning))
         if chosen in self.sizes:
             words = f"selected: {chosen}"
-            marks.append(Rule("x", float(chosen), key="chosen", color="ink", label=words))
-        ends = f"{number(errors[0])} at {self.sizes[0]} to {number(errors[-1])} at {self.sizes[-1]}"
+            marks.append(pic.Rule("x", float(chosen), key="chosen", color="ink", label=words))
+        first, last = (f"{number(errors[i])} at {self.sizes[i]}" for i in (0, -1))
         title = "Error against the number of columns"
-        return Picture(x, y, marks, title, f"The {label} goes from {ends} columns.")
+        return pic.Picture(x, y, marks, title, f"The {label} goes from {first} to {last} columns.")
 
-    def _points(self, key: str, here: np.ndarray, errors, bounds) -> Points:
+    def _points(self, key: str, here: np.ndarray, errors, bounds) -> pic.Points:
         """Sizes that are proven, or those that are not."""
         places, proven = np.flatnonzero(here), key == "proven"
 
@@ -206,7 +197,9 @@ class ErrorPathDisplay(Display):
 
         shape = "dot" if proven else "diamond"
         label = "best selection, proven" if proven else "best found, proof incomplete"
-        return Points(self.sizes[here], errors[here], shape, proven, tip=tip, key=key, label=label)
+        return pic.Points(
+            self.sizes[here], errors[here], shape, proven, tip=tip, key=key, label=label
+        )
 
 
 class OutlierPathDisplay(Display):
@@ -337,13 +330,13 @@ class OutlierPathDisplay(Display):
         whole = self.errors[0] if self.errors[0] > 0.0 else 1.0
         drops = -100.0 * np.diff(self.errors) / gaps / whole
         # The bar of a step stands over the rows it adds, however many these are.
-        own = {"width": gaps - 0.2, "align": "edge", "color": FOUND, "zorder": 2}
+        own = {"width": gaps - 0.2, "align": "edge", "color": pic.FOUND, "zorder": 2}
         self.bars_ = ax.bar(self.n_outliers[:-1] + 0.6, drops, **own | style)
         self.limit_line_ = None
         if self.limit is not None:
             self.limit_line_ = ax.axhline(
-                100.0 * self.limit / whole, color=PROVEN, linestyle="--", linewidth=1.2, zorder=3,
-                label="the most a good row brings",
+                100.0 * self.limit / whole, label="the most a good row brings", color=pic.PROVEN,
+                linestyle="--", linewidth=1.2, zorder=3,
             )  # fmt: skip
             ax.legend(frameon=False, fontsize=8)
         ax.set(xlabel="number of outliers removed", ylabel="drop per row (% of the error at 0)")
@@ -353,9 +346,13 @@ class OutlierPathDisplay(Display):
 
 
 def _proofs(path: SelectionPath | OutlierPath) -> tuple[Certificate, list[bool]]:
-    """The first certificate of a path, and which of all are proofs."""
-    certificates = [step.certificate for step in path]
-    return certificates[0], [is_proven(certificate) for certificate in certificates]
+    """The first certificate of a path, and which steps to mark as the best ones.
+
+    A search that was stopped may just have got there; where rounding left something open, none has.
+    """
+    found = [step.certificate for step in path]
+    closed = [c.gap == 0.0 and c.status != "precision_limit" for c in found]
+    return found[0], [c.is_optimal or shut for c, shut in zip(found, closed, strict=True)]
 
 
 class SearchProgressDisplay(Display):
@@ -487,21 +484,21 @@ class SearchProgressDisplay(Display):
         self.ax_.legend(frameon=False)
         return self
 
-    def _picture(self, x: str = "elapsed") -> Picture:
+    def _picture(self, x: str = "elapsed") -> pic.Picture:
         along, label = self._along(x)
         best = np.where(np.isfinite(self.incumbent), self.incumbent, np.nan)
         bound = np.where(np.isfinite(self.bound), self.bound, np.nan)
         gap = f"gap, {100 * self._gap():.3g} % at the end"
         shown = np.unique(np.linspace(0, len(along) - 1, _MOMENTS).round().astype(int))
-        marks: list[Mark] = [
-            Line(along, best, False, True, key="incumbent", label="best found"),
-            Line(along, bound, True, True, key="bound", color="proven", label="proven bound"),
-            Band(along, bound, best, True, key="band", color="open", label=gap),
-            Points(along[-1:], best[-1:], key="end"),
+        marks: list[pic.Mark] = [
+            pic.Line(along, best, False, True, key="incumbent", label="best found"),
+            pic.Line(along, bound, True, True, key="bound", color="proven", label="proven bound"),
+            pic.Band(along, bound, best, True, key="band", color="open", label=gap),
+            pic.Points(along[-1:], best[-1:], key="end"),
         ]
         if self.given is not None:
             words = "selection to certify"
-            marks.append(Rule("y", self.given, key="given", color="ink", label=words))
+            marks.append(pic.Rule("y", self.given, key="given", color="ink", label=words))
 
         def tip(i: int) -> str:
             said = f"after {number(self.elapsed[shown[i]], 3)} s\nbest found "
@@ -509,12 +506,12 @@ class SearchProgressDisplay(Display):
             nodes = "" if self.expanded is None else f"\n{int(self.expanded[shown[i]]):,} nodes"
             return said + nodes
 
-        marks.append(Points(along[shown], best[shown], tip=tip, hidden=True, key="moments"))
+        marks.append(pic.Points(along[shown], best[shown], tip=tip, hidden=True, key="moments"))
         levels = np.concatenate([best, bound, [] if self.given is None else [self.given]])
-        y = Axis.around(levels, unit_of(None, False, self.criterion)[1])
+        y = pic.Axis.around(levels, pic.unit_of(None, False, self.criterion)[1])
         last = f"{number(best[-1], 5)}, the proven bound rises to {number(bound[-1], 5)}"
-        return Picture(
-            Axis.around(along, label, zero=True), y, marks, "Best error found and proven bound",
+        return pic.Picture(
+            pic.Axis.around(along, label, zero=True), y, marks, "Best error found and proven bound",
             f"The error of the best choice falls to {last}.",
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ from columnist.search._words import CRITERIA
 
 __all__ = [
     "COLORS", "FOUND", "OPEN", "PROVEN", "Axis", "Band", "Bars", "Below", "Line", "Mark", "Names",
-    "Picture", "Points", "Rule", "is_proven", "unit_of",
+    "Picture", "Points", "Rule", "unit_of",
 ]  # fmt: skip
 
 # The roles of colours. Most are from Okabe and Ito's palette: told apart under every common colour
@@ -203,15 +203,6 @@ class Bars:
     description: str = ""
     label: str = ""
     labels: tuple[str, ...] = ()
-
-
-def is_proven(certificate) -> bool:
-    """Whether to mark a choice as the best one.
-
-    A search that was stopped may just have got there; where rounding left something open, none has.
-    """
-    closed = certificate.gap == 0.0 and certificate.status != "precision_limit"
-    return certificate.is_optimal or closed
 
 
 def unit_of(

@@ -14,11 +14,10 @@ from columnist.report._blocks import (
     Verdict,
 )  # fmt: skip
 from columnist.report._cleaning import cleaning_report
-from columnist.report._comparison import comparison_report
 from columnist.report._outliers import outlier_report
 from columnist.report._page import asked_section, page, reproduce_section, write_report
-from columnist.report._ranking import ranking_report
 from columnist.report._selection import certificate_report, selection_report
+from columnist.report._selectors import comparison_report, ranking_report
 
 __all__ = [
     "Code", "Facts", "Figure", "KeyFigure", "Legend", "Names", "Note", "Section", "Table", "Text",

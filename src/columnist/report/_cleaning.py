@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -11,10 +11,10 @@ from columnist._text import count, number, percent, rounded_percent
 from columnist.plotting._picture import Bars
 from columnist.privacy import NullSpaceCleaner
 from columnist.privacy._report import PrivacyReport, make_report
+from columnist.report import _page as pages
 from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report._figures import bar_figure
 from columnist.report._measures import column_names
-from columnist.report._page import left_out, report_page, size_of
 
 __all__ = ["cleaning_report"]
 
@@ -23,14 +23,9 @@ _MOST_MEASURED, _MOST_BARS, _MOST_ROWS = 20_000, 30, 3000
 
 
 def cleaning_report(
-    cleaner: NullSpaceCleaner,
-    X,
-    cleaned,
-    *,
-    names: Sequence[str] | None = None,
-    asked: Mapping[str, object] | None = None,
-    title: str | None = None,
-) -> str:
+    cleaner: NullSpaceCleaner, X, cleaned, *, names: Sequence[str] | None = None,
+    asked: pages.Asked = None, title: str | None = None,
+) -> str:  # fmt: skip
     """A page about what cleaning removed from the features.
 
     Parameters
@@ -71,25 +66,30 @@ def cleaning_report(
     variances = _variances_left(before, after)
     secret = "none named" if cleaner.confidential_coef_ is None else "named"
     tolerance = f"{number(cleaner.utility)} (squared norm)"
-    settings = [("Data", size_of(X.shape)), ("Tolerance", tolerance), ("Secret", secret)]
+    settings = [("Data", pages.size_of(X.shape)), ("Tolerance", tolerance), ("Secret", secret)]
     sections = [
         _removed(figures, measured),
         _columns(variances, labels),
         _kept(cleaner, figures),
         Section("What this does not protect", [*map(Text, _limits(figures))]),
     ]
-    return report_page(
-        title or "What cleaning removed",
-        sections,
-        asked=asked,
-        settings=settings,
-        code="from columnist.privacy import NullSpaceCleaner\n\n"
+    removed = figures.n_features - figures.n_numbers_left
+    key_figures = [
+        KeyFigure("Removed", f"{removed:,}", f"of {figures.n_features:,} dimensions"),
+        KeyFigure("Variation left", percent(figures.variance_left), "of all features"),
+        KeyFigure("Outputs moved", number(figures.largest_utility_error), "at most, squared"),
+        KeyFigure("Tolerance", number(figures.utility), "squared"),
+    ]
+    code = (
+        "from columnist.privacy import NullSpaceCleaner\n\n"
         f"cleaner = NullSpaceCleaner(predictor, utility={cleaner.utility!r})\n"
-        "cleaned = cleaner.fit(X, y).transform(X)",
-        kicker="Features without what the predictor does not need",
-        verdict=_verdict(figures),
-        figures=_key_figures(figures),
+        "cleaned = cleaner.fit(X, y).transform(X)"
     )
+    return pages.report(
+        title or "What cleaning removed", asked, settings, sections, code,
+        kicker="Features without what the predictor does not need", verdict=_verdict(figures),
+        figures=key_figures,
+    )  # fmt: skip
 
 
 def _measured(cleaner, X: np.ndarray, cleaned: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
@@ -110,30 +110,19 @@ def _variances_left(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return np.where(varied, now / np.where(varied, was, 1.0), np.nan)
 
 
-def _key_figures(figures: PrivacyReport) -> list[KeyFigure]:
-    removed = figures.n_features - figures.n_numbers_left
-    return [
-        KeyFigure("Removed", f"{removed:,}", f"of {figures.n_features:,} dimensions"),
-        KeyFigure("Variation left", percent(figures.variance_left), "of all features"),
-        KeyFigure("Outputs moved", number(figures.largest_utility_error), "at most, squared"),
-        KeyFigure("Tolerance", number(figures.utility), "squared"),
-    ]
-
-
 def _verdict(figures: PrivacyReport) -> Verdict:
     removed = figures.n_features - figures.n_numbers_left
     if removed == 0 and figures.utility == 0:
         return Verdict("open", "Nothing could be removed: the predictor reads every direction.")
-    slack = figures.utility + 1e-8 * (1.0 + figures.utility)
-    within = figures.largest_utility_error <= slack
-    text = (
+    within = figures.largest_utility_error <= figures.utility + 1e-8 * (1.0 + figures.utility)
+    if not within:
+        text = "Some outputs of the predictor move by more than the tolerance: see below."
+        return Verdict("open", text)
+    return Verdict(
+        "proven",
         f"{removed} of {figures.n_features} dimensions are gone from every row, and no output of "
-        "the predictor moves by more than the tolerance."
+        "the predictor moves by more than the tolerance.",
     )
-    if within:
-        return Verdict("proven", text)
-    text = "Some outputs of the predictor move by more than the tolerance: see below."
-    return Verdict("open", text)
 
 
 def _removed(figures: PrivacyReport, remark: str) -> Section:
@@ -182,7 +171,7 @@ def _columns(shares: np.ndarray, labels: list[str]) -> Section:
             for j in order[:_MOST_ROWS]
         ]
         blocks.append(Table("Variation left in each column", kinds, known))
-    blocks += left_out(len(order), _MOST_ROWS, "{} columns are left out of the table.")
+    blocks += pages.left_out(len(order), _MOST_ROWS, "{} columns are left out of the table.")
     if np.isnan(shares).any():
         blocks.append(Note(f"{count(int(np.isnan(shares).sum()), 'column')} did not vary before."))
     return Section("Column by column", blocks)

@@ -212,15 +212,9 @@ def _root(width: float, height: float, title: str, description: str, **attribute
     return svg
 
 
-def _text(parent, x, y, text: str, cls: str = "tick", **attributes) -> ET.Element:
+def _text(parent, x, y, text: str, cls: str = "tick", **attributes) -> None:
     place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "class": cls}
-    element = ET.SubElement(parent, "text", place | attributes)
-    element.text = text
-    return element
-
-
-def _markup(svg: ET.Element) -> str:
-    return ET.tostring(svg, encoding="unicode")
+    ET.SubElement(parent, "text", place | attributes).text = text
 
 
 def chart(picture: pic.Picture, width: float = 720.0) -> str:
@@ -232,7 +226,7 @@ def chart(picture: pic.Picture, width: float = 720.0) -> str:
                 draw(plot, mark)
     if picture.names is not None:
         plot.write_names(picture.names)
-    return _markup(plot.root)
+    return ET.tostring(plot.root, encoding="unicode")
 
 
 def legend(picture: pic.Picture) -> list[Legend]:
@@ -279,12 +273,12 @@ class _Plot:
             _stroke(frame, x, self.bottom, x, self.bottom + 5, "stub")
             _text(frame, x, self.bottom + 19, self.x.tick_text(value), **{"text-anchor": "middle"})
         _stroke(frame, self.left, self.bottom, self.right, self.bottom, "base")
-        end = {"text-anchor": "end"}
-        _text(frame, self.right, self.height - 6, self._label(self.x), "label", **end)
-        _text(frame, 2, 13, self._label(self.y), "label")
-
-    def _label(self, axis: pic.Axis) -> str:
-        return fitted(axis.label + (", logarithmic" if axis.log else ""), self.width - 20)
+        x_label, y_label = (
+            fitted(axis.label + (", logarithmic" if axis.log else ""), self.width - 20)
+            for axis in (self.x, self.y)
+        )
+        _text(frame, self.right, self.height - 6, x_label, "label", **{"text-anchor": "end"})
+        _text(frame, 2, 13, y_label, "label")
 
     def place_x(self, value: float) -> float:
         """Pixel of a value on the horizontal axis."""
@@ -342,13 +336,10 @@ class _Plot:
 
     def rule(self, mark: pic.Rule) -> None:
         """A straight line across the picture."""
-        cls = f"line thin c-{mark.color}{' dashed' if mark.dashed else ''}"
+        ends = (self.left, self.place_y(mark.value), self.right, self.place_y(mark.value))
         if mark.axis == "x":
-            x = self.place_x(mark.value)
-            _stroke(self.root, x, self.top, x, self.bottom, cls)
-        else:
-            y = self.place_y(mark.value)
-            _stroke(self.root, self.left, y, self.right, y, cls)
+            ends = (self.place_x(mark.value), self.top, self.place_x(mark.value), self.bottom)
+        _stroke(self.root, *ends, f"line thin c-{mark.color}{' dashed' if mark.dashed else ''}")
 
     def below(self, mark: pic.Below) -> None:
         """The area under a value."""
@@ -422,7 +413,7 @@ def bars(picture: pic.Bars, width: float = 720.0) -> str:
         look = {"height": f"{row - 8:g}", "class": f"bar {cls}", "rx": "2", "data-tip": tip}
         ET.SubElement(svg, "rect", place | look)
         _text(svg, start + length + 6, y + 16, text, "tick")
-    return _markup(svg)
+    return ET.tostring(svg, encoding="unicode")
 
 
 def heat_map(
@@ -442,11 +433,9 @@ def heat_map(
         y = top + (i + 0.5) * cell
         _text(svg, left - 8, y + 4, fitted(name, left - 12), **{"text-anchor": "end"})
         for j, value in enumerate(values[i]):
-            spot = (left + j * cell, top + i * cell)
-            _cell(
-                svg, spot, cell, float(value), f"{readable(name, 60)} × {readable(columns[j], 60)}"
-            )
-    return _markup(svg)
+            pair = f"{readable(name, 60)} × {readable(columns[j], 60)}"
+            _cell(svg, (left + j * cell, top + i * cell), cell, float(value), pair)
+    return ET.tostring(svg, encoding="unicode")
 
 
 def _cell(svg, spot: tuple[float, float], size: float, value: float, pair: str) -> None:

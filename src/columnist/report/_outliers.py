@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from columnist._text import count, number, readable, ways
 from columnist.plotting._outliers import OutlierMapDisplay
+from columnist.report import _page as pages
 from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report._figures import figure
 from columnist.report._measures import column_names
-from columnist.report._page import code_of, left_out, proof_sections, report_page, size_of
 from columnist.robust._base import BaseRobustPCA
 from columnist.search._words import Subject, verdict
 
@@ -28,14 +28,9 @@ _MAP = (
 
 
 def outlier_report(
-    estimator: BaseRobustPCA,
-    X,
-    *,
-    names: Sequence[str] | None = None,
-    labels: Sequence[object] | None = None,
-    asked: Mapping[str, object] | None = None,
-    title: str | None = None,
-) -> str:
+    estimator: BaseRobustPCA, X, *, names: Sequence[str] | None = None,
+    labels: Sequence[object] | None = None, asked: pages.Asked = None, title: str | None = None,
+) -> str:  # fmt: skip
     """A page about the rows that a robust PCA removed.
 
     Parameters
@@ -70,7 +65,7 @@ def outlier_report(
     certificate = getattr(estimator, "certificate_", None)
     subject = Subject("row", len(removed), ways(n, len(removed)))
     settings = [
-        ("Data", size_of((n, estimator.n_features_in_))),
+        ("Data", pages.size_of((n, estimator.n_features_in_))),
         ("Method", type(estimator).__name__),
         ("Components", f"{estimator.n_components_}"),
         ("Rows to remove", f"{len(removed):,}"),
@@ -79,24 +74,21 @@ def outlier_report(
     sections = [
         Section("Outlier map", _map_blocks(map_)),
         Section("The rows removed", _removed(map_)),
-        *([] if certificate is None else proof_sections(certificate, subject)),
+        *([] if certificate is None else pages.proof_sections(certificate, subject)),
         Section("The subspace of the other rows", _subspace(estimator, n, columns)),
     ]
-    return report_page(
-        title or f"{count(len(removed), 'row')} removed",
-        sections,
-        asked=asked,
-        settings=settings,
-        code=code_of(estimator, "estimator", "fit(X)", "outliers_"),
-        kicker="Outliers, and a PCA that survives them",
+    figures = [
+        KeyFigure("Removed", f"{len(removed):,}", f"of {count(n, 'row')}"),
+        KeyFigure("Beyond a cut-off", f"{flagged:,}", "rows, removed or not"),
+        KeyFigure("Components", f"{estimator.n_components_}"),
+        KeyFigure("Error", number(float(estimator.error_)), "of the rows that stay"),
+    ]
+    code = pages.code_of(estimator, "estimator", "fit(X)", "outliers_")
+    return pages.report(
+        title or f"{count(len(removed), 'row')} removed", asked, settings, sections, code,
+        kicker="Outliers, and a PCA that survives them", figures=figures,
         verdict=None if certificate is None else Verdict(*verdict(certificate, subject)),
-        figures=[
-            KeyFigure("Removed", f"{len(removed):,}", f"of {count(n, 'row')}"),
-            KeyFigure("Beyond a cut-off", f"{flagged:,}", "rows, removed or not"),
-            KeyFigure("Components", f"{estimator.n_components_}"),
-            KeyFigure("Error", number(float(estimator.error_)), "of the rows that stay"),
-        ],
-    )
+    )  # fmt: skip
 
 
 def _map_blocks(map_: OutlierMapDisplay) -> list[Block]:
@@ -138,7 +130,7 @@ def _removed(map_: OutlierMapDisplay) -> list[Block]:
                 "from the fit, but look like the others."
             )
         )
-    return blocks + left_out(len(removed), _MOST_ROWS, "{} more are left out.")
+    return blocks + pages.left_out(len(removed), _MOST_ROWS, "{} more are left out.")
 
 
 def _farthest(map_: OutlierMapDisplay, rows: np.ndarray) -> np.ndarray:

@@ -26,10 +26,12 @@ from columnist.search._certificate import Certificate
 from columnist.search._words import Subject, details, explained
 
 __all__ = [
-    "asked_section", "code_of", "left_out", "page", "proof_sections", "redundancy_section",
-    "report_page", "reproduce_section", "size_of", "write_report",
+    "Asked", "asked_section", "code_of", "left_out", "page", "proof_sections", "redundancy_section",
+    "report", "reproduce_section", "size_of", "write_report",
 ]  # fmt: skip
 
+# What a user asked for, in the words to be shown.
+Asked = Mapping[str, object] | None
 _TEMPLATES = Path(__file__).with_name("templates")
 _PACKAGES = ("columnist", "numpy", "scipy", "scikit-learn")
 # Parameters that change how a run talks, not what it finds.
@@ -127,9 +129,7 @@ def _environment() -> Any:
     return environment
 
 
-def asked_section(
-    asked: Mapping[str, object] | None, settings: Iterable[tuple[str, str]] = ()
-) -> Section:
+def asked_section(asked: Asked, settings: Iterable[tuple[str, str]] = ()) -> Section:
     """What was asked: the caller's words first, then the settings they do not mention."""
     rows = [(readable(key), readable(value, 1000)) for key, value in (asked or {}).items()]
     said = {key.casefold() for key, _ in rows}
@@ -162,10 +162,7 @@ def write_report(html: str, path: str | PathLike[str]) -> None:
         Path(temporary).write_text(html, encoding="utf-8")
 
 
-def report_page(
-    title: str, sections: Iterable[Section], *, asked: Mapping[str, object] | None,
-    settings: Iterable[tuple[str, str]], code: str, **head: Any,
-) -> str:  # fmt: skip
+def report(title: str, asked: Asked, settings, sections, code: str, **head: Any) -> str:
     """A page that starts with what was asked and ends with the lines that give the answer again."""
     return page(title, [asked_section(asked, settings), *sections, reproduce_section(code)], **head)
 

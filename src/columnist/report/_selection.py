@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 import numpy as np
@@ -14,17 +14,10 @@ from columnist.data._target import as_target
 from columnist.data._validation import resolve_constraints
 from columnist.linalg._passes import columns_of, squared_norms
 from columnist.plotting._bars import RepresentativeDisplay
+from columnist.report import _page as pages
 from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Table, Text, Verdict
 from columnist.report._figures import bar_figure, correlation_figure, path_figure, spectrum_figure
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
-from columnist.report._page import (
-    code_of,
-    left_out,
-    proof_sections,
-    redundancy_section,
-    report_page,
-    size_of,
-)
 from columnist.search._certificate import Certificate
 from columnist.search._words import CRITERIA, Subject, conditions, verdict
 from columnist.selection._certified import ColumnSelector
@@ -42,15 +35,9 @@ _NOT_CENTRED = (
 
 
 def selection_report(
-    selector: ColumnSelector,
-    X,
-    y=None,
-    *,
-    names: Sequence[str] | None = None,
-    path: SelectionPath | None = None,
-    asked: Mapping[str, object] | None = None,
-    title: str | None = None,
-) -> str:
+    selector: ColumnSelector, X, y=None, *, names: Sequence[str] | None = None,
+    path: SelectionPath | None = None, asked: pages.Asked = None, title: str | None = None,
+) -> str:  # fmt: skip
     """A page that tells what a certified selection kept, and defends it.
 
     Parameters
@@ -91,27 +78,21 @@ def selection_report(
     parts = _SelectionPage(selector, X, y, names)
     sections = [
         parts.answer(),
-        *proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
+        *pages.proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
         parts.sizes(path),
         parts.spectrum(),
         *parts.targets(),
         parts.dropped(),
-        redundancy_section(parts.data, selector.selected_),
+        pages.redundancy_section(parts.data, selector.selected_),
     ]
     k, n = len(selector.selected_), parts.n_columns
-    fit = "fit(X)" if parts.on_x else "fit(X, y)"
-    return report_page(
-        title or f"{count(k, 'column')} of {n:,}",
-        sections,
-        asked=asked,
-        settings=parts.settings(),
-        code=code_of(
-            selector, "selector", f"{fit}  # {n:,} columns", "certificate_", home="columnist"
-        ),
-        kicker="Column selection, with a proof",
+    fit = f"{'fit(X)' if parts.on_x else 'fit(X, y)'}  # {n:,} columns"
+    code = pages.code_of(selector, "selector", fit, "certificate_", home="columnist")
+    return pages.report(
+        title or f"{count(k, 'column')} of {n:,}", asked, parts.settings(), sections, code,
+        kicker="Column selection, with a proof", figures=parts.key_figures(),
         verdict=Verdict(*verdict(selector.certificate_, parts.subject)),
-        figures=parts.key_figures(),
-    )
+    )  # fmt: skip
 
 
 class _SelectionPage:
@@ -150,7 +131,7 @@ class _SelectionPage:
         if s.n_features_to_select == "auto":
             keep = f"the fewest columns with a relative error of at most {percent(s.tol)}"
         rows = [
-            ("Data", f"a Gram matrix of {n} columns" if self.gram else size_of((n_rows, n))),
+            ("Data", f"a Gram matrix of {n} columns" if self.gram else pages.size_of((n_rows, n))),
             ("Keep", keep),
             ("To rebuild", "all columns of the data themselves" if self.on_x else "the target y"),
             ("Measure of error", CRITERIA.get(self.criterion.name, self.criterion.name)),
@@ -194,7 +175,7 @@ class _SelectionPage:
         rebuilt = f"{thing} can be rebuilt up to an error of {number(s.error_, 6)}: {left}."
         return Section("The answer", [
             Names("Keep these columns", kept[:_MOST_NAMES]),
-            *left_out(len(kept), _MOST_NAMES, "{} more are in the table below."),
+            *pages.left_out(len(kept), _MOST_NAMES, "{} more are in the table below."),
             Text(f"By linear regression on them{extra}, {rebuilt}"),
             *self._runners_up(),
         ])  # fmt: skip
@@ -300,7 +281,7 @@ class _SelectionPage:
             *self._column_table(order),
             *_cut(len(order), "column"),
             bar_figure(stands._picture(_MOST_BARS), ("Rebuilt (R²)", "percent"), _GROUPS),
-            *left_out(self.n_columns, _MOST_BARS, "{} columns are left out of the picture."),
+            *pages.left_out(self.n_columns, _MOST_BARS, "{} columns are left out of the picture."),
         ]
         if s.centering == "none" and not self.gram and self._off_centre():
             blocks.append(Note(_NOT_CENTRED))
@@ -376,13 +357,9 @@ def _cut(n_rows: int, what: str) -> list[Block]:
 
 
 def certificate_report(
-    certificate: Certificate,
-    X,
-    *,
-    names: Sequence[str] | None = None,
-    asked: Mapping[str, object] | None = None,
+    certificate: Certificate, X, *, names: Sequence[str] | None = None, asked: pages.Asked = None,
     title: str | None = None,
-) -> str:
+) -> str:  # fmt: skip
     """A page about how good a given selection is.
 
     Parameters
@@ -423,32 +400,29 @@ def certificate_report(
     subject = Subject("column", len(given), ways(data.shape[1], len(given)))
     target = "all columns of the data" if certificate.target == "X" else "the target y"
     settings = [
-        ("Data", size_of(data.shape)),
+        ("Data", pages.size_of(data.shape)),
         ("To rebuild", target),
         ("Measure of error", CRITERIA.get(certificate.criterion, certificate.criterion)),
     ]
     sections = [
         _answer(certificate, data.names),
-        *proof_sections(certificate, subject),
+        *pages.proof_sections(certificate, subject),
         *_exchange(certificate, data),
-        redundancy_section(data, given),
+        pages.redundancy_section(data, given),
     ]
-    return report_page(
-        title or f"Is this choice of {count(len(given), 'column')} good?",
-        sections,
-        asked=asked,
-        settings=settings,
-        code=f"from columnist import certify\n\ncertify(X, {given.tolist()!r}, "
-        f"criterion={certificate.criterion!r})",
-        kicker="Certificate of a selection",
+    figures = [
+        KeyFigure("Handed in", f"{len(given):,}", f"of {count(data.shape[1], 'column')}"),
+        KeyFigure("Error", number(certificate.error), certificate.criterion),
+        KeyFigure("Proven gap", percent(certificate.gap), "of the error, at most"),
+        KeyFigure("Time", f"{number(certificate.elapsed, 3)} s", "of search"),
+    ]
+    arguments = f"X, {given.tolist()!r}, criterion={certificate.criterion!r}"
+    return pages.report(
+        title or f"Is this choice of {count(len(given), 'column')} good?", asked, settings,
+        sections, f"from columnist import certify\n\ncertify({arguments})",
+        kicker="Certificate of a selection", figures=figures,
         verdict=Verdict(*verdict(certificate, subject)),
-        figures=[
-            KeyFigure("Handed in", f"{len(given):,}", f"of {count(data.shape[1], 'column')}"),
-            KeyFigure("Error", number(certificate.error), certificate.criterion),
-            KeyFigure("Proven gap", percent(certificate.gap), "of the error, at most"),
-            KeyFigure("Time", f"{number(certificate.elapsed, 3)} s", "of search"),
-        ],
-    )
+    )  # fmt: skip
 
 
 def _answer(certificate: Certificate, labels: list[str]) -> Section:
