@@ -14,8 +14,9 @@ from columnist.plotting import _picture as pic
 __all__ = [
     "SCALE", "Display", "Style", "draw", "draw_bars", "name_rows", "new_axes", "panels_for", "tidy",
 ]  # fmt: skip
-# Options that are passed on to Matplotlib.
+# Options that are passed on to Matplotlib, and those of several marks by their keys.
 Style = Mapping[str, Any] | None
+Styles = Mapping[str, Style]
 # The parameter ``scale`` of an axis.
 SCALE = StrOptions("auto", "linear", "log")
 _MARKERS = {"dot": "o", "square": "s", "triangle": "^", "diamond": "D", "ring": "o"}
@@ -37,7 +38,7 @@ class Display:
     axes_: np.ndarray
     figure_: Any
 
-    def _draw(self, ax, picture: pic.Picture, styles: Mapping[str, Style], **figure):
+    def _draw(self, ax, picture: pic.Picture, styles: Styles, **figure) -> dict[str, Any]:
         """Draw on the axes, or those of a new figure; the artists by the keys of the marks."""
         self._drawn_on(new_axes(**figure) if ax is None else ax)
         return draw(self.ax_, picture, styles)
@@ -70,7 +71,7 @@ def new_axes(**figure_options):
     return plt.subplots(layout="constrained", **figure_options)[1]
 
 
-def draw(ax, picture: pic.Picture, styles: Mapping[str, Style]) -> dict[str, Any]:
+def draw(ax, picture: pic.Picture, styles: Styles) -> dict[str, Any]:
     """Draw a picture; what the axes show already stays in view.
 
     ``styles`` has options of artists, by the keys of their marks, and so has the result the

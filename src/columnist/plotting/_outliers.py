@@ -255,7 +255,9 @@ class OutlierMapDisplay(Display):
         return Names(x[named], y[named], names, around=(x[others], y[others]), must_fit=True)
 
 
-def _along(distances: np.ndarray, shown, cutoff: float, scale: str, label: str):
+def _along(
+    distances: np.ndarray, shown: np.ndarray, cutoff: float, scale: str, label: str
+) -> tuple[np.ndarray, Axis]:
     """Where distances are drawn, and the axis of those shown: logarithmic where rows are very far.
 
     A logarithmic axis ends at small distances.
@@ -374,9 +376,8 @@ class ScreeDisplay(Display):
         Integer(1).check("n_axes", n_axes)
         SCALE.check("scale", scale)
         panels = panels_for(axes, 2, ncols=2, figsize=(8.4, 3.8))
-        styles: dict[str, Style] = {"components": _DOTTED}
         pictures = zip(panels, self._pictures(n_axes, scale), strict=True)
-        left, right = (draw(ax, picture, styles) for ax, picture in pictures)
+        left, right = (draw(ax, picture, {"components": _DOTTED}) for ax, picture in pictures)
         self.all_line_, self.kept_line_ = left["all"], left["kept"]
         self.all_share_, self.kept_share_ = right["all"], right["kept"]
         self.component_lines_ = [d["components"] for d in (left, right) if "components" in d]

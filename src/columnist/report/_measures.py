@@ -71,7 +71,9 @@ def column_names(names: Sequence[str] | None, fitted: Any, n_columns: int) -> li
     return [readable(name) for name in names]
 
 
-def read_data(X, names: Sequence[str] | None = None, fitted: Any = None, *, gram=False) -> Data:
+def read_data(
+    X, names: Sequence[str] | None = None, fitted: Any = None, *, gram: bool = False
+) -> Data:
     """Check the data of a report, and that they are those of a fit."""
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], input_name="X")
     n_columns = getattr(fitted, "n_features_in_", X.shape[1])

@@ -162,7 +162,10 @@ def write_report(html: str, path: str | PathLike[str]) -> None:
         Path(temporary).write_text(html, encoding="utf-8")
 
 
-def report(title: str, asked: Asked, settings, sections, code: str, **head: Any) -> str:
+def report(
+    title: str, asked: Asked, settings: Iterable[tuple[str, str]], sections: Iterable[Section],
+    code: str, **head: Any,
+) -> str:  # fmt: skip
     """A page that starts with what was asked and ends with the lines that give the answer again."""
     return page(title, [asked_section(asked, settings), *sections, reproduce_section(code)], **head)
 
