@@ -318,9 +318,8 @@ class OutlierPathDisplay(Display):
         self.suggested_lines_ = []
         if self.suggested is not None:
             style = {"color": "0.2", "linestyle": ":", "linewidth": 1.3, "zorder": 2.5}
-            lines = [ax.axvline(self.suggested, **style) for ax in (upper, lower)]
-            lines[0].set_label(f"suggested: {self.suggested} outliers")
-            self.suggested_lines_ = lines
+            self.suggested_lines_ = [ax.axvline(self.suggested, **style) for ax in (upper, lower)]
+            self.suggested_lines_[0].set_label(f"suggested: {self.suggested} outliers")
         upper.legend(frameon=False, fontsize=8)
         return self._drawn_on(upper, lower)
 
@@ -524,6 +523,4 @@ class SearchProgressDisplay(Display):
 
     def _gap(self) -> float:
         incumbent, bound = self.incumbent[-1], self.bound[-1]
-        if incumbent == bound or incumbent == 0.0:
-            return 0.0
-        return (incumbent - bound) / incumbent
+        return 0.0 if incumbent in (bound, 0.0) else (incumbent - bound) / incumbent

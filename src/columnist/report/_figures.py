@@ -344,9 +344,8 @@ class _Plot:
     def below(self, mark: pic.Below) -> None:
         """The area under a value."""
         y = self.place_y(mark.value)
-        area = {"x": f"{self.left:.1f}", "y": f"{y:.1f}", "class": "band c-open"}
-        size = {"width": f"{self.right - self.left:.1f}", "height": f"{self.bottom - y:.1f}"}
-        ET.SubElement(self.root, "rect", area | size)
+        size = (f"{self.right - self.left:.1f}", f"{self.bottom - y:.1f}")
+        _rect(self.root, self.left, y, *size, "band c-open")
 
     def write_names(self, names: pic.Names) -> None:
         """Names beside points, where they cover nothing; others are left out."""
@@ -376,6 +375,11 @@ _DRAW: dict[type[pic.Mark], Any] = {
 def _stroke(parent, x1, y1, x2, y2, cls: str) -> None:
     ends = zip(("x1", "y1", "x2", "y2"), (x1, y1, x2, y2), strict=True)
     ET.SubElement(parent, "line", {k: f"{v:.1f}" for k, v in ends} | {"class": cls})
+
+
+def _rect(parent, x, y, width: str, height: str, cls: str, **attributes) -> None:
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "width": width, "height": height, "class": cls}
+    ET.SubElement(parent, "rect", place | attributes)
 
 
 def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
@@ -408,10 +412,8 @@ def bars(picture: pic.Bars, width: float = 720.0) -> str:
         y, length = 4 + i * row, abs(value) / unit * scale
         start = zero - (length if value < 0 else 0.0)
         _text(svg, room + 4, y + 16, fitted(name, room), f"name {cls}", **{"text-anchor": "end"})
-        place = {"x": f"{start:.1f}", "y": f"{y + 4:.1f}", "width": f"{max(length, 1.0):.1f}"}
-        tip = f"{readable(name)}: {text}"
-        look = {"height": f"{row - 8:g}", "class": f"bar {cls}", "rx": "2", "data-tip": tip}
-        ET.SubElement(svg, "rect", place | look)
+        size, tip = (f"{max(length, 1.0):.1f}", f"{row - 8:g}"), f"{readable(name)}: {text}"
+        _rect(svg, start, y + 4, *size, f"bar {cls}", **{"rx": "2", "data-tip": tip})
         _text(svg, start + length + 6, y + 16, text, "tick")
     return ET.tostring(svg, encoding="unicode")
 
@@ -442,12 +444,9 @@ def _cell(svg, spot: tuple[float, float], size: float, value: float, pair: str) 
     known = math.isfinite(value)
     step = round(5 * min(max(value, -1.0), 1.0)) if known else 0
     said = number(round(value, 3)) if known else "not defined"
-    look = {
-        "x": f"{spot[0] + 0.5:.1f}", "y": f"{spot[1] + 0.5:.1f}", "width": f"{size - 1:g}",
-        "height": f"{size - 1:g}", "class": f"cell h{step + 5}" if known else "cell empty",
-        "data-tip": f"{pair}: {said}",
-    }  # fmt: skip
-    ET.SubElement(svg, "rect", look)
+    cls, side = f"cell h{step + 5}" if known else "cell empty", f"{size - 1:g}"
+    tip = {"data-tip": f"{pair}: {said}"}
+    _rect(svg, spot[0] + 0.5, spot[1] + 0.5, side, side, cls, **tip)
     if size > 20 and known:
         text = f"{abs(value):.2f}".removeprefix("0")
         text = f"−{text}" if value < 0 and text != ".00" else text

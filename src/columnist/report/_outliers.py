@@ -124,12 +124,8 @@ def _removed(map_: OutlierMapDisplay) -> list[Block]:
     blocks: list[Block] = [_rows_table(map_, caption, removed, _MOST_ROWS)]
     regular = int((map_._places()[removed] == 0).sum())
     if regular:
-        blocks.append(
-            Note(
-                f"{count(regular, 'row')} of these lie within both cut-offs: they were excluded "
-                "from the fit, but look like the others."
-            )
-        )
+        why = "they were excluded from the fit, but look like the others."
+        blocks.append(Note(f"{count(regular, 'row')} of these lie within both cut-offs: {why}"))
     return blocks + pages.left_out(len(removed), _MOST_ROWS, "{} more are left out.")
 
 
