@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.plotting._picture import Axis, Band, Bars, Below, Line, Names, Picture, Points, Rule
-from columnist.report._charts import _Plot, bars, chart, fitted, heat_map, legend, text_width
+from columnist.report._figures import _Plot, bars, chart, fitted, heat_map, legend, text_width
 from tests.report.pages import HOSTILE
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)

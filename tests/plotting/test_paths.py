@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from columnist.plotting._outlier_path import OutlierPathDisplay
+from columnist.plotting._paths import OutlierPathDisplay
 from columnist.robust._path import OutlierPath, outlier_path
 from tests.robust.samples import contaminated
 
