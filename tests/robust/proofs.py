@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from columnist.robust._ascent import Team
 from columnist.robust._block_proof import BlockProof
 from columnist.robust._concentrate import concentrated_rows
-from columnist.robust._few import AllSets
 from columnist.robust._row_data import RowData
-from columnist.robust._solve import Question, _FirstChoice, _RowsInMemory
-from columnist.robust._team import Team
+from columnist.robust._solve import AllSets, Question, _FirstChoice, _RowsInMemory
 from columnist.search._options import SearchOptions
 from columnist.search._run import Run
 

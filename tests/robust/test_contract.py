@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust._concentrate import trimmed_error
 from columnist.robust._contract import contract
-from tests.oracles.outliers import best_rows
+from tests.oracles.outliers import best_rows, trimmed_error
 
 
 def tail(Y, top):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.robust._concentrate import concentrate
+from columnist.robust._concentrate import concentrated_rows
 from columnist.robust._contract import contract
 from columnist.robust._deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
 
@@ -16,7 +16,7 @@ def tail(M, top):
 def problem():
     """Rows contracted at an incumbent; two of them are not free."""
     X = np.random.default_rng(0).standard_normal((30, 4)) * [4.0, 2.0, 1.0, 1.0]
-    kept = concentrate(X, 1, 4, centred=True, rng=np.random.default_rng(0))[1]
+    kept = concentrated_rows(X, 1, 4, centred=True, rng=np.random.default_rng(0))
     free = np.ones(30, dtype=bool)
     free[[3, 8]] = False
     contraction = contract(X, kept, np.ones(30, dtype=bool), 1, True)
@@ -59,7 +59,7 @@ def test_a_row_far_within_needs_little():
     # Alone in its direction, a long row has high leverage; a short one is never in doubt.
     X = np.random.default_rng(1).standard_normal((40, 3)) * [3.0, 1.0, 1.0]
     X[0], X[1] = [30.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-    kept = concentrate(X, 1, 3, centred=False, rng=np.random.default_rng(0))[1]
+    kept = concentrated_rows(X, 1, 3, centred=False, rng=np.random.default_rng(0))
     assert kept[0] and kept[1]
     contraction = contract(X, kept, np.ones(40, dtype=bool), 1, False)
     needed = needs(contraction, kept, np.ones(40, dtype=bool))

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.robust import _row_data as row_data
-from columnist.robust._concentrate import Trimming, trimmed_error
+from columnist.robust._concentrate import Trimming
 from columnist.robust._row_data import KeptRows, RowData, given_mean, worth_passes
 from columnist.robust._subspace import fit_subspace, subspace_of_moments
 from tests.data.test_blocks import Slices
 from tests.oracles.cutoffs import classical_cutoffs, cross_fitted_cutoffs
+from tests.oracles.outliers import trimmed_error
 
 cuts = st.lists(st.integers(0, 50), max_size=4)
 

@@ -13,8 +13,6 @@ pair is kept only if T_1 + T_2 + O_12 stays below the incumbent.
 
 A block holds R_b, its multiplier plus its rows outside a reference set; that the R_b sum to the
 scatter of all such rows is checked, and what is missing is charged to the bound.
-
-No input validation.
 """
 
 from __future__ import annotations
@@ -39,32 +37,15 @@ _PAIRS = 16_384
 
 @dataclass
 class Block:
-    """Some rows and the sets of them that may be removed.
+    """Some rows and the sets of them that may be removed."""
 
-    Attributes
-    ----------
-    rows : ndarray of int32
-        Rows on which the listed sets differ.
-    members : ndarray of bool, shape (sets, rows)
-        The listed sets, ascending by ``sizes``.
-    sizes : ndarray of int
-        Rows each set removes, those in ``removed`` included.
-    bounds : ndarray
-        Lower bounds on the tail sum of each set.
-    matrix : ndarray of shape (d, d)
-        R_b.
-    reference : ndarray of bool
-        The reference set among ``rows``.
-    removed : ndarray of int
-        Rows that every listed set removes.
-    """
-
-    rows: np.ndarray
-    members: np.ndarray
-    sizes: np.ndarray
-    bounds: np.ndarray
-    matrix: np.ndarray
-    reference: np.ndarray
+    rows: np.ndarray  # int32, on which the listed sets differ
+    members: np.ndarray  # bool (sets, rows), the listed sets, ascending by ``sizes``
+    sizes: np.ndarray  # rows each set removes, those in ``removed`` included
+    bounds: np.ndarray  # lower bounds on the tail sum of each set
+    matrix: np.ndarray  # R_b
+    reference: np.ndarray  # bool, the reference set among ``rows``
+    # Rows that every listed set removes.
     removed: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     def __len__(self) -> int:
@@ -116,25 +97,10 @@ def every_set(rows: np.ndarray, reference: np.ndarray, matrix: np.ndarray, large
 
 
 class Blocks:
-    """All blocks of one problem.
+    """All blocks of one problem: contracted rows, of which k are to be removed.
 
-    Parameters
-    ----------
-    data : ndarray of shape (n, d)
-        Contracted rows.
-    top : int
-        Eigenvalues left out of tail sums.
-    k : int
-        Rows to remove from the blocks in all.
-    kept : ndarray of bool
-        Rows outside the reference set: those whose scatter the R_b sum to.
-    blocks : list of Block
-        The blocks.
-
-    Attributes
-    ----------
-    evaluations : int
-        Tail sums computed.
+    ``top`` eigenvalues are left out of tail sums; the R_b sum to the scatter of the ``kept`` rows,
+    a mask of those outside the reference set.
     """
 
     def __init__(self, data: np.ndarray, top: int, k: int, kept: np.ndarray, blocks: list[Block]):

@@ -20,8 +20,6 @@ The map is rounded, but how far is known: computed rows differ from exact ones b
 ``drift`` in the Frobenius norm, which moves the root of any error by as much, and
 |V|^2 <= ``stretch``. Rows far beyond all kept ones are scaled down by c_i, or their rounding
 would swamp the rest.
-
-No input validation.
 """
 
 from __future__ import annotations
@@ -50,31 +48,15 @@ _LONGEST = 2.0**8
 
 @dataclass(frozen=True)
 class Contraction:
-    """Contracted rows and what their tail sums say of errors.
+    """Contracted rows and what their tail sums say of errors."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n, d)
-        The contracted data.
-    top : int
-        Eigenvalues left out of their tail sums.
-    squares : ndarray of shape (n,)
-        Squared distances from the incumbent's subspace.
-    price : float
-        Where they separate kept from removed rows.
-    drift, stretch : float
-        Bounds on the rounding of the rows and on the squared norm of the map.
-    lost : float
-        Share of the incumbent's error in directions that are left out.
-    """
-
-    rows: np.ndarray
-    top: int
-    squares: np.ndarray
-    price: float
-    drift: float
-    stretch: float
-    lost: float = 0.0
+    rows: np.ndarray  # (n, d), the contracted data
+    top: int  # eigenvalues left out of their tail sums
+    squares: np.ndarray  # (n,), squared distances from the incumbent's subspace
+    price: float  # where these separate kept from removed rows
+    drift: float  # bound on the rounding of the rows
+    stretch: float  # bound on the squared norm of the map
+    lost: float = 0.0  # share of the incumbent's error in directions that are left out
 
     def proves(self, tail: float) -> float:
         """Error that no set can stay below if no tail sum is below ``tail``."""
@@ -97,30 +79,11 @@ def contract(
     fixed: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> Contraction:
-    """Contract the data at an incumbent.
+    """Contract the data at an incumbent, whose error must not be zero.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows.
-    kept : ndarray of bool
-        Rows of the incumbent. Their error must not be zero.
-    active : ndarray of bool
-        Rows that may be kept at all; the others become zero.
-    n_components : int
-        Dimension of the subspace.
-    centred : bool
-        Whether errors are about the mean of the kept rows, or the origin.
-    loss : float, default=0.0
-        Share of the incumbent's error that may be given up for fewer directions.
-    fixed : ndarray of bool, optional
-        Rows that stand for many others: their distances set no price.
-    weights : ndarray of shape (n,), optional
-        What rows are multiplied by: see :func:`columnist.robust._subspace.about_mean`.
-
-    Returns
-    -------
-    Contraction
+    It keeps the rows ``kept``; rows that are not ``active`` cannot be kept and become zero (masks).
+    A share ``loss`` of its error may be given up for fewer directions. Rows that are ``fixed``
+    stand for many others: their distances set no price.
     """
     r = n_components
     mass = np.count_nonzero(kept) if weights is None else float(np.sum(weights[kept] ** 2))

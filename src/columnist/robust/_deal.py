@@ -10,8 +10,6 @@ price and for rows of high leverage.
 The shares sum to one, and a block needs the largest need among its rows. So rows of similar
 need share a block, every block gets a share in proportion to its need, and the sum of these
 tells how far from tight the bound begins.
-
-No input validation.
 """
 
 from __future__ import annotations
@@ -39,17 +37,9 @@ _PAIRED = 8
 
 @dataclass(frozen=True)
 class Needs:
-    """What the free rows of a problem need.
+    """The free rows of a problem, and what they need."""
 
-    Attributes
-    ----------
-    rows : ndarray of int
-        The free rows, the neediest first.
-    values : ndarray
-        Their needs.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # the neediest first
     values: np.ndarray
 
     def total(self, size: int) -> float:
@@ -85,21 +75,7 @@ def needs(
     free: np.ndarray,
     expired: Callable[[], bool] = lambda: False,
 ) -> Needs:
-    """The needs of the free rows at an incumbent.
-
-    Parameters
-    ----------
-    contraction : Contraction
-        The data contracted at the incumbent.
-    kept, free : ndarray of bool
-        Rows of the incumbent; rows that may change places.
-    expired : callable, optional
-        Whether to stop; needs are then coarser.
-
-    Returns
-    -------
-    Needs
-    """
+    """The needs of the free rows at an incumbent, coarser if time is up; both masks."""
     Y, top = contraction.rows, contraction.top
     scatter = Y[kept].T @ Y[kept]
     whole = float(np.linalg.eigvalsh(scatter)[: max(len(scatter) - top, 0)].sum())
@@ -121,25 +97,7 @@ def needs(
 
 
 def deal(contraction: Contraction, kept: np.ndarray, k: int, needed: Needs, size: int) -> Blocks:
-    """Blocks of ``size`` rows of similar need, each with its share of the scatter.
-
-    Parameters
-    ----------
-    contraction : Contraction
-        The data contracted at the incumbent.
-    kept : ndarray of bool
-        Rows of the incumbent.
-    k : int
-        Rows to remove among the free ones.
-    needed : Needs
-        The free rows.
-    size : int
-        Rows per block.
-
-    Returns
-    -------
-    Blocks
-    """
+    """Blocks of ``size`` rows of similar need, each with its share of the scatter; k rows go."""
     Y = contraction.rows
     scatter = Y[kept].T @ Y[kept]
     shares = needed.values[::size] / needed.total(size)

@@ -184,26 +184,11 @@ class Parts:
 
 
 def pursue_outliers(X: np.ndarray, alpha: float, *, tol: float, max_iter: int) -> Parts:
-    r"""Minimise :math:`\|L\|_* + \alpha\|C\|_{2,1}` over L + C = X. No input validation.
+    r"""Minimise :math:`\|L\|_* + \alpha\|C\|_{2,1}` over L + C = X, up to a relative gap ``tol``.
 
     Alternating directions on the augmented Lagrangian. A multiplier Y with singular values
     at most 1 and rows no longer than alpha proves the lower bound :math:`\langle X, Y \rangle`;
     any Y is scaled to be one. L + C = X holds for (X - C, C), whose objective is the upper one.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Data.
-    alpha : float
-        Price of a row.
-    tol : float
-        Relative gap at which to stop.
-    max_iter : int
-        Iterations at most.
-
-    Returns
-    -------
-    Parts
     """
     n, p = X.shape
     if p > n:  # both norms ignore a rotation of the columns

@@ -11,9 +11,7 @@ Removing one more row x of m changes the scatter by a rank-one term, also when i
 
 Rows that are neither removed nor candidates stay; no removal lowers the eigenvalues of their
 own scatter. Since f vanishes once r + k reaches the number of features, this search is for few
-rows in many dimensions, and for criteria that :mod:`columnist.robust._prove` does not serve.
-
-No input validation.
+rows in many dimensions, and for criteria that :mod:`columnist.robust._block_proof` does not serve.
 """
 
 from __future__ import annotations
@@ -38,20 +36,10 @@ _MOST_WORK = 2e9
 
 
 class Scatter(Moment):
-    """Scatter of the rows that are left.
+    """Scatter of the rows that are left, about their mean or the origin.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        All rows.
-    removed : ndarray of bool
-        Rows removed so far.
-    candidates : ndarray of int
-        Rows that may be removed next.
-    centred : bool
-        Whether the scatter is about the mean of the rows, or the origin.
-    off : float, default=0.0
-        What the rows are off by, in the Frobenius norm.
+    ``removed`` is a mask, ``candidates`` are the rows that may be removed next; ``off`` is what the
+    rows are off by, in the Frobenius norm.
     """
 
     def __init__(
@@ -111,24 +99,8 @@ class Scatter(Moment):
 class RemovedRows(Downdates):
     """The problem: choose the rows to remove.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows, safe to square.
-    n_components, n_removed : int
-        Dimension of the subspace; rows to remove.
-    criterion : Criterion
-        Error of the rows that are left, without their leading ``n_components`` singular values.
-    centred : bool
-        Whether the subspace passes through the mean of the rows that are left, or the origin.
-    scale : float, default=1.0
-        Factor of the singular values.
-    rng : numpy.random.Generator, optional
-        For the starts of the first choice.
-    start : sequence of int, optional
-        A set, of any size, near a good one.
-    errors : RowErrors, optional
-        Errors of sets, of these rows unless given.
+    The error is that of the rows that are left, about their mean (``centred``) or the origin,
+    without their leading singular values. ``start`` is a set, of any size, near a good one.
     """
 
     def __init__(
