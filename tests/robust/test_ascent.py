@@ -11,8 +11,7 @@ from columnist.robust import _ascent as team_module
 from columnist.robust._ascent import Ascent, Team, refresh
 from columnist.robust._blocks import Blocks, every_set
 from columnist.robust._concentrate import concentrated_rows
-from columnist.robust._contract import contract
-from columnist.robust._deal import deal, needs
+from columnist.robust._deal import contract, deal, needs
 from tests.robust.samples import contaminated
 
 

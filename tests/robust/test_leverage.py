@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.robust import _leverage as module
-from columnist.robust._leverage import LeverageOutliers, Leverages
+from columnist.robust._leverage import LeverageOutliers, leverages
 from columnist.robust._row_data import RowData
 from tests.data.test_blocks import Slices
 from tests.strategies import matrices
@@ -49,7 +51,8 @@ def test_number_of_vectors():
 def test_leverages():
     X = np.random.default_rng(5).standard_normal((40, 4)) * [5.0, 3.0, 1.0, 1.0]
     U, sigma, axes = np.linalg.svd(X - 1.0, full_matrices=False)
-    found = np.concatenate(Slices(X, [7]).collect(Leverages(np.ones(4), axes[:2].T / sigma[:2])))
+    visit = partial(leverages, np.ones(4), axes[:2].T / sigma[:2])
+    found = np.concatenate(Slices(X, [7]).collect(visit))
     np.testing.assert_allclose(found, np.sum(U[:, :2] ** 2, axis=1), rtol=1e-10)
 
 

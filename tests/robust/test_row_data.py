@@ -34,7 +34,7 @@ def many(X, edges=()):
 def test_concentration_ends_as_in_memory(edges, seed, centering):
     X = data(seed)
     rows = many(X, edges)
-    mean = given_mean(rows, centering)
+    mean = given_mean(centering, rows.moments.mean)
     found = rows.descend([subspace_of_moments(rows.moments, 2, mean)], 4, mean)
     Z = X if mean is None else X - mean
     trimming = Trimming(Z, 2, 4, mean is None)

@@ -178,7 +178,7 @@ class Choices:
 def test_choices_among_undecided_rows_have_their_errors_and_the_best_is_found(seed, centering, r):
     X = data(seed)
     rows = many(X)
-    mean = given_mean(rows, centering)
+    mean = given_mean(centering, rows.moments.mean)
     kept = rows.without(np.array([0, 1, 2, 3]), r, mean)
     free = np.zeros(30, dtype=bool)
     free[[1, 2, 3, 10, 11, 12, 13]] = True

@@ -192,7 +192,7 @@ def test_intervals_of_passes_hold_the_error(centering):
         size = 10.0 ** (seed % 9)
         X = towering(seed, size, n=60, along_a_column=seed % 2 == 0) + 10.0 ** (seed % 5)
         data = RowData(Slices(X, [20, 45]), movable=centering != "none")
-        errors = PassErrors(data, 1, given_mean(data, centering))
+        errors = PassErrors(data, 1, given_mean(centering, data.moments.mean))
         kept = np.ones(60, dtype=bool)
         kept[[0, 1, 2]] = False
         found, error = errors.evaluate(kept), exact_error(X, [0, 1, 2], 1, centering)

@@ -25,11 +25,11 @@ from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks, open_blocks
 from columnist.data._parameters import Integer, ParameterChecks, StrOptions
 from columnist.data._validation import open_data, read_data
-from columnist.linalg._reduce import power_of_two
+from columnist.linalg._reduce import can_be_squared, power_of_two
 from columnist.linalg._rounding import EPS
 from columnist.linalg._threads import single_threaded_blas
 from columnist.robust._cutoffs import Cutoffs
-from columnist.robust._row_data import Measured, RowData, worth_passes
+from columnist.robust._row_data import Measured, RowData, given_mean, worth_passes
 from columnist.robust._subspace import Subspace, fit_subspace
 
 __all__ = [
@@ -43,8 +43,6 @@ __all__ = [
     "resolve_outliers",
 ]
 
-# Entries within this and its inverse need no scaling.
-_SAFE = 1e70
 # Operations below which more than one BLAS thread only costs.
 _SMALL = 1e8
 
@@ -64,10 +62,7 @@ class BaseRobustPCA(
     BaseEstimator,
     ABC,
 ):
-    """PCA of the rows that are left when outliers are removed.
-
-    A subclass has a parameter ``cutoff`` ("cross-fitted" or "classical") and defines
-    :meth:`_find_rows`.
+    """PCA of the rows left when outliers are removed: a subclass defines :meth:`_find_rows`.
 
     A row is an inlier if its score distance (within the subspace, in standard deviations) and
     its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
@@ -130,6 +125,11 @@ class BaseRobustPCA(
     @abstractmethod
     def _find_rows(self, data: RowData) -> Found:
         """Rows to remove and the subspace of the others."""
+
+    def _sizes(self, n: int, p: int, *, least: int = 1) -> tuple[int, int]:
+        """Rows to remove and dimension of the subspace of n rows of p features, checked."""
+        k = resolve_outliers(self.n_outliers, n)
+        return k, resolve_components(self.n_components, n - k, p, least=least)
 
     def _store(self, data: RowData, found: Found) -> None:
         subspace = found.subspace
@@ -308,12 +308,6 @@ class WholeRowsPCA(BaseRobustPCA):
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         """Rows to remove and the subspace of the others; entries of X are safe to square."""
 
-    def _given_mean(self, X: np.ndarray) -> np.ndarray | None:
-        """What components are about; None for the mean of the kept rows."""
-        if self.centering == "optimal":
-            return None
-        return X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
-
 
 class CenteredPCA(WholeRowsPCA):
     """A robust PCA whose method does not centre by itself.
@@ -330,15 +324,15 @@ class CenteredPCA(WholeRowsPCA):
 
     def _refit(self, X: np.ndarray, outliers: np.ndarray, n_components: int) -> Subspace:
         """PCA of the rows left."""
-        return fit_subspace(np.delete(X, outliers, axis=0), n_components, self._given_mean(X))
+        mean = given_mean(self.centering, X.mean(axis=0))
+        return fit_subspace(np.delete(X, outliers, axis=0), n_components, mean)
 
 
 class RowRemovalPCA(CenteredPCA):
     """Remove the rows that :meth:`_outlyingness` rates highest, fit a subspace to the rest."""
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
-        k = resolve_outliers(self.n_outliers, len(X))
-        r = resolve_components(self.n_components, len(X) - k, X.shape[1])
+        k, r = self._sizes(*X.shape)
         self.outlyingness_ = self._outlyingness(self._centered(X), r, k)
         outliers = most_outlying(self.outlyingness_, k)
         return outliers, self._refit(X, outliers, r)
@@ -346,9 +340,6 @@ class RowRemovalPCA(CenteredPCA):
     @abstractmethod
     def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
         """How outlying every row of the centred data is: the largest are removed."""
-
-
-# -- what a fit says of rows --------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -392,9 +383,6 @@ def points(mean: np.ndarray, components: np.ndarray, coordinates: np.ndarray) ->
     return coordinates @ components + mean
 
 
-# -- parameters -------------------------------------------------------------------
-
-
 def most_outlying(outlyingness: np.ndarray, n_outliers: int) -> np.ndarray:
     """Rows with the largest values, ascending; of equals the earlier."""
     return np.sort(np.argsort(-outlyingness, kind="stable")[:n_outliers])
@@ -435,4 +423,4 @@ def _safe_unit(largest: float, size: int) -> float:
         raise ValueError(
             f"X has entries of about {scale:.0e}, too large to be squared: divide it by that."
         )
-    return 1.0 if 1.0 / _SAFE < scale < _SAFE else scale
+    return 1.0 if can_be_squared(scale) else scale

@@ -5,11 +5,11 @@ and prove it. The problem is split into nodes: some rows must stay, some must go
 free. The node with the lowest bound is worked on first; so the bound over all of them is valid, and
 as good as it can be, at any moment. A node is worked on in stages.
 
-1. Contract the data at the node's own incumbent (:mod:`columnist.robust._contract`).
-2. Deal the free rows into blocks that list all their subsets (:mod:`columnist.robust._deal`).
-3. Raise the bound by multipliers (:mod:`columnist.robust._ascent`) and drop for good the subsets
+1. Contract the data at the node's own incumbent, and deal the free rows into blocks that list all
+   their subsets (:mod:`columnist.robust._deal`).
+2. Raise the bound by multipliers (:mod:`columnist.robust._ascent`) and drop for good the subsets
    that cannot be part of a better solution (:mod:`columnist.robust._blocks`).
-4. When that slows down, merge blocks and go on at 3, until so few choices are left that each is
+3. When that slows down, merge blocks and go on at 2, until so few choices are left that each is
    evaluated. Neighbours come first, all of them, where blocks began as halves; then pairs with
    short lists.
 
@@ -34,9 +34,17 @@ import numpy as np
 from columnist.robust._ascent import Ascent, Team, refresh
 from columnist.robust._blocks import MATRICES
 from columnist.robust._concentrate import Trimming
-from columnist.robust._contract import Contraction, contract
-from columnist.robust._deal import Needs, block_size, deal, evaluation_seconds, first_size, needs
-from columnist.robust._errors import Interval, RowErrors, WeightedErrors
+from columnist.robust._deal import (
+    Contraction,
+    Needs,
+    block_size,
+    contract,
+    deal,
+    evaluation_seconds,
+    first_size,
+    needs,
+)
+from columnist.robust._errors import Interval, RowErrors, WeightedErrors, all_but
 from columnist.search._run import PrecisionError, Run, Strategy
 
 __all__ = ["BlockProof", "Incumbent", "Node"]
@@ -101,13 +109,6 @@ class BlockProof(Strategy):
 
     def finished(self) -> bool:
         return not self.nodes
-
-    def decided(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows that every better set, if there is one, keeps, and those that it removes."""
-        if not self.nodes:
-            return self.best.kept, ~self.best.kept
-        kept, removed = np.all([node.decided() for node in self.nodes], axis=0)
-        return kept, removed
 
     def _advance(self, run: Run) -> None:
         """One stage of the node with the lowest bound."""
@@ -189,9 +190,14 @@ class Incumbent:
 
     def offer_removed(self, removed: np.ndarray) -> None:
         """Take a set, given by the rows it removes, if it is better."""
-        kept = np.ones(len(self.X), dtype=bool)
-        kept[removed] = False
-        self.offer(kept)
+        self.offer(all_but(len(self.X), removed))
+
+    def trimming(self, must_keep: np.ndarray, must_remove: np.ndarray | None = None) -> Trimming:
+        """Concentration steps with some rows in their places."""
+        return Trimming(
+            self.X, self.n_components, self.n_removed, self.centred,
+            must_keep, must_remove, self.weights,
+        )  # fmt: skip
 
 
 class Node:
@@ -335,10 +341,7 @@ class Node:
     def _own_incumbent(self) -> np.ndarray:
         """A good set of this node: concentration from the incumbent and from all rows."""
         best = self.best
-        trimming = Trimming(
-            best.X, best.n_components, best.n_removed, best.centred,
-            self.must_keep, self.must_remove, best.weights,
-        )  # fmt: skip
+        trimming = best.trimming(self.must_keep, self.must_remove)
         starts = best.kept, ~self.must_remove
         found = min(map(trimming.descend, starts), key=lambda pair: pair[0])
         return trimming.exchanged(*found, best.expired)[1]
@@ -408,12 +411,7 @@ class Node:
         """The rows the programme removes may be a better set, or lead to one."""
         kept = ~self.must_remove
         kept[self.blocks.removed_rows(picks)] = False
-        best = self.best
-        trimming = Trimming(
-            best.X, best.n_components, best.n_removed, best.centred,
-            must_keep=best.fixed, weights=best.weights,
-        )  # fmt: skip
-        best.offer(trimming.descend(kept)[1])
+        self.best.offer(self.best.trimming(self.best.fixed).descend(kept)[1])
 
     # -- splitting ------------------------------------------------------------------
 

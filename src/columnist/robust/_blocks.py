@@ -225,10 +225,7 @@ class Blocks:
         self.blocks = merged + [block for b, block in enumerate(self.blocks) if b not in used]
 
     def pair(
-        self,
-        target: float,
-        expired: Callable[[], bool] = lambda: False,
-        max_memory: float = np.inf,
+        self, target: float, expired: Callable[[], bool] = lambda: False, max_memory: float = np.inf
     ) -> None:
         """Merge every block with the next one, or as many as time allows."""
         table, merged, needed = self.least(), [], float(self.nbytes)
@@ -248,8 +245,7 @@ class Blocks:
         """Pairs of sets of two blocks whose total can be below ``target``."""
         one, two = (self.blocks[b] for b in pair)
         rest = np.delete(table, pair, axis=0)
-        elsewhere = least_elsewhere(rest, self.k)[1] if len(rest) else _nothing(self.k)
-        elsewhere = np.append(elsewhere, np.inf)
+        elsewhere = np.append(least_elsewhere(rest, self.k)[1], np.inf)
         found = []
         step = max(1, _PAIRS // max(len(two), 1))
         for start in range(0, len(one), step):  # all pairs at once would take much memory
@@ -300,13 +296,6 @@ def _below(bounds: np.ndarray, elsewhere: np.ndarray, target: float) -> np.ndarr
 def _bytes_per_set(n_rows: int) -> int:
     """What a listed set takes while its block is put together and its bounds are computed."""
     return 3 * n_rows + 64
-
-
-def _nothing(k: int) -> np.ndarray:
-    """Costs of no block at all."""
-    costs = np.full(k + 1, np.inf)
-    costs[0] = 0.0
-    return costs
 
 
 def _pack(members: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data._parameters import StrOptions
 from columnist.data._validation import random_generator
-from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
+from columnist.robust._base import BaseRobustPCA, Found
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._solve import Question, certified_outliers
 from columnist.search._certificate import warn_unless_optimal
@@ -182,9 +182,7 @@ class RobustPCA(BaseRobustPCA):
         return is_frobenius(options.criterion) and options.policy().by_bound
 
     def _find_rows(self, data: RowData) -> Found:
-        n, p = data.shape
-        k = resolve_outliers(self.n_outliers, n)
-        r = resolve_components(self.n_components, n - k, p, least=0)
+        k, r = self._sizes(*data.shape, least=0)
         rng = random_generator(self.random_state)
         question, limit = Question(data, r, k, self.centering, rng), self._time_left()
         raise_pending()
@@ -204,7 +202,7 @@ class RobustPCA(BaseRobustPCA):
 
     def _fitted(self, data: RowData, outliers: np.ndarray) -> Found:
         """The subspace of the rows that are left."""
-        mean = given_mean(data, self.centering)
+        mean = given_mean(self.centering, data.moments.mean)
         return Found(outliers, data.without(outliers, self.n_components, mean).subspace)
 
     def _store(self, data: RowData, found: Found) -> None:

@@ -28,6 +28,7 @@ __all__ = ["Trimming", "concentrated_rows", "finalists", "sampled_rows"]
 _GAIN = 1e-12
 _MAX_STEPS = 100
 _MAX_EXCHANGES = 200
+_STARTS = 50
 # Taller data are searched on a sample of this many rows first.
 _SAMPLE = 4000
 _FINALISTS = 3
@@ -157,7 +158,6 @@ def concentrated_rows(
     *,
     centred: bool,
     rng: np.random.Generator,
-    n_starts: int = 50,
     deadline: float = np.inf,
     start: np.ndarray | None = None,
 ) -> np.ndarray:
@@ -175,9 +175,12 @@ def concentrated_rows(
     best, kept = trimming.descend(everyone if start is None else start)
     starts = [] if start is None else [everyone]
     if n > 2 * _SAMPLE:
-        others = _sampled_starts(trimming, rng, n_starts, expired)
+        # The rows nearest to the best subspaces of a sample.
+        some = sampled_rows(n, rng)
+        best_rows = finalists(trimming.X[some], n_components, n_removed / n, centred, rng, expired)
+        others = (some[rows] for rows in best_rows)
     else:
-        others = _starts(n, n_components, n - n_removed, n_starts, rng)
+        others = _starts(n, n_components, n - n_removed, rng)
     for other in itertools.chain(starts, others):
         if expired():
             break
@@ -187,20 +190,12 @@ def concentrated_rows(
     return trimming.exchanged(best, kept, expired)[1]
 
 
-def _starts(n: int, r: int, h: int, n_starts: int, rng: np.random.Generator):
+def _starts(n: int, r: int, h: int, rng: np.random.Generator):
     """Alternately r + 2 rows and a random number of rows between that and h."""
     least = min(r + 2, n)
-    for start in range(1, n_starts):
+    for start in range(1, _STARTS):
         size = least if start % 2 else int(rng.integers(least, max(h, least) + 1))
         yield rng.choice(n, size, replace=False)
-
-
-def _sampled_starts(trimming: Trimming, rng, n_starts: int, expired: Callable[[], bool]):
-    """The rows nearest to the best subspaces of a sample."""
-    n, r, k = len(trimming.X), trimming.n_components, trimming.n_removed
-    some = sampled_rows(n, rng)
-    kept = finalists(trimming.X[some], r, k / n, trimming.centred, rng, n_starts, expired)
-    return [some[rows] for rows in kept]
 
 
 def sampled_rows(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -214,7 +209,6 @@ def finalists(
     share: float,
     centred: bool,
     rng: np.random.Generator,
-    n_starts: int = 50,
     expired: Callable[[], bool] = lambda: False,
 ) -> list[np.ndarray]:
     """The best sets of rows of a sample to fit subspaces to, as masks.
@@ -227,7 +221,7 @@ def finalists(
     removed = min(math.ceil(removed), max(size - n_components - 2, 0))
     sample = Trimming(X, n_components, removed, centred)
     found: dict[bytes, tuple[float, np.ndarray]] = {}
-    for start in _starts(size, n_components, size - removed, n_starts, rng):
+    for start in _starts(size, n_components, size - removed, rng):
         if expired():
             break
         error, kept = sample.descend(start)

@@ -23,10 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import UNIT
 from columnist.robust._errors import Interval
 from columnist.robust._row_data import KeptRows, RowData
-from columnist.robust._subspace import at_most_square, row_norms
+from columnist.robust._subspace import at_most_square
 
 __all__ = ["PassErrors", "Seen", "conditioned"]
 
@@ -65,8 +66,8 @@ def conditioned(data: RowData, kept: KeptRows) -> Seen:
     shrink = np.ones(len(squares))
     shrink[:r] = np.sqrt(np.minimum(1.0, _LEAD * squares[r] / squares[:r]))
     image = axes * shrink
-    seen = RowData(data.mapped(_Image(subspace.mean, image)))
-    noise = data.collect(_Noise(subspace.mean, np.abs(image)))
+    shown = _Map(subspace.mean, image)
+    seen, noise = RowData(data.mapped(shown.rows)), data.collect(shown.noise)
     mean = None if subspace.free_mean else np.zeros(len(squares))
     return Seen(seen, mean, noise, 1.0 + _skewness(axes))
 
@@ -78,26 +79,19 @@ def _skewness(axes: np.ndarray) -> float:
 
 
 @dataclass(frozen=True)
-class _Image:
-    """Rows about a centre, mapped."""
+class _Map:
+    """A linear map of rows about a centre."""
 
     centre: np.ndarray
     image: np.ndarray
 
-    def __call__(self, block: np.ndarray) -> np.ndarray:
+    def rows(self, block: np.ndarray) -> np.ndarray:
         return (block - self.centre) @ self.image
 
-
-@dataclass(frozen=True)
-class _Noise:
-    """Rounding of the mapped rows: every sum by its terms, and every entry once or twice before."""
-
-    centre: np.ndarray
-    sizes: np.ndarray
-
-    def __call__(self, block: np.ndarray) -> np.ndarray:
+    def noise(self, block: np.ndarray) -> np.ndarray:
+        """Rounding: every sum by its terms, and every entry once or twice before."""
         terms = np.abs(block - self.centre) + np.abs(self.centre)
-        return 1.1 * (len(self.centre) + 4) * UNIT * row_norms(terms @ self.sizes)
+        return 1.1 * (len(self.centre) + 4) * UNIT * row_norms(terms @ np.abs(self.image))
 
 
 class PassErrors:
@@ -138,7 +132,7 @@ class PassErrors:
         image = seen.without(kept.removed, self.n_components)
         off = seen.off(kept.removed)
         low = seen.proven(image.error - image.rounding, off)
-        left = image.outside(self.n_components)
+        left = float(np.sum(image.about_centre()[:, self.n_components :] ** 2))
         high = (np.sqrt(left + image.rounding) + off) ** 2 / (2.0 - seen.stretch)
         if high - low >= found.high - found.low:
             return found

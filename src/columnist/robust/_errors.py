@@ -13,6 +13,7 @@ judged with each of them divided by its length.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +21,11 @@ import scipy.linalg
 
 from columnist.criteria import Criterion
 from columnist.linalg import _accurate as accurate
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import EPS, is_trusted
-from columnist.robust._subspace import about_mean, at_most_square, row_norms
+from columnist.robust._subspace import about_mean, at_most_square
 
-__all__ = ["Interval", "RowErrors", "WeightedErrors", "unit_of"]
+__all__ = ["Interval", "RowErrors", "WeightedErrors", "all_but", "unit_of"]
 
 # Errors below this share of the data may be nothing but rounding: look closer.
 _SUSPICIOUS = 1e-8
@@ -80,8 +82,7 @@ class RowErrors:
             self.off = (n + p + 10) * EPS * float(np.linalg.norm(sigma))
 
     def evaluate(self, kept: np.ndarray, limit: float = np.inf) -> Interval:
-        """Error of some rows (mask or indices), as precise as it can be had where it may be below
-        ``limit``."""
+        """Error of some rows (mask or indices), precise where it may be below ``limit``."""
         found = self.interval(kept)
         if found.precise or found.low >= limit:
             return found
@@ -215,6 +216,13 @@ class WeightedErrors:
         off = (sum(Z.shape) + 10) * EPS * size * (sigma > 0.0)
         ends = np.maximum(sigma - off, 0.0), sigma, sigma + off
         return Interval(*(float(end @ end) for end in ends))
+
+
+def all_but(n: int, removed: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Mask of n rows without some."""
+    kept = np.ones(n, dtype=bool)
+    kept[np.asarray(removed, dtype=np.intp)] = False
+    return kept
 
 
 def unit_of(X: np.ndarray) -> float:

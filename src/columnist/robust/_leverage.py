@@ -5,19 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.linalg
 
 from columnist.data._parameters import Integer
 from columnist.linalg._rounding import rank_floor
-from columnist.robust._base import (
-    Found,
-    RowRemovalPCA,
-    most_outlying,
-    resolve_components,
-    resolve_outliers,
-)
+from columnist.robust._base import Found, RowRemovalPCA, most_outlying
 from columnist.robust._passes import in_slices
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._subspace import moments_spectrum
@@ -109,54 +104,32 @@ class LeverageOutliers(RowRemovalPCA):
     def _find_rows(self, data: RowData) -> Found:
         if not data.many:  # one decomposition, which keeps the digits of small singular values
             return super()._find_rows(data)
-        n, p = data.shape
-        k = resolve_outliers(self.n_outliers, n)
-        r = resolve_components(self.n_components, n - k, p)
-        mean = given_mean(data, self.centering)
+        k, r = self._sizes(*data.shape)
+        mean = given_mean(self.centering, data.moments.mean)
         centre = mean
         if centre is None:
             centre = column_medians(data) if self.location == "median" else data.moments.mean
         _, sigma, axes = moments_spectrum(data.moments, centre)
         used = self._n_used(sigma, data.shape, k)
-        visit = Leverages(centre, axes[:used].T / sigma[:used])
-        self.outlyingness_ = data.collect(visit)
+        rate = partial(leverages, centre, axes[:used].T / sigma[:used])
+        self.outlyingness_ = data.collect(partial(in_slices, rate))
         kept = data.without(most_outlying(self.outlyingness_, k), r, mean)
         return Found(kept.removed, kept.subspace)
 
 
-@dataclass(frozen=True)
-class Leverages:
+def leverages(centre: np.ndarray, whitening: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Squared norms of the rows about a centre, after a linear map."""
-
-    centre: np.ndarray
-    whitening: np.ndarray
-
-    def __call__(self, block: np.ndarray) -> np.ndarray:
-        return in_slices(self._leverages, block)
-
-    def _leverages(self, rows: np.ndarray) -> np.ndarray:
-        return np.square((rows - self.centre) @ self.whitening).sum(axis=1)
-
-
-# -- medians of columns ---------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Bracketed:
-    """Per column: entries below, at, between and at the ends of a bracket; those between."""
-
-    counts: np.ndarray
-    between: list[np.ndarray]
+    return np.square((rows - centre) @ whitening).sum(axis=1)
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """Visitor that sorts the entries of every column by a bracket."""
+    """Per column: how many entries are below, at, in and at the end of a bracket; those in it."""
 
     low: np.ndarray
     high: np.ndarray
 
-    def __call__(self, block: np.ndarray) -> Bracketed:
+    def __call__(self, block: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         inside = (block > self.low) & (block < self.high)
         at_high = (block == self.high) & (self.low < self.high)
         parts = (block < self.low, block == self.low, inside, at_high)
@@ -165,14 +138,14 @@ class Bracket:
             column[chosen].astype(np.float64)
             for column, chosen in zip(block.T, inside.T, strict=True)
         ]
-        return Bracketed(counts, between)
+        return counts, between
 
 
-def merged_brackets(parts: Sequence[Bracketed]) -> Bracketed:
+def merged_brackets(parts: Sequence[tuple]) -> tuple[np.ndarray, list[np.ndarray]]:
     """The same for all rows."""
-    columns = zip(*(part.between for part in parts), strict=True)
-    counts = np.sum([part.counts for part in parts], axis=0)
-    return Bracketed(counts, [np.concatenate(c) for c in columns])
+    counts, between = zip(*parts, strict=True)
+    columns = zip(*between, strict=True)
+    return np.sum(counts, axis=0), [np.concatenate(column) for column in columns]
 
 
 def column_medians(data: RowData) -> np.ndarray:
@@ -186,9 +159,9 @@ def column_medians(data: RowData) -> np.ndarray:
     low, high = _brackets(data)
     found = np.full(p, np.nan)
     while np.isnan(found).any():
-        seen = data.fold(Bracket(low, high), merged_brackets)
+        counts, between = data.fold(Bracket(low, high), merged_brackets)
         for j in np.flatnonzero(np.isnan(found)):
-            column = seen.counts[:, j], np.sort(seen.between[j]), low[j], high[j]
+            column = counts[:, j], np.sort(between[j]), low[j], high[j]
             found[j] = (_entry(ranks[0], *column) + _entry(ranks[1], *column)) / 2.0
         missed = np.isnan(found)
         low = np.where(missed, -np.inf, 0.0)

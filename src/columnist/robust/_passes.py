@@ -13,8 +13,9 @@ from functools import partial
 import numpy as np
 
 from columnist.linalg._moments import Moments, merged_moments, moments_of
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import allowance
-from columnist.robust._subspace import Subspace, row_norms
+from columnist.robust._subspace import Subspace
 
 __all__ = [
     "BASE",

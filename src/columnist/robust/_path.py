@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from columnist.robust._base import resolve_components, resolve_outliers
 from columnist.robust._certified import RobustPCA
 from columnist.robust._concentrate import Trimming
 from columnist.robust._cutoffs import COVERAGE
-from columnist.robust._errors import RowErrors
+from columnist.robust._errors import RowErrors, all_but
 from columnist.robust._solve import Question
 from columnist.search._certificate import Certificate
 from columnist.search._interrupts import at_once, keeps_answer, pending, raise_pending
@@ -195,7 +196,9 @@ def _certificates(model: RobustPCA, X: np.ndarray, numbers: Sequence[int]) -> li
             share /= len(numbers) - position
         found = None
         if not pending() and (share is None or share >= search_seconds):
-            found = _searched(model, replace(first, n_outliers=number, start=outliers), share)
+            question = replace(first, n_outliers=number, start=outliers)
+            with suppress(KeyboardInterrupt):  # before it found anything
+                found = model._search(question, share)
         if found is None:
             nested = nested or NestedRows(errors, outliers)
             outliers, error = nested.to(number)
@@ -206,14 +209,6 @@ def _certificates(model: RobustPCA, X: np.ndarray, numbers: Sequence[int]) -> li
         certificates.append(replace(model.certificate_, elapsed=elapsed))
     model._store(data, model._fitted(data, outliers))
     return certificates
-
-
-def _searched(model: RobustPCA, question: Question, seconds: float | None) -> np.ndarray | None:
-    """A step of a path; None if it was interrupted before it found anything."""
-    try:
-        return model._search(question, seconds)
-    except KeyboardInterrupt:
-        return None
 
 
 def _unproven(outliers: np.ndarray, error: float, criterion: Criterion) -> Certificate:
@@ -230,8 +225,7 @@ class NestedRows:
 
     def __init__(self, errors: RowErrors, removed: np.ndarray):
         self.errors, self.rows = errors, errors.short
-        self.kept = np.ones(len(self.rows), dtype=bool)
-        self.kept[removed] = False
+        self.kept = all_but(len(self.rows), removed)
         self._add_up()
 
     def _add_up(self) -> None:

@@ -14,7 +14,7 @@ and covariance of all rows within the 97.5% quantile of the raw one, corrected l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -22,10 +22,11 @@ from scipy.stats import chi2, norm
 
 from columnist.data._parameters import Flag, Integer, Number
 from columnist.data._validation import random_generator
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import EPS, rank_floor
 from columnist.robust._base import WholeRowsPCA, resolve_components
 from columnist.robust._cutoffs import COVERAGE, classical_cutoffs
-from columnist.robust._subspace import Subspace, fit_subspace, fix_signs, row_norms
+from columnist.robust._subspace import Subspace, fit_subspace, fix_signs
 
 __all__ = ["ROBPCA"]
 
@@ -131,11 +132,7 @@ class ROBPCA(WholeRowsPCA):
     True
     """
 
-    _parameter_constraints = {
-        "alpha": Number(0.5, 1.0),
-        "n_directions": Integer(1),
-        "mcd": Flag(),
-    }
+    _parameter_constraints = {"alpha": Number(0.5, 1.0), "n_directions": Integer(1), "mcd": Flag()}
 
     def __init__(
         self,
@@ -254,11 +251,7 @@ def _within(T: np.ndarray, plane: Subspace, alpha: float, rng: np.random.Generat
 def _leading(scatter: Scatter, r: int) -> Subspace:
     """The r leading axes of a covariance."""
     values, vectors = np.linalg.eigh(scatter.covariance)
-    return Subspace(
-        scatter.location,
-        vectors[:, ::-1][:, :r].T,
-        np.maximum(values[::-1][:r], 0.0),
-    )
+    return Subspace(scatter.location, vectors[:, ::-1][:, :r].T, np.maximum(values[::-1][:r], 0.0))
 
 
 def _with_dimension(subspace: Subspace, r: int) -> Subspace:
@@ -276,8 +269,7 @@ def _with_dimension(subspace: Subspace, r: int) -> Subspace:
 # -- minimum covariance determinant -------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Scatter:
+class Scatter(NamedTuple):
     """Location and covariance, and the rows they come from."""
 
     location: np.ndarray

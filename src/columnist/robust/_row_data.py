@@ -107,10 +107,6 @@ class KeptRows:
         subspace = self.subspace
         return rows_about(self.moments, None if subspace.free_mean else subspace.mean)
 
-    def outside(self, n_axes: int) -> float:
-        """Sum of squared coordinates about the centre but for the first few."""
-        return float(np.sum(self.about_centre()[:, n_axes:] ** 2))
-
     def eigenvalue_gaps(self, off: float = 0.0) -> np.ndarray:
         """By how much the eigenvalue of every axis exceeds all others.
 
@@ -296,11 +292,11 @@ def _is_far(moments: Moments) -> bool:
     return float(np.linalg.norm(moments.mean)) > _FAR * spread
 
 
-def given_mean(data: RowData, centering: str) -> np.ndarray | None:
-    """The centre that "mean" and "none" prescribe; None where it is found with the rows.
+def given_mean(centering: str, mean: np.ndarray) -> np.ndarray | None:
+    """The centre that "mean" (of all rows) and "none" prescribe; None if it is found with the rows.
 
     Rows that "none" is for are not movable.
     """
     if centering == "none":
-        return np.zeros(data.shape[1])
-    return data.moments.mean if centering == "mean" else None
+        return np.zeros(len(mean))
+    return mean if centering == "mean" else None

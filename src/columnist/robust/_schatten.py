@@ -19,7 +19,7 @@ If the mean of the kept rows is free, all this holds for the centred rows with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -29,7 +29,7 @@ from columnist.linalg._rounding import EPS
 from columnist.linalg._ties import TIE
 from columnist.robust._base import WholeRowsPCA, resolve_components, resolve_outliers
 from columnist.robust._cutoffs import Cutoffs
-from columnist.robust._row_data import Measured, RowData
+from columnist.robust._row_data import Measured, RowData, given_mean
 from columnist.robust._subspace import Subspace, fit_subspace, rounding_size
 
 __all__ = ["SchattenPCA"]
@@ -117,13 +117,7 @@ class SchattenPCA(WholeRowsPCA):
     _parameter_constraints = {"p": Number(0.0, 1.0, above=True)}
 
     def __init__(
-        self,
-        n_outliers,
-        *,
-        p=0.1,
-        n_components=None,
-        centering="optimal",
-        cutoff="cross-fitted",
+        self, n_outliers, *, p=0.1, n_components=None, centering="optimal", cutoff="cross-fitted"
     ):
         self.n_outliers = n_outliers
         self.p = p
@@ -135,7 +129,7 @@ class SchattenPCA(WholeRowsPCA):
         k = resolve_outliers(self.n_outliers, len(X))
         if self.n_components is not None:
             resolve_components(self.n_components, len(X) - k, X.shape[1])
-        mean = self._given_mean(X)
+        mean = given_mean(self.centering, X.mean(axis=0))
         found = remove_rows(X, k, self.p, mean=mean)
         self.removal_order_ = found.order
         self.schatten_path_ = found.sums * self._unit**self.p
@@ -177,8 +171,7 @@ def apparent_rank(X: np.ndarray, mean: np.ndarray | None = None) -> int:
 # -- removal ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Removal:
+class Removal(NamedTuple):
     """Rows as they were removed, and the measure before and after every removal."""
 
     order: np.ndarray

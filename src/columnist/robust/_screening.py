@@ -53,7 +53,7 @@ from columnist.linalg._moments import Moments
 from columnist.linalg._rounding import AGREEMENT, EPS, allowance
 from columnist.robust._block_proof import BlockProof, Incumbent
 from columnist.robust._conditioned import Seen, conditioned
-from columnist.robust._errors import WeightedErrors, unit_of
+from columnist.robust._errors import WeightedErrors, all_but, unit_of
 from columnist.robust._passes import BASE, CHOSEN, GONE
 from columnist.robust._row_data import KeptRows, RowData
 from columnist.robust._subspace import rows_about
@@ -138,8 +138,7 @@ def screen_rows(seen: Seen, kept: KeptRows) -> Rows:
     """All rows as a choice of them sees them."""
     off, data = seen.off(kept.removed), seen.data
     measured = data.measure_turns(kept, off)
-    removed = np.zeros(data.shape[0], dtype=bool)
-    removed[kept.removed] = True
+    removed = ~all_but(data.shape[0], kept.removed)
     gaps, free = kept.eigenvalue_gaps(off), kept.subspace.free_mean
     size = measured.lengths + 2.0 * np.linalg.norm(kept.subspace.mean)
     noise = (data.shape[1] + 16) * EPS * size + seen.noise
@@ -269,10 +268,7 @@ def _farthest_subspace(rows: Rows, swaps: int) -> float:
     if swaps == 0:
         return 0.0
     found = math.inf
-    parts = (
-        (rows.distances, size(rows.slopes)),
-        (rows.lengths, math.sqrt(swaps) * rows.drift),
-    )
+    parts = ((rows.distances, size(rows.slopes)), (rows.lengths, math.sqrt(swaps) * rows.drift))
     for values, share in parts:
         if share < 1.0:
             found = min(found, size(values + rows.noise) / (1.0 - share))

@@ -22,7 +22,7 @@ from columnist.robust._ascent import Team
 from columnist.robust._block_proof import BlockProof, Incumbent
 from columnist.robust._concentrate import finalists, sampled_rows
 from columnist.robust._conditioned import PassErrors, Seen
-from columnist.robust._errors import RowErrors, unit_of
+from columnist.robust._errors import RowErrors, all_but, unit_of
 from columnist.robust._few_rows import MOST_ROWS, best_removal
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._rows import RemovedRows
@@ -79,7 +79,8 @@ def _errors(question: Question, options: SearchOptions) -> RowErrors:
 
 
 def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Certificate:
-    problem = _problem(question, _errors(question, options))
+    errors = _errors(question, options)
+    problem = RemovedRows(errors, question.n_outliers, question.rng, question.start)
     result = search(
         problem, options.policy(), options.limits(),
         n_jobs=options.n_jobs, log=log, callback=options.callback,
@@ -92,13 +93,6 @@ def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Ce
     )
     # The guarantee speaks of bounds without rounding.
     return certificate if problem.distinct else replace(certificate, a_priori_bound=None)
-
-
-def _problem(question: Question, errors: RowErrors) -> RemovedRows:
-    return RemovedRows(
-        errors.X, question.n_components, question.n_outliers, errors.criterion, errors.centred,
-        errors.scale, question.rng, question.start, errors,
-    )  # fmt: skip
 
 
 def _by_strategies(question: Question, options: SearchOptions, log: SolverLog) -> Certificate:
@@ -122,21 +116,16 @@ class _Rows:
 
     def __init__(self, question: Question, options: SearchOptions):
         self.question, self.options = question, options
-        self.square = question.data.unit**2
+        self.n, self.square = question.data.shape[0], question.data.unit**2
 
     def interval(self, removed: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
         """Two numbers between which the error without these rows lies."""
-        found = self.errors.evaluate(self._kept(removed), limit)
+        found = self.errors.evaluate(all_but(self.n, removed), limit)
         return found.low, found.high
 
     def confirmed(self, error: float, removed: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
         """The error once more, as well as it can be had."""
         return error, removed
-
-    def _kept(self, removed) -> np.ndarray:
-        kept = np.ones(self.question.data.shape[0], dtype=bool)
-        kept[np.asarray(removed, dtype=np.intp)] = False
-        return kept
 
     def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
         """Good choices, screening, blocks of what that leaves undecided, blocks of all rows."""
@@ -196,7 +185,8 @@ class _RowsInMemory(_Rows):
         yield from super().strategies(run, team)
 
     def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
-        problem = _problem(self.question, self.errors)
+        question = self.question
+        problem = RemovedRows(self.errors, question.n_outliers, question.rng, question.start)
         return problem.incumbents(*problem.root(), run.limits.deadline)
 
     def seen(self) -> Seen:
@@ -218,7 +208,7 @@ class _RowsInMemory(_Rows):
         return BlockProof(best, lambda kept: np.flatnonzero(~kept), lambda bound: square * bound)
 
     def confirmed(self, error: float, removed: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
-        kept = self._kept(removed)
+        kept = all_but(self.n, removed)
         if error > 0.0 and self.errors.affordable(kept, _CONFIRM):
             error = self.errors.exact(kept).value
         return error, removed
@@ -232,7 +222,7 @@ class _ManyRows(_Rows):
     def __init__(self, question: Question, options: SearchOptions):
         super().__init__(question, options)
         data = question.data
-        self.mean = given_mean(data, question.centering)
+        self.mean = given_mean(question.centering, data.moments.mean)
         self.errors = PassErrors(data, question.n_components, self.mean, data.unit)
 
     def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
@@ -249,7 +239,7 @@ class _ManyRows(_Rows):
         yield found.removed
 
     def seen(self) -> Seen:
-        return Seen(self.question.data, self.mean, np.zeros(self.question.data.shape[0]))
+        return Seen(self.question.data, self.mean, np.zeros(self.n))
 
     def last(self, run: Run, team: Team, n_free: int) -> Iterator[Strategy]:
         if n_free > _MOST_FREE:

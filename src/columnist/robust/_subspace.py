@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.linalg._moments import Moments
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import DISTANCE, rank_floor
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "moments_spectrum",
     "principal_axes",
     "rounding_size",
-    "row_norms",
     "rows_about",
     "spanned_subspace",
     "subspace_of_moments",
@@ -45,8 +45,7 @@ class Subspace:
     def score_distances(self, X: np.ndarray) -> np.ndarray:
         r"""Distances within the subspace, :math:`\sqrt{\sum_j t_j^2 / \lambda_j}`.
 
-        An axis without variance counts with that of rounding: a row that leaves the
-        others along it is far away.
+        An axis without variance counts with that of rounding: a row off along it is far away.
         """
         return self._within(self.scores(X), self._noise(X))
 
@@ -88,11 +87,6 @@ class Subspace:
 def _clipped(distances: np.ndarray, noise: np.ndarray) -> np.ndarray:
     distances[distances <= noise] = 0.0
     return distances
-
-
-def row_norms(X: np.ndarray) -> np.ndarray:
-    """Norm of every row."""
-    return np.sqrt(np.einsum("ij,ij->i", X, X))
 
 
 def fit_subspace(X: np.ndarray, n_components: int, mean: np.ndarray | None = None) -> Subspace:
