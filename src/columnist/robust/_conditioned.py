@@ -121,8 +121,7 @@ class PassErrors:
             found = Interval(0.0, 0.0, 0.0)
         elif not found.precise:
             found = self._closer(kept, found)
-        square = self.square
-        found = Interval(square * found.low, square * found.value, square * found.high)
+        found = Interval(*(self.square * end for end in found[:3]))
         self._known[kept.removed.tobytes()] = found
         return found
 
