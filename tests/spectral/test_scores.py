@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.spectral import fisher_similarity, label_similarity
-from columnist.spectral._gamma import resolve_gamma
 from columnist.spectral._graph import Graph
-from columnist.spectral._scores import phi1, phi2, phi3
+from columnist.spectral._scores import phi1, phi2, phi3, resolve_gamma
 from tests.spectral.data import KINDS, SEEDS, similarity
 
 IDENTITY = resolve_gamma("identity")

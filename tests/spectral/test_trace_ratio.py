@@ -13,8 +13,8 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale as standardize
 
 from columnist.spectral._fisher import FisherScore
-from columnist.spectral._laplacian_score import LaplacianScore
 from columnist.spectral._similarity import fisher_similarity, knn_similarity
+from columnist.spectral._spec import LaplacianScore
 from columnist.spectral._trace_ratio import TraceRatio, maximize_trace_ratio
 from tests.spectral.test_fisher import FORMS, labelled
 

@@ -67,7 +67,7 @@ _ENTRIES = (
     Entry("rfs", "selection._robust_l21:RobustL21Selector", "required"),
     Entry("mifs", "selection._multilabel_informed:MultiLabelInformedSelector", "required"),
     Entry("spectral", "spectral._spec:SpectralSelector", "optional"),
-    Entry("laplacian", "spectral._laplacian_score:LaplacianScore", "no"),
+    Entry("laplacian", "spectral._spec:LaplacianScore", "no"),
     Entry("fisher", "spectral._fisher:FisherScore", "required"),
     Entry("relief", "spectral._relief:Relief", "required"),
     Entry("relief-f", "spectral._relief:ReliefF", "required"),

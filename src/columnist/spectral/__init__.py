@@ -13,7 +13,6 @@ from columnist.spectral._graph import (
 )
 from columnist.spectral._hsic import HSIC
 from columnist.spectral._l21 import L21Solution, l21_regression
-from columnist.spectral._laplacian_score import LaplacianScore
 from columnist.spectral._mcsf import MCSF
 from columnist.spectral._mrmr import MRMR
 from columnist.spectral._mrsf import MRSF, PathReport
@@ -32,7 +31,7 @@ from columnist.spectral._similarity import (
     resolve_similarity,
     weighted_similarity,
 )
-from columnist.spectral._spec import SpectralSelector
+from columnist.spectral._spec import LaplacianScore, SpectralSelector
 from columnist.spectral._symmetric import SymmetricMatrix
 from columnist.spectral._trace_ratio import TraceRatio
 from columnist.spectral._zero_norm import ZeroNormSVM

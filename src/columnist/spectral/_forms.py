@@ -19,10 +19,10 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from columnist.data._parameters import Integer, StrOptions, checked
-from columnist.spectral._gamma import Gamma, resolve_gamma
 from columnist.spectral._graph import Graph
 from columnist.spectral._relief import relief_similarity
 from columnist.spectral._scatter import column_scatter
+from columnist.spectral._scores import Gamma, resolve_gamma
 from columnist.spectral._similarity import (
     fisher_similarity,
     hsic_similarity,

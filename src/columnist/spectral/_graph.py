@@ -29,7 +29,7 @@ from columnist.spectral._symmetric import (
     as_symmetric,
     worth_iterating,
 )
-from columnist.spectral._visits import EdgeVisit
+from columnist.spectral._visits import edge_forms
 
 __all__ = [
     "Graph",
@@ -88,18 +88,19 @@ class Graph:
         return np.sqrt(self.degrees / self.volume)
 
     @cached_property
-    def _inverse_root(self) -> np.ndarray:
-        """D^{-1/2}, with 0 for a sample that is similar to none."""
-        roots = np.sqrt(self.degrees)
-        return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0.0)
-
-    @cached_property
     def _normalized(self) -> SymmetricMatrix:
-        return self.similarity.scaled(self._inverse_root)
+        roots = np.sqrt(self.degrees)
+        # A sample that is similar to none has no part.
+        inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0.0)
+        return self.similarity.scaled(inverse)
 
     def normalized(self) -> SymmetricMatrix:
         """The normalised similarity, the identity minus the normalised Laplacian."""
         return self._normalized
+
+    def laplacian(self) -> np.ndarray:
+        """Normalised Laplacian, all entries."""
+        return np.eye(self.n) - self._normalized.toarray()
 
     def laplacian_times(self, M: np.ndarray) -> np.ndarray:
         """Normalised Laplacian times M."""
@@ -113,7 +114,7 @@ class Graph:
         """f'Lf of every column f of X."""
         X, S = as_rows(X), self.similarity
         if isinstance(S, SparseMatrix):
-            return X.fold_links(EdgeVisit(), total, S.upper())
+            return X.fold_links(edge_forms, total, S.upper())
         # Means are invisible to the Laplacian, and nothing cancels without them.
         sums = weighted_sums(X, self.degrees)
         return sums.within - S.forms(X, sums.center())
@@ -135,7 +136,7 @@ class Graph:
             f"The full spectrum of {self.n} samples",
             "Use a power for gamma, or score='phi3', which need less.",
         )
-        matrix = np.eye(self.n) - self._normalized.toarray()
+        matrix = self.laplacian()
         # Moved below all others, the trivial pair is exact also in a multiple eigenvalue.
         matrix -= _FAR * np.outer(self.trivial, self.trivial)
         values, vectors = scipy.linalg.eigh(matrix, check_finite=False)

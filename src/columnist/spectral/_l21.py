@@ -15,7 +15,7 @@ from columnist.linalg._passes import apply, by_columns, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms, row_shrink
 from columnist.linalg._reduce import power_of_two
 from columnist.spectral._l21_coordinate import descend_columns
-from columnist.spectral._l21_newton import optimality
+from columnist.spectral._l21_path import optimality
 
 __all__ = ["L21Solution", "l21_regression", "row_shrink"]
 

@@ -20,8 +20,7 @@ from columnist.linalg._ties import ranked
 from columnist.spectral._base import SpectralBase
 from columnist.spectral._features import Features, ScaledColumns
 from columnist.spectral._forms import CommonForm
-from columnist.spectral._l21_newton import optimality
-from columnist.spectral._l21_path import Knot, L21Path, l21_path
+from columnist.spectral._l21_path import Knot, L21Path, l21_path, optimality
 from columnist.spectral._responses import (
     lda_response,
     pca_response,

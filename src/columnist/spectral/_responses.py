@@ -119,17 +119,7 @@ def svm_response(y) -> np.ndarray:
 
 @checked(n_components=Integer(1))
 def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
-    r"""Leading principal components :math:`U_k\Sigma_k` of the features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._features import ScaledColumns
-    >>> from columnist.spectral._responses import pca_response
-    >>> pca_response(ScaledColumns.plain(np.diag([1.0, 3.0])), 1).round(6)
-    array([[0.],
-           [3.]])
-    """
+    r"""Leading principal components :math:`U_k\Sigma_k` of the features."""
 
     def times(M: np.ndarray) -> np.ndarray:
         return F.apply(F.cross(M))

@@ -15,18 +15,63 @@ the samples with a positive degree) has no score: NaN.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from columnist.data._array_rows import as_rows
 from columnist.linalg._passes import column_blocks
-from columnist.spectral._gamma import Gamma
 from columnist.spectral._graph import Graph
 from columnist.spectral._scatter import column_scatter, weighted_sums, without_rounding
 from columnist.spectral._visits import cross_rows, dense_columns
 
-__all__ = ["phi1", "phi2", "phi3"]
+__all__ = ["Gamma", "phi1", "phi2", "phi3", "resolve_gamma"]
+
+_NAMED = {"identity": 1, "square": 2, "cube": 3}
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """An increasing function on [0, 2]; ``power`` is r if it is the r-th power, r an integer."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    power: int | None = None
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        return np.asarray(self.function(np.asarray(values, dtype=np.float64)), dtype=np.float64)
+
+
+def resolve_gamma(gamma) -> Gamma:
+    """The function that a parameter stands for: a name, the exponent of a power, or a function."""
+    if isinstance(gamma, str) and gamma in _NAMED:
+        gamma = _NAMED[gamma]
+    if callable(gamma):
+        return _tried(Gamma(gamma))
+    real = isinstance(gamma, numbers.Real) and not isinstance(gamma, (bool, np.bool_))
+    if not real or not 0.0 < gamma < np.inf:
+        listed = ", ".join(repr(name) for name in _NAMED)
+        raise ValueError(
+            f"gamma must be one of {listed}, an exponent > 0, or an increasing function of the "
+            f"eigenvalues; got {gamma!r}."
+        )
+    exponent = float(gamma)
+    # Rounding may put an eigenvalue of zero below it.
+    return Gamma(
+        lambda values: np.maximum(values, 0.0) ** exponent,
+        int(exponent) if exponent.is_integer() else None,
+    )
+
+
+def _tried(gamma: Gamma) -> Gamma:
+    """The same, tried on the interval of the eigenvalues."""
+    values = gamma(np.linspace(0.0, 2.0, 21))
+    if values.shape != (21,) or not np.isfinite(values).all():
+        raise ValueError("gamma must map an array of eigenvalues in [0, 2] to finite values.")
+    if (np.diff(values) < 0.0).any():
+        raise ValueError("gamma must be increasing on [0, 2], the interval of the eigenvalues.")
+    return gamma
 
 
 def phi1(X, graph: Graph, gamma: Gamma) -> np.ndarray:
@@ -82,7 +127,9 @@ def _along(X, graph: Graph, weights: np.ndarray, vectors: np.ndarray) -> np.ndar
 def _power_forms(X, graph: Graph, power: int) -> np.ndarray:
     """Quadratic forms of a power of the normalised Laplacian, by products only."""
     sums = np.empty(X.shape[1])
-    for columns, part in _weighted_blocks(X, graph):
+    X, roots = as_rows(X), np.sqrt(graph.degrees)[:, None]
+    for columns in column_blocks(*X.shape[::-1]):
+        part = roots * dense_columns(X, columns)
         # The trivial vector is in the kernel; without it less cancels.
         half = part - np.outer(graph.trivial, graph.trivial @ part)
         for _ in range(power // 2):
@@ -90,10 +137,3 @@ def _power_forms(X, graph: Graph, power: int) -> np.ndarray:
         other = graph.laplacian_times(half) if power % 2 else half
         sums[columns] = np.einsum("ij,ij->j", half, other)
     return sums
-
-
-def _weighted_blocks(X, graph: Graph) -> Iterator[tuple[slice, np.ndarray]]:
-    """Blocks of D^{1/2} X."""
-    X, roots = as_rows(X), np.sqrt(graph.degrees)[:, None]
-    for columns in column_blocks(*X.shape[::-1]):
-        yield columns, roots * dense_columns(X, columns)

@@ -13,9 +13,9 @@ from columnist.data._target import resolve_classes
 from columnist.data._validation import resolve_size
 from columnist.linalg._passes import column_blocks, columns_of, squared_norms
 from columnist.linalg._ties import ranked
-from columnist.spectral._gamma import resolve_gamma
 from columnist.spectral._graph import Graph
 from columnist.spectral._scatter import class_scatter
+from columnist.spectral._scores import resolve_gamma
 from columnist.spectral._spec import SpectralSelector
 
 __all__ = ["SemiSupervisedSelector"]

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import add
 
 import numpy as np
 import scipy.linalg
@@ -21,14 +19,14 @@ from sklearn.utils.validation import check_array
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
-from columnist.linalg._column_parts import total
+from columnist.linalg._column_parts import Visit, total
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import column_blocks
 from columnist.spectral._visits import (
-    LinkVisit,
     apply_rows,
     cross_rows,
     dense_columns,
+    link_forms,
     minus,
     own_cross,
     row_lengths,
@@ -100,14 +98,13 @@ class SymmetricMatrix(ABC):
 
         The vector itself takes part with the eigenvalue ``-far``.
         """
-        if away is None:
-            return largest_eigenpairs(self.times, self.n, count)
-        beside = away
 
         def times(M: np.ndarray) -> np.ndarray:
-            along = beside @ M
-            product = self.times(M - np.multiply.outer(beside, along))
-            return product - np.multiply.outer(beside, beside @ product + far * along)
+            if away is None:
+                return self.times(M)
+            along = away @ M
+            product = self.times(M - np.multiply.outer(away, along))
+            return product - np.multiply.outer(away, away @ product + far * along)
 
         return largest_eigenpairs(times, self.n, count)
 
@@ -162,7 +159,7 @@ class SparseMatrix(SymmetricMatrix):
 
     def forms(self, X, means: np.ndarray | None = None) -> np.ndarray:
         links = 2.0 * self.upper() + sp.diags_array(self.diagonal())
-        return as_rows(X).fold_links(LinkVisit(means), total, sp.csr_array(links))
+        return as_rows(X).fold_links(Visit(link_forms, means), total, sp.csr_array(links))
 
     def upper(self) -> sp.csr_array:
         """The part above the diagonal: every two samples once."""
@@ -193,8 +190,7 @@ class LowRankMatrix(SymmetricMatrix):
 class RowProducts(SymmetricMatrix):
     """``C X X' C`` for rows X and a diagonal C of factors: inner products that are never formed.
 
-    A product with r vectors takes two passes over the rows, of which one brings X'M together,
-    and the other one the result.
+    A product with vectors takes two passes over the rows.
     """
 
     def __init__(self, X: RowBlocks, factors: np.ndarray | None = None):
@@ -251,16 +247,16 @@ class SumMatrix(SymmetricMatrix):
         self.n = self.terms[0][1].n
 
     def times(self, M: np.ndarray) -> np.ndarray:
-        return reduce(add, (weight * matrix.times(M) for weight, matrix in self.terms))
+        return total([weight * matrix.times(M) for weight, matrix in self.terms])
 
     def scaled(self, c: np.ndarray) -> SumMatrix:
         return SumMatrix([(weight, matrix.scaled(c)) for weight, matrix in self.terms])
 
     def diagonal(self) -> np.ndarray:
-        return reduce(add, (weight * matrix.diagonal() for weight, matrix in self.terms))
+        return total([weight * matrix.diagonal() for weight, matrix in self.terms])
 
     def forms(self, X, means: np.ndarray | None = None) -> np.ndarray:
-        return reduce(add, (weight * matrix.forms(X, means) for weight, matrix in self.terms))
+        return total([weight * matrix.forms(X, means) for weight, matrix in self.terms])
 
 
 def largest_eigenpairs(
@@ -271,28 +267,8 @@ def largest_eigenpairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues, descending, and their vectors, by iteration where that is cheaper.
 
-    Parameters
-    ----------
-    times : callable
-        Product of the matrix and vectors.
-    n : int
-        Order of the matrix.
-    count : int
-        How many.
-    whole : callable, optional
-        Gives the matrix itself, if that costs less than products with all unit vectors.
-
-    Returns
-    -------
-    values : ndarray of shape (count,)
-    vectors : ndarray of shape (n, count)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._symmetric import largest_eigenpairs
-    >>> largest_eigenpairs(lambda M: (np.arange(9.0) * M.T).T, 9, 2)[0].round(6)
-    array([8., 7.])
+    ``times`` multiplies the matrix, of order n, with vectors; ``whole`` gives the matrix itself, if
+    that costs less than products with all unit vectors.
     """
     if worth_iterating(n, count):
         return _lanczos(times, n, count)
@@ -328,15 +304,7 @@ def _forms_of_rows(rows: np.ndarray, core: np.ndarray | None) -> np.ndarray:
 
 
 def as_symmetric(S, *, n_samples: int | None = None, name: str = "similarity") -> SymmetricMatrix:
-    """A checked symmetric matrix from an array or a sparse matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._symmetric import as_symmetric
-    >>> as_symmetric(np.array([[1.0, 0.5], [0.5, 1.0]])).sums()
-    array([1.5, 1.5])
-    """
+    """A checked symmetric matrix from an array or a sparse matrix."""
     if isinstance(S, SymmetricMatrix):
         _check_shape((S.n, S.n), n_samples, name)
         return S

@@ -166,31 +166,11 @@ class TraceRatio(GraphSelector):
 def maximize_trace_ratio(
     between: np.ndarray, within: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""Scores whose largest make the set of the best ratio of sums. No input validation.
+    r"""Scores whose largest make the set of the best ratio of sums, and the ratios on the way.
 
-    Parameters
-    ----------
-    between, within : ndarray of shape (n_features,)
-        Terms :math:`b_j` and :math:`w_j` of the two sums, not negative; NaN in ``between`` for
-        a feature that takes no part; at least one does.
-    size : int
-        Number of features.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features,)
-        :math:`b_j - \lambda w_j` at the largest ratio :math:`\lambda`; if that is infinite,
-        :math:`b_j` where :math:`w_j` is zero and minus infinity elsewhere.
-    history : ndarray
-        Increasing ratios of the sets on the way.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._trace_ratio import maximize_trace_ratio
-    >>> scores, history = maximize_trace_ratio(np.array([2.0, 9.0]), np.array([1.0, 3.0]), 1)
-    >>> scores, history
-    (array([-1.,  0.]), array([3.]))
+    Terms :math:`b_j` and :math:`w_j` of the two sums are not negative; NaN in ``between`` marks a
+    feature that takes no part. Scores are :math:`b_j - \lambda w_j` at the largest ratio
+    :math:`\lambda`; if that is infinite, :math:`b_j` where :math:`w_j` is zero, else -inf.
     """
     size = min(size, int(np.isfinite(between).sum()))
     history: list[float] = []

@@ -1,12 +1,12 @@
 """What is done with a block of rows, or a pair of blocks, when columns meet a similarity.
 
-The visitors are sent to where the blocks are; an array is one block. Columns are centred there,
+The functions are sent to where the blocks are; an array is one block. Columns are centred there,
 before products are formed, so that nothing cancels. No input validation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,15 +14,17 @@ import scipy.sparse as sp
 from columnist.data._blocks import RowBlocks
 from columnist.linalg._column_parts import Visit, total
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross, row_blocks
-from columnist.spectral._edges import laplacian_forms
+from columnist.spectral._edges import edge_sums
 
 __all__ = [
-    "EdgeVisit",
-    "LinkVisit",
     "apply_rows",
+    "block_cross",
+    "block_own_cross",
     "cross_rows",
     "dense_columns",
+    "edge_forms",
     "joined",
+    "link_forms",
     "minus",
     "own_cross",
     "row_lengths",
@@ -46,17 +48,17 @@ def dense_columns(X: RowBlocks, which) -> np.ndarray:
 
 def cross_rows(X: RowBlocks, M: np.ndarray, means: np.ndarray | None = None) -> np.ndarray:
     """X'M for a matrix of as many rows; of the columns minus ``means``."""
-    return X.fold(_CrossVisit(means), total, M)
+    return X.fold(Visit(block_cross, means), total, M)
 
 
 def own_cross(X: RowBlocks, weights: np.ndarray, means: np.ndarray | None = None) -> np.ndarray:
     """Products of the weighted columns with the columns minus ``means``."""
-    return X.fold(_OwnCrossVisit(means), total, weights)
+    return X.fold(Visit(block_own_cross, means), total, weights)
 
 
 def apply_rows(X: RowBlocks, W: np.ndarray) -> np.ndarray:
     """X W, all rows."""
-    return joined(X.collect(_ApplyVisit(W)))
+    return joined(X.collect(Visit(apply, W)))
 
 
 def row_lengths(X: RowBlocks) -> np.ndarray:
@@ -71,114 +73,66 @@ def minus(X: np.ndarray, means: np.ndarray | None) -> np.ndarray:
     return X.astype(np.float64, copy=False)
 
 
-class _CrossVisit:
-    """Products of the columns with a matrix that comes along."""
-
-    def __init__(self, means: np.ndarray | None = None):
-        self.means = means
-
-    def __call__(self, X, M: np.ndarray) -> np.ndarray:
-        if self.means is None:
-            return cross(X, M)
-        if sp.issparse(X):
-            X, means = _shifted(X, self.means)
-            return cross(X, M) - np.multiply.outer(means, M.sum(axis=0))
-        product = np.zeros((X.shape[1], *M.shape[1:]))
-        for rows in _cached_rows(X):
-            product += minus(X[rows], self.means).T @ M[rows]
-        return product
-
-    def operations(self, X, M) -> float:
-        """Multiplications."""
-        return _entries(X) * float(np.prod(M.shape[1:]))
+def block_cross(X, M: np.ndarray, means: np.ndarray | None) -> np.ndarray:
+    """Products of the columns of a block, minus ``means``, with a matrix that comes along."""
+    if means is None:
+        return cross(X, M)
+    if sp.issparse(X):
+        X, left = _shifted(X, means)
+        return cross(X, M) - np.multiply.outer(left, M.sum(axis=0))
+    product = np.zeros((X.shape[1], *M.shape[1:]))
+    height = max(_LEAST_ROWS, _CACHED // max(X.shape[1], 1))
+    for start in range(0, X.shape[0], height):
+        rows = slice(start, start + height)
+        product += minus(X[rows], means).T @ M[rows]
+    return product
 
 
-class _OwnCrossVisit:
+def block_own_cross(X, weights: np.ndarray, means: np.ndarray | None) -> np.ndarray:
     """Products of the columns, minus their means, with the weighted columns themselves."""
-
-    def __init__(self, means: np.ndarray | None = None):
-        self.means = means
-
-    def __call__(self, X, weights: np.ndarray) -> np.ndarray:
-        if sp.issparse(X):
-            weighted = (sp.diags_array(weights) @ X).tocsr()
-            X, means = _shifted(X, self.means)
-            sums = np.asarray(weighted.sum(axis=0)).ravel()
-            return (weighted.T @ X).toarray() - np.outer(sums, means)
-        product = np.zeros((X.shape[1], X.shape[1]))
-        for rows in row_blocks(*X.shape):
-            product += (weights[rows, None] * X[rows]).T @ minus(X[rows], self.means)
-        return product
-
-    def operations(self, X, weights) -> float:
-        """Multiplications."""
-        return _entries(X) * (1.0 + X.shape[1])
+    if sp.issparse(X):
+        weighted = (sp.diags_array(weights) @ X).tocsr()
+        X, left = _shifted(X, means)
+        sums = np.asarray(weighted.sum(axis=0)).ravel()
+        return (weighted.T @ X).toarray() - np.outer(sums, left)
+    product = np.zeros((X.shape[1], X.shape[1]))
+    for rows in row_blocks(*X.shape):
+        product += (weights[rows, None] * X[rows]).T @ minus(X[rows], means)
+    return product
 
 
-class _ApplyVisit:
-    """Products of the rows with the columns of a matrix."""
-
-    def __init__(self, W: np.ndarray):
-        self.W = W
-
-    def __call__(self, X) -> np.ndarray:
-        return apply(X, self.W)
-
-    def operations(self, X) -> float:
-        """Multiplications."""
-        return _entries(X) * float(np.prod(self.W.shape[1:]))
-
-
-class EdgeVisit:
+def edge_forms(A, B, tile: sp.csr_array) -> np.ndarray:
     """Weighted squared differences along the edges between two blocks, for every column."""
-
-    def __call__(self, A, B, tile: sp.csr_array) -> np.ndarray:
-        if A is B and not sp.issparse(A):
-            return _forms_along(tile.indptr, tile.indices, tile.data, A)
-        if sp.issparse(A):
-            same, A = A is B, A.tocsr()
-            B = A if same else B.tocsr()
-        tile = tile.tocoo()
-        sums = np.zeros(A.shape[1])
-        height = max(1, int(_BLOCK // max(_entries(A) / max(A.shape[0], 1), 1.0)))
-        for start in range(0, tile.nnz, height):
-            edges = slice(start, start + height)
-            i, j, weights = tile.row[edges], tile.col[edges], tile.data[edges]
-            sums += (_sparse_edges if sp.issparse(A) else _dense_edges)(A, B, i, j, weights)
-        return sums
-
-    def operations(self, A, B, tile) -> float:
-        """Multiplications: a square and a weight for every entry of an edge."""
-        return 2.0 * tile.nnz * _entries(A) / max(A.shape[0], 1)
+    if A is B and not sp.issparse(A):
+        return _forms_along(tile.indptr, tile.indices, tile.data, A)
+    if sp.issparse(A):
+        same, A = A is B, A.tocsr()
+        B = A if same else B.tocsr()
+    tile = tile.tocoo()
+    sums = np.zeros(A.shape[1])
+    height = max(1, int(_BLOCK // max(_entries(A) / max(A.shape[0], 1), 1.0)))
+    for start in range(0, tile.nnz, height):
+        edges = slice(start, start + height)
+        i, j, weights = tile.row[edges], tile.col[edges], tile.data[edges]
+        sums += (_sparse_edges if sp.issparse(A) else _dense_edges)(A, B, i, j, weights)
+    return sums
 
 
-class LinkVisit:
+def link_forms(A, B, tile: sp.csr_array, means: np.ndarray | None) -> np.ndarray:
     """Sums of weighted products of entries that are linked, for every column minus its mean."""
-
-    def __init__(self, means: np.ndarray | None = None):
-        self.means = means
-
-    def __call__(self, A, B, tile: sp.csr_array) -> np.ndarray:
-        if sp.issparse(A):
-            return self._sparse(A, B, tile)
-        sums = np.empty(A.shape[1])
-        for columns in column_blocks(A.shape[1], A.shape[0] + B.shape[0]):
-            means = None if self.means is None else self.means[..., columns]
-            left = minus(A[:, columns], means)
-            right = left if A is B else minus(B[:, columns], means)
-            sums[columns] = np.einsum("ij,ij->j", left, tile @ right)
-        return sums
-
-    def _sparse(self, A, B, tile) -> np.ndarray:
-        A, below = _shifted(A, self.means)
-        B, beside = _shifted(B, self.means)
+    if sp.issparse(A):
+        A, below = _shifted(A, means)
+        B, beside = _shifted(B, means)
         sums = np.asarray(A.multiply(tile @ B).sum(axis=0)).ravel()
         left, right = tile.sum(axis=1) @ A, tile.sum(axis=0) @ B
         return sums - beside * left - below * right + below * beside * tile.sum()
-
-    def operations(self, A, B, tile) -> float:
-        """Multiplications: of every linked entry, and of the sums."""
-        return tile.nnz * _entries(B) / max(B.shape[0], 1) + _entries(A)
+    sums = np.empty(A.shape[1])
+    for columns in column_blocks(A.shape[1], A.shape[0] + B.shape[0]):
+        some = None if means is None else means[..., columns]
+        left = minus(A[:, columns], some)
+        right = left if A is B else minus(B[:, columns], some)
+        sums[columns] = np.einsum("ij,ij->j", left, tile @ right)
+    return sums
 
 
 def _dense_edges(A, B, i, j, weights) -> np.ndarray:
@@ -192,11 +146,11 @@ def _dense_edges(A, B, i, j, weights) -> np.ndarray:
 
 
 def _forms_along(indptr, indices, weights, rows: np.ndarray) -> np.ndarray:
-    """Sums over the edges of a graph in compressed rows, each of which leads forwards."""
+    """Sums over the edges of a graph in compressed rows."""
     rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     rows = rows if rows.strides[1] == rows.itemsize else np.ascontiguousarray(rows)
     indptr, indices = (part.astype(np.intc, copy=False) for part in (indptr, indices))
-    return laplacian_forms(indptr, indices, np.ascontiguousarray(weights, dtype=np.float64), rows)
+    return edge_sums(indptr, indices, np.ascontiguousarray(weights, np.float64), rows, squared=True)
 
 
 def _sparse_edges(A, B, i, j, weights) -> np.ndarray:
@@ -226,12 +180,6 @@ def _shifted(X, means: np.ndarray | None):
     for row in np.atleast_2d(means):
         X.data -= np.repeat(np.where(full, row, 0.0), filled)
     return X, np.where(full, 0.0, np.atleast_2d(means).sum(axis=0))
-
-
-def _cached_rows(X: np.ndarray) -> Iterator[slice]:
-    """Rows whose entries stay in a cache."""
-    height = max(_LEAST_ROWS, _CACHED // max(X.shape[1], 1))
-    return (slice(start, start + height) for start in range(0, X.shape[0], height))
 
 
 def _entries(X) -> float:

@@ -26,7 +26,6 @@ from columnist.data._parameters import Integer, StrOptions, checked
 from columnist.data._validation import random_generator, resolve_columns
 from columnist.linalg._passes import column_blocks, columns_of
 from columnist.linalg._reduce import squaring_scale
-from columnist.spectral._gamma import Gamma, resolve_gamma
 from columnist.spectral._graph import Graph
 from columnist.spectral._noise import (
     SHARES,
@@ -34,19 +33,16 @@ from columnist.spectral._noise import (
     blur,
     blurred,
     check_rebuilt,
-    inject_noise,
-    normalized_laplacian,
-    perturb_laplacian,
-    spectral_norm,
-)
-from columnist.spectral._perturbation import (
     eigengap_bound,
     growth,
+    inject_noise,
+    perturb_laplacian,
     score_bound,
+    spectral_norm,
     turn,
     weyl_bound,
 )
-from columnist.spectral._scores import phi1, phi2, phi3
+from columnist.spectral._scores import Gamma, phi1, phi2, phi3, resolve_gamma
 from columnist.spectral._similarity import resolve_similarity
 from columnist.spectral._spec import SpectralSelector
 
@@ -322,7 +318,7 @@ class _Spectrum:
         if n_clusters is not None:
             Integer(2).check("n_clusters", n_clusters)
         count = SpectralSelector(n_clusters=n_clusters)._count_clusters(graph, None)
-        return cls(graph, graph.spectrum()[0][1:], count, normalized_laplacian(graph))
+        return cls(graph, graph.spectrum()[0][1:], count, graph.laplacian())
 
     @property
     def size(self) -> float:
@@ -430,7 +426,7 @@ def _noise_for(allowed: float, spectrum: _Spectrum, score: str, power: int) -> f
 
 
 def _level(clean: _Spectrum, graph: Graph) -> float:
-    return spectral_norm(normalized_laplacian(graph) - clean.laplacian) / clean.size
+    return spectral_norm(graph.laplacian() - clean.laplacian) / clean.size
 
 
 def _data(X):
