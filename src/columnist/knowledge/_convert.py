@@ -12,7 +12,7 @@ from columnist.knowledge._propagation import propagate, term_relevance, vote
 from columnist.knowledge._source import Source
 from columnist.knowledge._study import Study
 from columnist.knowledge._tables import read_table
-from columnist.spectral._fisher import FisherScore
+from columnist.spectral._ratios import FisherScore
 from columnist.spectral._similarity import fisher_similarity, resolve_similarity
 from columnist.spectral._symmetric import SymmetricMatrix
 

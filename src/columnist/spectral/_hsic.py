@@ -13,7 +13,7 @@ from columnist.data._parameters import Number, StrOptions
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import columns_of
 from columnist.linalg._ties import first_largest, ranked
-from columnist.spectral._base import ScoreSelector, SequentialSelector
+from columnist.spectral._base import ScoreSelector, SequentialSelector, chosen_first, forward
 from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._similarity import hsic_similarity, resolve_similarity
 from columnist.spectral._symmetric import SymmetricMatrix
@@ -154,12 +154,9 @@ class HSIC(SequentialSelector):
         variance = (scatter / squares)[varying].mean() / (S.n - 1)
         widths = self.kernel_width * np.sqrt(squares * variance)
         kernels = _GaussianKernels(X, widths, squareform(S.toarray(), checks=False))
-        features = np.flatnonzero(varying)
         if self.direction == "forward":
-            order, raw = _forward(kernels, features, min(size, len(features)))
-        else:
-            order, raw = _backward(kernels, features)
-        return np.concatenate([order, np.flatnonzero(~varying)]), raw
+            return forward(kernels.with_one_more, varying, size)
+        return _backward(kernels, np.flatnonzero(varying))
 
     def _target_kernel(self, X, y) -> SymmetricMatrix:
         name = self.similarity
@@ -176,8 +173,7 @@ class HSIC(SequentialSelector):
             return
         ScoreSelector._keep(self, raw, size)
         if self.scaling == "none":
-            with np.errstate(over="ignore"):
-                self.raw_scores_ = self.scores_ = self._scale * (self._scale * raw)
+            self._undo_scale()
         self.criterion_ = float(np.nansum(self.raw_scores_[self.selected_]))
 
 
@@ -191,10 +187,7 @@ class _GaussianKernels:
     def __init__(self, X, widths: np.ndarray, target: np.ndarray):
         self.X, self.widths, self.target = X, widths, target
         self._first, self._second = np.triu_indices(X.shape[0], 1)
-
-    @property
-    def n_features(self) -> int:
-        return self.X.shape[1]
+        self._added: Any = 0.0
 
     def distances(self, feature: int) -> np.ndarray:
         """Squared distances of all pairs of samples in one feature."""
@@ -206,28 +199,18 @@ class _GaussianKernels:
         distances *= -0.5 / size
         return 2.0 * float(self.target @ np.exp(distances, out=distances))
 
-
-def _forward(kernels: _GaussianKernels, features, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Order in which features are added, the rest by its last value; and the values."""
-    m = kernels.n_features
-    values, allowed, order = np.full(m, np.nan), np.zeros(m, dtype=bool), []
-    allowed[features] = True
-    distances: Any = 0.0
-    for count in range(1, size + 1):
-        for j in np.flatnonzero(allowed).tolist():
-            values[j] = kernels.criterion(distances + kernels.distances(j), count)
-        best, _ = first_largest(values, allowed)
-        distances = distances + kernels.distances(best)
-        allowed[best] = False
-        order.append(best)
-    rest = ranked(values)
-    return np.concatenate([order, rest[allowed[rest]]]).astype(np.intp), values
+    def with_one_more(self, order: list[int], left: np.ndarray) -> np.ndarray:
+        """HSIC of the features in order with each one that is left; one was added since."""
+        if order:
+            self._added = self._added + self.distances(order[-1])
+        size = len(order) + 1
+        return np.array([self.criterion(self._added + self.distances(j), size) for j in left])
 
 
 def _backward(kernels: _GaussianKernels, features) -> tuple[np.ndarray, np.ndarray]:
-    """Features in the reverse order of their removal, and the criterion up to each."""
+    """Features in the reverse order of their removal, others last; the criterion up to each."""
     left, removed = list(features), []
-    values = np.full(kernels.n_features, np.nan)
+    values = np.full(kernels.X.shape[1], np.nan)
     distances = reduce(add, (kernels.distances(j) for j in left))
     now = kernels.criterion(distances.copy(), len(left))
     while len(left) > 1:
@@ -242,4 +225,4 @@ def _backward(kernels: _GaussianKernels, features) -> tuple[np.ndarray, np.ndarr
         values[worst], now = now, without[at]
         removed.append(worst)
     values[left[0]] = now
-    return np.array([*left, *removed[::-1]], dtype=np.intp), values
+    return chosen_first([*left, *removed[::-1]], values), values

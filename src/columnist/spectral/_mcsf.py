@@ -7,11 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from columnist.data import in_memory
 from columnist.data._parameters import Flag, StrOptions
 from columnist.data._target import is_classes
-from columnist.linalg._ties import first_largest, ranked
-from columnist.spectral._base import SpectralBase
+from columnist.linalg._ties import first_largest
+from columnist.spectral._base import ScoreSelector, chosen_first
 from columnist.spectral._features import Features, ProductsAhead
 from columnist.spectral._forms import CommonForm
 from columnist.spectral._similarity import resolve_similarity
@@ -23,7 +22,7 @@ __all__ = ["MCSF"]
 _NO_TRACE = 1e-12
 
 
-class MCSF(SpectralBase):
+class MCSF(ScoreSelector):
     r"""Select features one by one such that together they rebuild a similarity.
 
     Each step takes the feature that lowers
@@ -139,28 +138,16 @@ class MCSF(SpectralBase):
         self.scaling = scaling
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None) -> MCSF:
-        """Select features of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
-            Data.
-        y : array-like or Dask collection of shape (n_samples,), optional
-            Class labels, where the similarity uses them.
-
-        Returns
-        -------
-        self
-        """
-        X, size = self._begin(X)
-        F, S = self._problem(X, in_memory(y))
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
+        F, S = self._problem(X, y)
         squares = F.few.squared_lengths()
         self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
         kind = _Incremental if self.form == "incremental" else _Residual
         run = kind(F, S, self.factor_)
-        self._store(*self._search(run, squares, size), size)
-        return self
+        raw, self.scores_, chosen = self._search(run, squares, size)
+        self.ranking_ = chosen_first(chosen, self.scores_)
+        self.selected_ = self.ranking_[: max(1, len(chosen))]
+        return raw
 
     def _search(self, run, squares: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, list]:
         """f'Rf and gain of every feature when it was chosen or at the end, and the choice."""
@@ -179,8 +166,12 @@ class MCSF(SpectralBase):
             gains[left] -= 2.0 * fall[left]
         return raw, gains, chosen
 
-    def _works_on_blocks(self) -> bool:
+    @property
+    def _on_blocks(self) -> bool:
         return self.form == "incremental"
+
+    def _requires_y(self) -> bool:
+        return self._learns_from_classes()
 
     def _problem(self, X, y) -> tuple[Features, SymmetricMatrix]:
         """Features and the similarity they should rebuild."""
@@ -193,26 +184,16 @@ class MCSF(SpectralBase):
         self._scale = F.scale
         return F, resolve_similarity(similarity, F.X, y, **self._similarity_options())
 
-    def _store(self, raw, gains, chosen: list[int], size: int) -> None:
-        rest = np.ones(len(raw), dtype=bool)
-        rest[chosen] = False
-        others = ranked(gains)
-        self.raw_scores_, self.scores_ = raw, gains
-        self.ranking_ = np.concatenate([np.array(chosen, dtype=np.intp), others[rest[others]]])
-        self.selected_ = self.ranking_[: max(1, len(chosen))]
-        if len(chosen) < size and not self.early_stop:
+    def _keep(self, raw: np.ndarray, size: int) -> None:
+        self.raw_scores_ = raw
+        varying = np.count_nonzero(~np.isnan(raw))
+        if varying < size and not self.early_stop:
             warnings.warn(
-                f"MCSF selected {len(self.selected_)} of {size} features: only {len(chosen)} are "
+                f"MCSF selected {len(self.selected_)} of {size} features: only {varying} are "
                 "not constant. Ask for fewer.",
                 UserWarning,
                 stacklevel=3,
             )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        named = isinstance(self.similarity, str)
-        tags.target_tags.required = named and self.similarity in ("label", "fisher", "relief")
-        return tags
 
 
 class _Incremental:

@@ -16,17 +16,16 @@ from columnist.data._validation import feature_names
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
-from columnist.linalg._ties import ranked
-from columnist.spectral._base import SpectralBase
+from columnist.spectral._base import SpectralBase, chosen_first
 from columnist.spectral._features import Features, ScaledColumns
-from columnist.spectral._forms import CommonForm
-from columnist.spectral._l21_path import Knot, L21Path, l21_path, optimality
-from columnist.spectral._responses import (
+from columnist.spectral._forms import (
+    CommonForm,
     lda_response,
     pca_response,
     spectral_response,
     svm_response,
 )
+from columnist.spectral._l21_path import Knot, L21Path, l21_path, optimality
 from columnist.spectral._similarity import resolve_similarity
 
 __all__ = ["MRSF", "PathReport"]
@@ -184,6 +183,7 @@ class MRSF(SpectralBase):
 
     # The pass that prepares features looks at all entries.
     _looks: ClassVar[bool] = False
+    _on_blocks = True
 
     _parameter_constraints = {
         "response": StrOptions(*_RESPONSES) | Other("a matrix or a common form"),
@@ -332,18 +332,12 @@ class MRSF(SpectralBase):
         S = resolve_similarity(self.similarity, self._squarable(X), y, **self._similarity_options())
         return spectral_response(S, count, centering="mean" if self.scaling == "unit" else "none")
 
-    def _works_on_blocks(self) -> bool:
-        return True
-
     def _store_path(self, F: ScaledColumns, path: L21Path, size: int, unit: float) -> None:
         scale = self._scale if F.means is None else 1.0  # unit length hides it
         end = path.knots[-1]
         scores = np.where(F.squared_lengths() > 0.0, path.pulls, np.nan)
         scores[end.rows] = path.entry
-        rest = np.ones(len(scores), dtype=bool)
-        rest[end.rows] = False
-        others = ranked(scores)
-        self.ranking_ = np.concatenate([end.rows, others[rest[others]]])
+        self.ranking_ = chosen_first(end.rows, scores)
         self.scores_ = scores * unit * scale
         self.raw_scores_ = self.scores_
         self.alpha_ = end.alpha * unit * scale
@@ -413,11 +407,12 @@ class MRSF(SpectralBase):
             return names[self._get_support_mask()]
         return np.array([f"mrsf{i}" for i in range(self.coef_.shape[1])], dtype=object)
 
+    def _requires_y(self) -> bool:
+        return isinstance(self.response, str) and self.response in ("lda", "svm")
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        named = isinstance(self.response, str)
-        tags.target_tags.required = named and self.response in ("lda", "svm")
-        tags.target_tags.multi_output = named and self.response == "auto"
+        tags.target_tags.multi_output = isinstance(self.response, str) and self.response == "auto"
         return tags
 
 

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import KDTree, NearestNeighbors
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from columnist.data._array_rows import as_rows
@@ -182,7 +183,7 @@ class _Search:
         entries = self.A.size // self.A.shape[0]  # of a sparse row on average
         squares, height = np.empty(len(r)), max(1, _CACHED // max(entries, 1))
         for pairs in _pieces(len(r), height):
-            squares[pairs] = _row_squares(self.A[r[pairs]] - self.B[c[pairs]])
+            squares[pairs] = row_norms(self.A[r[pairs]] - self.B[c[pairs]], squared=True)
         return squares
 
 
@@ -197,8 +198,8 @@ class _Blurred(_Search):
             origin = self.B.mean(axis=0)
             self.a = self.A - origin
             self.b = self.a if own else self.B - origin
-        self.lengths = _row_squares(self.a)
-        self.longest = float(_row_squares(self.b).max())
+        self.lengths = row_norms(self.a, squared=True)
+        self.longest = float(row_norms(self.b, squared=True).max())
 
     def _slack(self, rows: slice, kth: np.ndarray) -> np.ndarray:
         return 2.0 * (self.A.shape[1] + 12) * _EPS * (self.lengths[rows] + self.longest)
@@ -320,12 +321,6 @@ def _kind(A, own: bool) -> type[_Search]:
 def _by_rows(X):
     X = X.tocsr() if sp.issparse(X) else X
     return X.astype(np.float64, copy=False)
-
-
-def _row_squares(M) -> np.ndarray:
-    if sp.issparse(M):
-        return np.asarray(M.multiply(M).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", M, M)
 
 
 def _pieces(n: int, height: int) -> Iterator[slice]:

@@ -115,7 +115,7 @@ class ReliefF(_ReliefBase):
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
 
-    def _raw_scores(self, X, y) -> np.ndarray:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         return self._score(X, y, self.n_neighbors, self.n_jobs)
 
 
@@ -175,7 +175,7 @@ class Relief(_ReliefBase):
         self.n_features_to_select = n_features_to_select
         self.n_jobs = n_jobs
 
-    def _raw_scores(self, X, y) -> np.ndarray:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported: Relief is for two classes, and y has "

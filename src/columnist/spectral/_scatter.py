@@ -140,15 +140,15 @@ def block_sums(X, weights: np.ndarray, codes: np.ndarray | None = None, n_groups
         return GroupSums(sizes, nothing, np.zeros((n_groups, len(nothing))), nothing, nothing)
     # A group without rows, or of rows without weight, has no mean and no use for one.
     used = np.where(sizes > 0.0, sizes, 1.0)
-    if not sp.issparse(X):
-        return GroupSums(sizes, *_dense(X, codes, weights, used))
-    X = merge_repeats(X.tocsc())
-    width = max(n_groups, X.nnz // max(X.shape[1], 1))
-    parts = [
-        _sparse(X[:, columns], codes, weights, used)
-        for columns in column_blocks(X.shape[1], _COPIES * width)
-    ]
-    return GroupSums(sizes, *map(np.hstack, zip(*parts, strict=True)))
+    if sp.issparse(X):
+        X = merge_repeats(X.tocsc())
+        width = max(n_groups, X.nnz // max(X.shape[1], 1))
+        blocks = column_blocks(X.shape[1], _COPIES * width)
+        parts = [_sparse(X[:, columns], codes, weights, used) for columns in blocks]
+        origin, means, within, lengths = map(np.hstack, zip(*parts, strict=True))
+    else:
+        origin, means, within, lengths = _dense(X, codes, weights, used)
+    return GroupSums(sizes, origin, means, within, lengths)
 
 
 def merged_groups(parts: Sequence[GroupSums]) -> GroupSums:

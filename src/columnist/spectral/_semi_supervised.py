@@ -10,12 +10,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from columnist.data._parameters import Number, Other, StrOptions
 from columnist.data._target import resolve_classes
-from columnist.data._validation import resolve_size
 from columnist.linalg._passes import column_blocks, columns_of, squared_norms
 from columnist.linalg._ties import ranked
-from columnist.spectral._graph import Graph
+from columnist.spectral._graph import Graph, resolve_gamma
 from columnist.spectral._scatter import class_scatter
-from columnist.spectral._scores import resolve_gamma
 from columnist.spectral._spec import SpectralSelector
 
 __all__ = ["SemiSupervisedSelector"]
@@ -130,6 +128,7 @@ class SemiSupervisedSelector(SpectralSelector):
     """
 
     _needs_classes: ClassVar[bool] = True
+    _on_blocks = False
 
     _parameter_constraints = {
         "weight": StrOptions("cut") | Other("a number or several"),
@@ -203,20 +202,12 @@ class SemiSupervisedSelector(SpectralSelector):
             _check_labels(len(labels), len(self.classes_), name, self.supervised)
         return codes
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-    def _works_on_blocks(self) -> bool:
-        return False
-
-    def _raw_scores(self, X, y) -> np.ndarray:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         weights = self._weights()
-        unsupervised = super()._raw_scores(X, None)
+        unsupervised = super()._raw_scores(X, None, size)
         supervised = self._supervised_scores(X, y) if (weights < 1.0).any() else 0.0
         sums = [weight * unsupervised + (1.0 - weight) * supervised for weight in weights]
-        chosen = self._choose(X, weights, sums) if len(weights) > 1 else 0
+        chosen = self._choose(X, weights, sums, size) if len(weights) > 1 else 0
         self.weight_ = float(weights[chosen])
         return sums[chosen]
 
@@ -238,9 +229,8 @@ class SemiSupervisedSelector(SpectralSelector):
             return (high - low) * (1.0 - apart)
         return low + (middle - low) * apart
 
-    def _choose(self, X, weights: np.ndarray, sums: list[np.ndarray]) -> int:
+    def _choose(self, X, weights: np.ndarray, sums: list[np.ndarray], size: int) -> int:
         """The weight whose features have the smallest cut value; keeps all cut values."""
-        size = resolve_size(self.n_features_to_select, X.shape[1])
         known: dict[tuple[int, ...], float] = {}
         self.weights_, self.cut_values_ = weights, np.empty(len(weights))
         for i, values in enumerate(sums):

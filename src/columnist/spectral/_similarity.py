@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,8 +28,9 @@ from columnist.spectral._symmetric import (
     SumMatrix,
     SymmetricMatrix,
     as_symmetric,
+    joined,
+    row_lengths,
 )
-from columnist.spectral._visits import joined, row_lengths
 
 __all__ = [
     "cosine_similarity",
@@ -442,7 +444,7 @@ def _gathered(X):
 
 def _all_pairs(X: RowBlocks, tile: Callable, *constants) -> DenseMatrix:
     """The matrix of a function of all pairs of rows."""
-    return DenseMatrix(joined(X.against(Visit(tile, *constants), np.hstack)))
+    return DenseMatrix(joined(X.against(Visit(tile, *constants), partial(joined, axis=1))))
 
 
 def _even_rows(X: RowBlocks, step: int):

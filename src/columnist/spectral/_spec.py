@@ -8,8 +8,7 @@ import numpy as np
 
 from columnist.data._parameters import Integer
 from columnist.spectral._base import ScoreSelector
-from columnist.spectral._graph import Graph
-from columnist.spectral._scores import phi1, phi2, phi3, resolve_gamma
+from columnist.spectral._graph import Graph, phi1, phi2, phi3, resolve_gamma
 from columnist.spectral._similarity import resolve_similarity
 
 __all__ = ["GraphSelector", "LaplacianScore", "ScoreParameter", "SpectralSelector"]
@@ -18,27 +17,19 @@ __all__ = ["GraphSelector", "LaplacianScore", "ScoreParameter", "SpectralSelecto
 _MOST_CLUSTERS = 20
 # Smaller eigenvalues are zero but for rounding.
 _ZERO = 1e-10
-# Similarities that are made of classes.
-_OF_CLASSES = ("label", "fisher", "relief")
 
 
 class GraphSelector(ScoreSelector):
     """Scores features against a graph; has the parameters of a similarity."""
 
-    def _learns_from_classes(self) -> bool:
-        return isinstance(self.similarity, str) and self.similarity in _OF_CLASSES
-
-    def _works_on_blocks(self) -> bool:
-        return True
+    _on_blocks = True
 
     def _graph(self, X, y) -> Graph:
         options = self._similarity_options()
         return Graph.of(resolve_similarity(self.similarity, X, y, **options))
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = self._learns_from_classes()
-        return tags
+    def _requires_y(self) -> bool:
+        return self._needs_classes or self._learns_from_classes()
 
 
 class ScoreParameter:
@@ -175,7 +166,7 @@ class SpectralSelector(ScoreParameter, GraphSelector):
         if vars(self)["score"] == "phi3" and self.n_clusters is not None:
             Integer(2).check("n_clusters", self.n_clusters)
 
-    def _raw_scores(self, X, y) -> np.ndarray:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         gamma, graph = resolve_gamma(self.gamma), self._graph(X, y)
         name = vars(self)["score"]
         if name == "phi3":
@@ -272,5 +263,5 @@ class LaplacianScore(GraphSelector):
         self.width = width
         self.n_jobs = n_jobs
 
-    def _raw_scores(self, X, y) -> np.ndarray:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         return phi2(X, self._graph(X, y), resolve_gamma("identity"))

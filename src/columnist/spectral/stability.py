@@ -26,7 +26,7 @@ from columnist.data._parameters import Integer, StrOptions, checked
 from columnist.data._validation import random_generator, resolve_columns
 from columnist.linalg._passes import column_blocks, columns_of
 from columnist.linalg._reduce import squaring_scale
-from columnist.spectral._graph import Graph
+from columnist.spectral._graph import Gamma, Graph, phi1, phi2, phi3, resolve_gamma
 from columnist.spectral._noise import (
     SHARES,
     NoisyGraph,
@@ -42,7 +42,6 @@ from columnist.spectral._noise import (
     turn,
     weyl_bound,
 )
-from columnist.spectral._scores import Gamma, phi1, phi2, phi3, resolve_gamma
 from columnist.spectral._similarity import resolve_similarity
 from columnist.spectral._spec import SpectralSelector
 
