@@ -75,7 +75,7 @@ _ENTRIES = (
     Entry("hsic", "spectral._hsic:HSIC", "optional"),
     Entry("mrsf", "spectral._mrsf:MRSF", "optional"),
     Entry("mcsf", "spectral._mcsf:MCSF", "optional"),
-    Entry("semi-supervised", "spectral._semi_supervised:SemiSupervisedSelector", "required"),
+    Entry("semi-supervised", "spectral._spec:SemiSupervisedSelector", "required"),
     Entry("mrmr", "spectral._baselines:MRMR", "required"),
     Entry("zero-norm", "spectral._baselines:ZeroNormSVM", "required"),
     Entry("sparse-loadings", "lowrank._sparse_loadings:SparseLoadings", "no"),

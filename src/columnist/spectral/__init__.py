@@ -23,7 +23,6 @@ from columnist.spectral._mcsf import MCSF
 from columnist.spectral._mrsf import MRSF, PathReport
 from columnist.spectral._ratios import FisherScore, TraceRatio
 from columnist.spectral._relief import Relief, ReliefF, relief_similarity
-from columnist.spectral._semi_supervised import SemiSupervisedSelector
 from columnist.spectral._similarity import (
     cosine_similarity,
     fisher_similarity,
@@ -36,7 +35,7 @@ from columnist.spectral._similarity import (
     resolve_similarity,
     weighted_similarity,
 )
-from columnist.spectral._spec import LaplacianScore, SpectralSelector
+from columnist.spectral._spec import LaplacianScore, SemiSupervisedSelector, SpectralSelector
 from columnist.spectral._symmetric import SymmetricMatrix
 
 __all__ = [

@@ -17,14 +17,8 @@ from columnist.data._validation import resolve_size
 from columnist.linalg._reduce import squaring_scale
 from columnist.linalg._ties import first_largest, ranked
 
-__all__ = [
-    "RankingSelector",
-    "ScoreSelector",
-    "SequentialSelector",
-    "SpectralBase",
-    "chosen_first",
-    "forward",
-]
+__all__ = ["RankingSelector", "ScoreSelector", "SequentialSelector", "SpectralBase",
+           "chosen_first", "forward"]  # fmt: skip
 
 
 class SpectralBase(BaseSelector):
@@ -36,6 +30,13 @@ class SpectralBase(BaseSelector):
     _looks: ClassVar[bool] = True
     # Whether a collection of blocks is visited where it is, and not gathered.
     _on_blocks: Any = False
+
+    def _set_similarity(self, similarity, n_neighbors: int, width: float | str, n_jobs: int | None):
+        """Keep the parameters of a similarity."""
+        self.similarity = similarity
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.n_jobs = n_jobs
 
     def _begin(self, X) -> tuple[Any, int]:
         """Checked data whose entries can be squared safely, and how many features to keep.
@@ -85,10 +86,7 @@ class SpectralBase(BaseSelector):
 
 
 class RankingSelector(SpectralBase):
-    """Ranks features by scores and keeps the best.
-
-    A subclass says in which direction its scores go.
-    """
+    """Ranks features by scores, whose direction a subclass tells, and keeps the best."""
 
     _larger_is_better: ClassVar[bool] = True
 
@@ -118,10 +116,7 @@ class RankingSelector(SpectralBase):
 
 
 class ScoreSelector(RankingSelector):
-    """Gives every feature a score of its own and keeps the best.
-
-    A subclass defines :meth:`_raw_scores`.
-    """
+    """Gives every feature a score of its own, by :meth:`_raw_scores`, and keeps the best."""
 
     @abstractmethod
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
@@ -156,20 +151,9 @@ class ScoreSelector(RankingSelector):
 class SequentialSelector(ScoreSelector):
     """Ranks features by what they add to others, so that no score of their own says the order.
 
-    A subclass defines :meth:`_order`. ``scores_`` then counts the features ranked behind.
+    The subclass's :meth:`_raw_scores` keeps ``ranking_``, of which the first ``size`` features
+    matter and those with NaN come last. ``scores_`` then counts the features ranked behind.
     """
-
-    @abstractmethod
-    def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """All features, best first, and the literature's value of each.
-
-        The value is NaN for a feature that cannot be ranked, and these come last. Arguments as
-        in :meth:`_raw_scores`; only the order of the first ``size`` features matters.
-        """
-
-    def _raw_scores(self, X, y, size: int) -> np.ndarray:
-        self.ranking_, raw = self._order(X, y, size)
-        return raw
 
     def _keep(self, raw: np.ndarray, size: int) -> None:
         behind = np.empty(len(raw))

@@ -122,7 +122,7 @@ class MRMR(SequentialSelector):
         self.measure = measure
         self.cut = cut
 
-    def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         scatter = class_scatter(X, y)
         constant = scatter.total == 0.0
         if constant.all():
@@ -142,14 +142,13 @@ class MRMR(SequentialSelector):
             if not order:
                 return relevance[left]
             total = total + redundancy(order[-1])
-            return self._combine(relevance, total / len(order))[left]
+            mean = (total / len(order))[left]
+            if self.scheme == "difference":
+                return relevance[left] - mean
+            return relevance[left] / np.maximum(mean, _LEAST_REDUNDANCY)
 
-        return forward(evaluate, ~np.isnan(relevance), size)
-
-    def _combine(self, relevance: np.ndarray, redundancy: np.ndarray) -> np.ndarray:
-        if self.scheme == "difference":
-            return relevance - redundancy
-        return relevance / np.maximum(redundancy, _LEAST_REDUNDANCY)
+        self.ranking_, raw = forward(evaluate, ~np.isnan(relevance), size)
+        return raw
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -287,7 +286,7 @@ class ZeroNormSVM(SequentialSelector):
         self.C = C
         self.max_iter = max_iter
 
-    def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         if not sp.issparse(X):
             # A machine stops when it is good enough; the last digits, which depend on how an array
             # is laid out, decide when that is.
@@ -313,7 +312,8 @@ class ZeroNormSVM(SequentialSelector):
             settled = stay.sum() <= size or (stay.all() and change.max() <= _SETTLED)
             active, data = active[stay], data[:, np.flatnonzero(stay)]
         rounds[active] = self.n_iter_ + 1
-        return np.lexsort((levels(shares), -rounds)), shares
+        self.ranking_ = np.lexsort((levels(shares), -rounds))
+        return shares
 
 
 def _scaled(X, columns: np.ndarray, scales: np.ndarray):

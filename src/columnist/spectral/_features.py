@@ -1,8 +1,7 @@
 """Features as the multivariate selectors compare them: centred and of unit length, or as is.
 
-What these selectors ask of features is inner products, of features with one another and with a
-response. Rows with the same inner products answer that, be they all rows of an array or, after
-one pass over the blocks of a collection, a few. No input validation.
+These selectors ask for inner products of features and a response. Rows with the same inner products
+answer that: all rows of an array or, after one pass over blocks, a few. No input validation.
 """
 
 from __future__ import annotations
@@ -104,11 +103,7 @@ def prepare_columns(X, scaling: str) -> ScaledColumns:
 
 
 class ProductsAhead:
-    """F'f for features f that are asked for one by one.
-
-    When one is asked for, the products of those that are likely to come next are computed beside
-    it in the same pass over the data.
-    """
+    """F'f of features f asked for one by one; those likely to be next share a pass over data."""
 
     def __init__(self, F: ScaledColumns):
         self.F = F

@@ -16,14 +16,18 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from columnist.data._parameters import Integer, StrOptions, checked
-from columnist.data._target import resolve_classes
 from columnist.linalg._passes import column_blocks
 from columnist.spectral._features import ScaledColumns
 from columnist.spectral._graph import Gamma, Graph, resolve_gamma
 from columnist.spectral._ratios import TraceRatio
 from columnist.spectral._relief import relief_similarity
 from columnist.spectral._scatter import column_scatter
-from columnist.spectral._similarity import fisher_similarity, hsic_similarity, resolve_similarity
+from columnist.spectral._similarity import (
+    class_members,
+    fisher_similarity,
+    hsic_similarity,
+    resolve_similarity,
+)
 from columnist.spectral._symmetric import (
     DenseMatrix,
     LowRankMatrix,
@@ -34,14 +38,8 @@ from columnist.spectral._symmetric import (
     largest_eigenpairs,
 )
 
-__all__ = [
-    "CommonForm",
-    "common_form",
-    "lda_response",
-    "pca_response",
-    "spectral_response",
-    "svm_response",
-]
+__all__ = ["CommonForm", "common_form", "lda_response", "pca_response", "spectral_response",
+           "svm_response"]  # fmt: skip
 
 _FORMS = ("phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic")
 # Eigenvalues below this share of the largest are zero but for rounding.
@@ -179,22 +177,18 @@ def _trace_ratio_form(X: np.ndarray, y, selector: TraceRatio) -> CommonForm:
     if y is None:
         graph = selector._graph(X, None)
         d, volume = graph.degrees, graph.volume
-        S = SumMatrix(
-            [
-                (1.0 - ratio, SparseMatrix.of_diagonal(d)),
-                (-1.0 / volume, LowRankMatrix(d[:, None])),
-                (ratio, graph.similarity),
-            ]
-        )
+        terms = [
+            (1.0 - ratio, SparseMatrix.of_diagonal(d)),
+            (-1.0 / volume, LowRankMatrix(d[:, None])),
+            (ratio, graph.similarity),
+        ]
     else:
-        S = SumMatrix(
-            [
-                (1.0 + ratio, fisher_similarity(y)),
-                (-1.0 / n, LowRankMatrix(np.ones((n, 1)))),
-                (-ratio, SparseMatrix.of_diagonal(np.ones(n))),
-            ]
-        )
-    return CommonForm(_unit_centred(X), S)
+        terms = [
+            (1.0 + ratio, fisher_similarity(y)),
+            (-1.0 / n, LowRankMatrix(np.ones((n, 1)))),
+            (-ratio, SparseMatrix.of_diagonal(np.ones(n))),
+        ]
+    return CommonForm(_unit_centred(X), SumMatrix(terms))
 
 
 def _unit_centred(X: np.ndarray) -> np.ndarray:
@@ -269,7 +263,7 @@ def lda_response(y) -> np.ndarray:
            [-0.707,  0.707],
            [-0.707,  0.707]])
     """
-    members = _members(y, "The response 'lda'")
+    members = class_members(y, "The response 'lda'")
     shares = members.mean(axis=0)
     return members / np.sqrt(shares) - np.sqrt(shares)
 
@@ -294,7 +288,7 @@ def svm_response(y) -> np.ndarray:
            [-1.,  1.],
            [ 1., -1.]])
     """
-    return 2.0 * _members(y, "The response 'svm'") - 1.0
+    return 2.0 * class_members(y, "The response 'svm'") - 1.0
 
 
 @checked(n_components=Integer(1))
@@ -318,11 +312,6 @@ def _kernel(F: ScaledColumns) -> np.ndarray:
         part = F.take(columns)
         total += part @ part.T
     return total
-
-
-def _members(y, caller: str) -> np.ndarray:
-    classes, codes = resolve_classes(y, None if y is None else len(y), caller)
-    return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 
 def _positive(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

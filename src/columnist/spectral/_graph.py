@@ -37,20 +37,8 @@ from columnist.spectral._symmetric import (
     worth_iterating,
 )
 
-__all__ = [
-    "Gamma",
-    "Graph",
-    "cut",
-    "cut_value",
-    "degrees",
-    "laplacian",
-    "leading_eigenpairs",
-    "normalized_cut",
-    "phi1",
-    "phi2",
-    "phi3",
-    "resolve_gamma",
-]
+__all__ = ["Gamma", "Graph", "cut", "cut_value", "degrees", "laplacian", "leading_eigenpairs",
+           "normalized_cut", "phi1", "phi2", "phi3", "resolve_gamma"]  # fmt: skip
 
 # More than the width of the spectrum.
 _FAR = 3.0
@@ -334,7 +322,12 @@ def resolve_gamma(gamma) -> Gamma:
     if isinstance(gamma, str) and gamma in _NAMED:
         gamma = _NAMED[gamma]
     if callable(gamma):
-        return _tried(Gamma(gamma))
+        values = Gamma(gamma)(np.linspace(0.0, 2.0, 21))
+        if values.shape != (21,) or not np.isfinite(values).all():
+            raise ValueError("gamma must map an array of eigenvalues in [0, 2] to finite values.")
+        if (np.diff(values) < 0.0).any():
+            raise ValueError("gamma must be increasing on [0, 2], the interval of the eigenvalues.")
+        return Gamma(gamma)
     real = isinstance(gamma, numbers.Real) and not isinstance(gamma, (bool, np.bool_))
     if not real or not 0.0 < gamma < np.inf:
         listed = ", ".join(repr(name) for name in _NAMED)
@@ -348,16 +341,6 @@ def resolve_gamma(gamma) -> Gamma:
         lambda values: np.maximum(values, 0.0) ** exponent,
         int(exponent) if exponent.is_integer() else None,
     )
-
-
-def _tried(gamma: Gamma) -> Gamma:
-    """The same, tried on the interval of the eigenvalues."""
-    values = gamma(np.linspace(0.0, 2.0, 21))
-    if values.shape != (21,) or not np.isfinite(values).all():
-        raise ValueError("gamma must map an array of eigenvalues in [0, 2] to finite values.")
-    if (np.diff(values) < 0.0).any():
-        raise ValueError("gamma must be increasing on [0, 2], the interval of the eigenvalues.")
-    return gamma
 
 
 def phi1(X, graph: Graph, gamma: Gamma) -> np.ndarray:

@@ -12,7 +12,7 @@ from scipy.spatial.distance import squareform
 from columnist.data._parameters import Number, StrOptions
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import columns_of
-from columnist.linalg._ties import first_largest, ranked
+from columnist.linalg._ties import first_largest
 from columnist.spectral._base import ScoreSelector, SequentialSelector, chosen_first, forward
 from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._similarity import hsic_similarity, resolve_similarity
@@ -128,13 +128,10 @@ class HSIC(SequentialSelector):
         self.direction = direction
         self.kernel = kernel
         self.kernel_width = kernel_width
-        self.similarity = similarity
-        self.n_neighbors = n_neighbors
-        self.width = width
         self.scaling = scaling
-        self.n_jobs = n_jobs
+        self._set_similarity(similarity, n_neighbors, width, n_jobs)
 
-    def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         S = hsic_similarity(self._target_kernel(X, y))
         sums = weighted_sums(X, np.ones(X.shape[0]))
         scatter = without_rounding(sums.within, sums.lengths)
@@ -145,7 +142,7 @@ class HSIC(SequentialSelector):
         if self.kernel == "linear":
             # Means do not count, and without them less cancels.
             raw = np.where(varying, S.forms(X, sums.center()) / squares, np.nan)
-            return ranked(raw), raw
+            return raw
         check_memory(
             64.0 * S.n**2,
             f"kernel='rbf' with {S.n} samples",
@@ -155,8 +152,10 @@ class HSIC(SequentialSelector):
         widths = self.kernel_width * np.sqrt(squares * variance)
         kernels = _GaussianKernels(X, widths, squareform(S.toarray(), checks=False))
         if self.direction == "forward":
-            return forward(kernels.with_one_more, varying, size)
-        return _backward(kernels, np.flatnonzero(varying))
+            self.ranking_, raw = forward(kernels.with_one_more, varying, size)
+        else:
+            self.ranking_, raw = _backward(kernels, np.flatnonzero(varying))
+        return raw
 
     def _target_kernel(self, X, y) -> SymmetricMatrix:
         name = self.similarity

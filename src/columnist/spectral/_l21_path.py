@@ -52,6 +52,8 @@ _CLOSE = 1e-11
 _MAX_TRIALS = 60
 # A step so short that no tangent can be blamed.
 _SHORTEST = 1e-6
+# Violation, but for the rounding of G W, at which Newton steps end; and their number at most.
+_SOLVED, _MAX_STEPS = 1e-12, 100
 # Eigenvalues of M below this share of the largest are rounding.
 _SINGULAR = 1e-13
 # Sweeps of coordinate descent after a Newton step that was not good enough.
@@ -429,29 +431,19 @@ class Curvature:
         return self._solve(moved)
 
 
-def solve_rows(
-    G: np.ndarray,
-    B: np.ndarray,
-    W: np.ndarray,
-    t: float,
-    *,
-    tol: float = 1e-12,
-    max_iter: int = 100,
-) -> np.ndarray:
+def solve_rows(G: np.ndarray, B: np.ndarray, W: np.ndarray, t: float) -> np.ndarray:
     r"""Minimiser of :math:`\tfrac12\langle W, GW\rangle - \langle B, W\rangle + t\sum_i\|w_i\|`.
 
     Newton steps on the rows that are not zero or are about to grow. Far from the minimum they are
-    shortened until the objective falls, and sweeps of coordinate descent in between decide what
-    rows are zero. ``tol`` bounds the violation of the optimality conditions as a share of t, but
-    for the rounding of G W.
+    shortened until the objective falls, and sweeps of coordinate descent decide what rows are zero.
     """
     G, W = np.ascontiguousarray(G), np.array(W, dtype=np.float64, order="C")
     Q = np.ascontiguousarray(B - G @ W)
     worst = _worst(W, Q, t)
     size, diagonal = float(row_norms(B).max(initial=0.0)), G.diagonal().max(initial=0.0)
-    for _ in range(max_iter):
+    for _ in range(_MAX_STEPS):
         rounding = 2.0 * _EPS * (size + diagonal * l21_norm(W)) / t
-        if worst <= max(tol, rounding):
+        if worst <= max(_SOLVED, rounding):
             break
         step = _newton(G, Q, W, t)
         trial = W + step

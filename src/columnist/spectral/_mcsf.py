@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -129,30 +130,34 @@ class MCSF(ScoreSelector):
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
-        self.similarity = similarity
         self.form = form
         self.balance = balance
         self.early_stop = early_stop
-        self.n_neighbors = n_neighbors
-        self.width = width
         self.scaling = scaling
-        self.n_jobs = n_jobs
+        self._set_similarity(similarity, n_neighbors, width, n_jobs)
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
         F, S = self._problem(X, y)
         squares = F.few.squared_lengths()
         self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
-        kind = _Incremental if self.form == "incremental" else _Residual
-        run = kind(F, S, self.factor_)
-        raw, self.scores_, chosen = self._search(run, squares, size)
+        if self.form == "incremental":
+            ahead, raw = ProductsAhead(F.few), self.factor_ * F.forms(S)
+            self.scores_, chosen = self._search(raw, lambda *f: ahead.of(*f) ** 2, squares, size)
+        else:
+            residual = _Residual(F, self.factor_ * S.toarray())
+            raw = residual.now.copy()
+            self.scores_, chosen = self._search(raw, residual.take, squares, size)
         self.ranking_ = chosen_first(chosen, self.scores_)
         self.selected_ = self.ranking_[: max(1, len(chosen))]
         return raw
 
-    def _search(self, run, squares: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, list]:
-        """f'Rf and gain of every feature when it was chosen or at the end, and the choice."""
-        left = squares > 0.0
-        raw, gains = run.scores, 2.0 * run.scores - squares**2
+    def _search(self, raw, take: Callable, squares, size: int) -> tuple[np.ndarray, list[int]]:
+        """Gain of every feature when it was chosen or at the end, as ``raw`` becomes; the choice.
+
+        ``take(feature, likely)`` is what a chosen feature takes from the scores f'Rf; ``likely`` is
+        large for those that may be next.
+        """
+        left, gains = squares > 0.0, 2.0 * raw - squares**2
         chosen: list[int] = []
         raw[~left] = gains[~left] = np.nan
         while len(chosen) < size and left.any():
@@ -161,10 +166,10 @@ class MCSF(ScoreSelector):
                 break
             chosen.append(feature)
             left[feature] = False
-            fall = run.take(feature, np.where(left, gains, -np.inf))
+            fall = take(feature, np.where(left, gains, -np.inf))
             raw[left] -= fall[left]
             gains[left] -= 2.0 * fall[left]
-        return raw, gains, chosen
+        return gains, chosen
 
     @property
     def _on_blocks(self) -> bool:
@@ -196,25 +201,12 @@ class MCSF(ScoreSelector):
             )
 
 
-class _Incremental:
-    """f'Rf of all features; a chosen one lowers it by the squares of its products."""
-
-    def __init__(self, F: Features, S: SymmetricMatrix, factor: float):
-        self.ahead = ProductsAhead(F.few)
-        self.scores = factor * F.forms(S)
-
-    def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
-        """What a chosen feature takes from the scores; ``likely`` is large for the next ones."""
-        return self.ahead.of(feature, likely) ** 2
-
-
 class _Residual:
     """f'Rf of all features from the residual R itself, an n x n matrix."""
 
-    def __init__(self, F: Features, S: SymmetricMatrix, factor: float):
-        self.F, self.R = F, factor * S.toarray()
-        self.now = F.forms(DenseMatrix(self.R))
-        self.scores = self.now.copy()
+    def __init__(self, F: Features, R: np.ndarray):
+        self.F, self.R = F, R
+        self.now = F.forms(DenseMatrix(R))
 
     def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
         """What a chosen feature takes from the scores."""

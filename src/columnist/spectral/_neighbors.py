@@ -72,7 +72,7 @@ def neighbor_distances(
         )
     if hasattr(neighbors, "fit_transform"):
         found = neighbors.fit_transform(rows.gather())
-        return _without_self(sp.csr_matrix(found, dtype=np.float64), n)
+        return _without_self(sp.csr_matrix(found, dtype=np.float64))
     StrOptions("exact", "approximate").check("neighbors", neighbors)
     if neighbors == "approximate":
         return _approximate(rows.gather(), n_neighbors, n_jobs)
@@ -288,25 +288,22 @@ def _approximate(X, n_neighbors: int, n_jobs: int | None) -> sp.csr_matrix:
         squares, near = index.search(X, n_neighbors + 1)
     finally:
         faiss.omp_set_num_threads(before)
-    return _without_self(_graph_of(squares, near, n), n)
+    return _without_self(_graph_of(squares, near, n))
 
 
 def _graph_of(squares: np.ndarray, near: np.ndarray, n: int) -> sp.csr_matrix:
     """Distances in rows from a table of neighbours, in which -1 stands for none."""
-    found = near >= 0
-    indptr = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-    distances = np.sqrt(np.maximum(squares[found], 0.0), dtype=np.float64)
-    return sp.csr_matrix((distances, near[found], indptr), shape=(n, n))
+    rows, places = np.nonzero(near >= 0)
+    distances = np.sqrt(np.maximum(squares[rows, places], 0.0), dtype=np.float64)
+    return sp.csr_matrix((distances, (rows, near[rows, places])), shape=(n, n))
 
 
-def _without_self(distances: sp.csr_matrix, n: int) -> sp.csr_matrix:
+def _without_self(distances: sp.csr_matrix) -> sp.csr_matrix:
     """The graph without the samples' distances to themselves, zeros to others kept."""
-    rows = np.repeat(np.arange(n), np.diff(distances.indptr))
-    other = rows != distances.indices
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[other], minlength=n))])
-    return sp.csr_matrix(
-        (distances.data[other], distances.indices[other], indptr), shape=distances.shape
-    )
+    all_pairs = distances.tocoo()
+    other = all_pairs.row != all_pairs.col
+    pairs = all_pairs.row[other], all_pairs.col[other]
+    return sp.csr_matrix((all_pairs.data[other], pairs), shape=distances.shape)
 
 
 def _kind(A, own: bool) -> type[_Search]:
@@ -421,10 +418,7 @@ def _each(work: Callable, rounds: Iterable[list], threads: int) -> list:
 
 
 def _meetings(n: int, threads: int) -> Iterator[list[tuple[int, int, int, int]]]:
-    """Rounds of two ranges each, such that every two samples meet once.
-
-    The pairs of one round have no sample in common, so that they can meet at the same time.
-    """
+    """Rounds of pairs of ranges without a sample in common; every two samples meet once."""
     least = max(-(-n // _STEP), 2 * threads if threads > 1 else 1)
     count = least + least % 2 if least > 1 else 1
     cuts = np.linspace(0, n, count + 1).astype(int).tolist()

@@ -30,11 +30,9 @@ class FisherScore(ScoreSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features,)
+    scores_, raw_scores_ : ndarray of shape (n_features,)
         The Fisher score, larger is better; infinite if the feature is constant within every
         class, NaN (and last) if it is constant.
-    raw_scores_ : ndarray of shape (n_features,)
-        The same.
     ranking_ : ndarray of shape (n_features,)
         Features, best first.
     selected_ : ndarray of int
@@ -53,9 +51,8 @@ class FisherScore(ScoreSelector):
 
     Notes
     -----
-    Takes one pass over the data, dense, sparse or a Dask collection, whatever the number of
-    classes. With the
-    similarity 1 / n_j between the samples of class j, 1 / (1 + score) is the Laplacian score.
+    Takes one pass over the data, whatever the number of classes. With the similarity 1 / n_j
+    between the samples of class j, 1 / (1 + score) is the Laplacian score.
 
     Examples
     --------
@@ -193,11 +190,8 @@ class TraceRatio(GraphSelector):
     ):
         self.n_features_to_select = n_features_to_select
         self.laplacian = laplacian
-        self.similarity = similarity
-        self.n_neighbors = n_neighbors
-        self.width = width
         self.scaling = scaling
-        self.n_jobs = n_jobs
+        self._set_similarity(similarity, n_neighbors, width, n_jobs)
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
         between, within = self._variations(X, y)

@@ -57,10 +57,8 @@ class ReliefF(_ReliefBase):
 
     Attributes
     ----------
-    raw_scores_ : ndarray of shape (n_features,)
-        The score above, between -1 and 1; NaN for a constant feature.
-    scores_ : ndarray of shape (n_features,)
-        The same: larger is better.
+    scores_, raw_scores_ : ndarray of shape (n_features,)
+        The score above, between -1 and 1, larger is better; NaN for a constant feature.
     ranking_ : ndarray of int
         All features, best first.
     selected_ : ndarray of int
@@ -137,10 +135,8 @@ class Relief(_ReliefBase):
 
     Attributes
     ----------
-    raw_scores_ : ndarray of shape (n_features,)
-        The score above, between -1 and 1; NaN for a constant feature.
-    scores_ : ndarray of shape (n_features,)
-        The same: larger is better.
+    scores_, raw_scores_ : ndarray of shape (n_features,)
+        The score above, between -1 and 1, larger is better; NaN for a constant feature.
     ranking_ : ndarray of int
         All features, best first.
     selected_ : ndarray of int

@@ -2,9 +2,7 @@
 
 Sums are taken over groups of rows, block by block, then merged. Means are kept relative to a row
 of the block, and merged so, because data far from zero lose their digits otherwise. Rounding
-counts as no variation: what is within a few units in the last place of a column's length is
-exactly zero here. No input validation, except that sums for classes can look at the entries of a
-block: nobody else may have seen them.
+counts as no variation: what is within a few units in the last place of a column's length is zero.
 """
 
 from __future__ import annotations
@@ -21,17 +19,8 @@ from columnist.linalg._column_parts import Visit, total
 from columnist.linalg._passes import column_blocks, merge_repeats
 from columnist.linalg._reduce import squaring_scale
 
-__all__ = [
-    "ClassScatter",
-    "GroupSums",
-    "block_sums",
-    "class_scatter",
-    "class_sums",
-    "column_scatter",
-    "merged_groups",
-    "weighted_sums",
-    "without_rounding",
-]
+__all__ = ["ClassScatter", "GroupSums", "block_sums", "class_scatter", "class_sums",
+           "column_scatter", "merged_groups", "weighted_sums", "without_rounding"]  # fmt: skip
 
 # Variation below this share of a column's length is the rounding of its entries.
 _ROUNDING = 4 * np.finfo(np.float64).eps
@@ -194,10 +183,7 @@ def _row_sums(codes, weights, n_groups: int) -> Callable[[slice, np.ndarray], np
 
 
 def _shifted_rows(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Blocks of rows that stay in the cache, minus the first row.
-
-    The shift keeps the digits of data far from zero.
-    """
+    """Blocks of rows that stay in the cache, minus the first row: data may be far from zero."""
     first, height = X[0].astype(np.float64), max(_LEAST_ROWS, _CACHED // X.shape[1])
     for start in range(0, X.shape[0], height):
         rows = slice(start, start + height)

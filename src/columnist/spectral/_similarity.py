@@ -32,18 +32,9 @@ from columnist.spectral._symmetric import (
     row_lengths,
 )
 
-__all__ = [
-    "cosine_similarity",
-    "fisher_similarity",
-    "hsic_similarity",
-    "knn_similarity",
-    "label_similarity",
-    "linear_similarity",
-    "polynomial_similarity",
-    "rbf_similarity",
-    "resolve_similarity",
-    "weighted_similarity",
-]
+__all__ = ["class_members", "cosine_similarity", "fisher_similarity", "hsic_similarity",
+           "knn_similarity", "label_similarity", "linear_similarity", "polynomial_similarity",
+           "rbf_similarity", "resolve_similarity", "weighted_similarity"]  # fmt: skip
 
 # Samples whose distances give the automatic width of an RBF kernel.
 _WIDTH_SAMPLES = 1000
@@ -243,7 +234,7 @@ def label_similarity(y) -> SymmetricMatrix:
            [0., 1., 0.],
            [1., 0., 1.]])
     """
-    return LowRankMatrix(_indicator(y))
+    return LowRankMatrix(class_members(y))
 
 
 def fisher_similarity(y) -> SymmetricMatrix:
@@ -269,7 +260,7 @@ def fisher_similarity(y) -> SymmetricMatrix:
            [0. , 1. , 0. ],
            [0.5, 0. , 0.5]])
     """
-    members = _indicator(y)
+    members = class_members(y)
     return LowRankMatrix(members, np.diag(1.0 / members.sum(axis=0)))
 
 
@@ -423,8 +414,9 @@ def _labels(y, X, name: str):
     return y
 
 
-def _indicator(y) -> np.ndarray:
-    classes, codes = resolve_classes(in_memory(y), None, "A similarity of labels")
+def class_members(y, caller: str = "A similarity of labels") -> np.ndarray:
+    """One column per class, 1 for its members."""
+    classes, codes = resolve_classes(in_memory(y), None, caller)
     return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
 
 import numpy as np
 import scipy.linalg
@@ -26,28 +28,9 @@ from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross, row_blocks
 from columnist.spectral._edges import edge_sums
 
-__all__ = [
-    "DenseMatrix",
-    "LowRankMatrix",
-    "RowProducts",
-    "SparseMatrix",
-    "SumMatrix",
-    "SymmetricMatrix",
-    "apply_rows",
-    "as_symmetric",
-    "block_cross",
-    "block_own_cross",
-    "cross_rows",
-    "dense_columns",
-    "edge_forms",
-    "joined",
-    "largest_eigenpairs",
-    "link_forms",
-    "minus",
-    "own_cross",
-    "row_lengths",
-    "worth_iterating",
-]
+__all__ = ["DenseMatrix", "LowRankMatrix", "RowProducts", "SparseMatrix", "SumMatrix",
+           "SymmetricMatrix", "as_symmetric", "cross_rows", "dense_columns", "edge_forms",
+           "joined", "largest_eigenpairs", "row_lengths", "worth_iterating"]  # fmt: skip
 
 # How far, relative to the largest entry, a matrix may be from symmetric by rounding.
 _ASYMMETRY = 1e-8
@@ -256,7 +239,7 @@ class SumMatrix(SymmetricMatrix):
         self.n = self.terms[0][1].n
 
     def times(self, M: np.ndarray) -> np.ndarray:
-        return total([weight * matrix.times(M) for weight, matrix in self.terms])
+        return reduce(add, (weight * matrix.times(M) for weight, matrix in self.terms))
 
     def scaled(self, c: np.ndarray) -> SumMatrix:
         return SumMatrix([(weight, matrix.scaled(c)) for weight, matrix in self.terms])
@@ -412,11 +395,15 @@ def edge_forms(A, B, tile: sp.csr_array) -> np.ndarray:
         B = A if same else B.tocsr()
     tile = tile.tocoo()
     sums = np.zeros(A.shape[1])
-    height = max(1, int(_BLOCK // max(_entries(A) / max(A.shape[0], 1), 1.0)))
+    height = max(1, int(_BLOCK // max(A.size / max(A.shape[0], 1), 1.0)))
     for start in range(0, tile.nnz, height):
         edges = slice(start, start + height)
         i, j, weights = tile.row[edges], tile.col[edges], tile.data[edges]
-        sums += (_sparse_edges if sp.issparse(A) else _dense_edges)(A, B, i, j, weights)
+        if sp.issparse(A):
+            apart = (A[i] - B[j]).astype(np.float64)
+            sums += np.asarray(apart.multiply(apart).T @ weights).ravel()
+        else:
+            sums += _dense_edges(A, B, i, j, weights)
     return sums
 
 
@@ -455,11 +442,6 @@ def _forms_along(indptr, indices, weights, rows: np.ndarray) -> np.ndarray:
     return edge_sums(indptr, indices, np.ascontiguousarray(weights, np.float64), rows, squared=True)
 
 
-def _sparse_edges(A, B, i, j, weights) -> np.ndarray:
-    apart = (A[i] - B[j]).astype(np.float64)
-    return np.asarray(apart.multiply(apart).T @ weights).ravel()
-
-
 def _lengths(X) -> np.ndarray:
     return row_norms(X.astype(np.float64, copy=False))
 
@@ -480,7 +462,3 @@ def _shifted(X, means: np.ndarray | None):
     for row in np.atleast_2d(means):
         X.data -= np.repeat(np.where(full, row, 0.0), filled)
     return X, np.where(full, 0.0, np.atleast_2d(means).sum(axis=0))
-
-
-def _entries(X) -> float:
-    return float(X.nnz if sp.issparse(X) else X.size)

@@ -291,16 +291,12 @@ def ranking_stability(
         noise = rng.standard_normal(Z.shape)
         graphs = ((share, graph_of(blurred(Z, share, noise))) for share in levels)
         draw[:] = _first_swaps(X, features, spectrum, scores, gamma, graphs)
-    return RankingStability(
-        tuple(features),
-        tuple(
-            ScoreStability(
-                score, least, found[:, i, 0], found[:, i, 1], float(found[:, i, 2].mean())
-            )
-            for i, (score, least) in enumerate(zip(scores, guaranteed, strict=True))
-        ),
-        n_repeats,
+    per_score = zip(scores, guaranteed, np.moveaxis(found, 0, 2), strict=True)
+    results = (
+        ScoreStability(score, least, level, share, float(survived.mean()))
+        for score, least, (level, share, survived) in per_score
     )
+    return RankingStability(tuple(features), tuple(results), n_repeats)
 
 
 @dataclass(frozen=True)
@@ -429,15 +425,9 @@ def _level(clean: _Spectrum, graph: Graph) -> float:
 
 
 def _data(X):
-    return _squarable(
-        check_array(
-            X,
-            accept_sparse="csc",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-            input_name="X",
-        )
-    )
+    floats = [np.float64, np.float32]
+    X = check_array(X, accept_sparse="csc", dtype=floats, ensure_min_samples=2, input_name="X")
+    return _squarable(X)
 
 
 def _squarable(X):
