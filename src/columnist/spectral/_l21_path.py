@@ -98,11 +98,9 @@ class L21Path:
 def l21_path(F: ScaledColumns, Y: np.ndarray, size: int) -> L21Path:
     """Follow the path until one more than ``size`` features would have nonzero rows.
 
-    Features that reach the penalty at the same place enter one by one, the smaller index first.
-    A copy of a feature that is in already never enters; copies may differ by 1e-7 of their
-    length (3e-5 where no solution can be computed with both), and what they then violate of the
-    optimality conditions is reported. Where the residual vanishes, or cannot be lowered, or
-    rounding hides it, before ``size`` features are in, the path ends with fewer.
+    Features that tie enter one by one, the smaller index first. A copy of one that is in (up to
+    1e-7 of its length, 3e-5 where no solution can be computed with both) never enters. Where the
+    residual vanishes, cannot be lowered or is rounding, the path ends with fewer features.
     """
     with single_threaded_blas():  # hundreds of small products and solves
         walk = _Walk(F, Y)

@@ -346,10 +346,9 @@ def neighbor_graph(
 ) -> sp.csr_matrix:
     r"""Graph from every sample to its nearest samples of every class; in general not symmetric.
 
-    Distances are :math:`\sum_f |x_f - y_f| / r_f` with the range :math:`r_f` of the feature; of
-    samples at the same distance the first in X is nearer. A class with fewer than
-    ``n_neighbors`` samples (besides the sample itself) has them all as neighbours.
-    ``weights[a, b]`` is that from a sample of class a to all its neighbours of class b together.
+    Distances are :math:`\sum_f |x_f - y_f| / r_f` with the range :math:`r_f`; the first of equally
+    near samples is nearer, and a small class is near as a whole. ``weights[a, b]`` is that from a
+    sample of class a to all its neighbours of class b together.
     """
     n, sizes = len(codes), np.bincount(codes)
     order = np.argsort(codes, kind="stable")
