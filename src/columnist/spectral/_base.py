@@ -31,7 +31,7 @@ class SpectralBase(BaseSelector):
     # Whether a collection of blocks is visited where it is, and not gathered.
     _on_blocks: Any = False
 
-    def _set_similarity(self, similarity, n_neighbors: int, width: float | str, n_jobs: int | None):
+    def _set_similarity(self, similarity, n_neighbors: int, width, n_jobs) -> None:
         """Keep the parameters of a similarity."""
         self.similarity = similarity
         self.n_neighbors = n_neighbors

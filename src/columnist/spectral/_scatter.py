@@ -120,7 +120,7 @@ def class_sums(X, codes: np.ndarray, n_classes: int, look: bool = True) -> Group
     return replace(block_sums(X, np.ones(len(codes)), codes, n_classes), unit=unit)
 
 
-def block_sums(X, weights: np.ndarray, codes: np.ndarray | None = None, n_groups: int = 1):
+def block_sums(X, weights: np.ndarray, codes=None, n_groups: int = 1) -> GroupSums:
     """Weighted sums of a block, whose entries can be squared, in groups; it may have no rows."""
     codes = np.zeros(len(weights), dtype=np.intp) if codes is None else codes
     sizes = np.bincount(codes, weights=weights, minlength=n_groups)
