@@ -24,7 +24,7 @@ from columnist.plotting._draw import panels_for, tidy
 from columnist.plotting._outliers import OutlierImagesDisplay
 from columnist.plotting._picture import FOUND, OPEN, PROVEN
 from columnist.robust import RobustPCA
-from columnist.spectral._perturbation import eigengap_bound
+from columnist.spectral._noise import eigengap_bound
 from reproduction import noise_figures, phase_transition, robust_figures
 from reproduction.data import Data, MissingData
 from reproduction.printed import printed

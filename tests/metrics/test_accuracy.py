@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 
 from columnist.metrics import AccuracyBySize, aggregated_accuracy, hamming_loss, paired_t_test
 from columnist.selection import ForwardSelector
-from columnist.spectral._fisher import FisherScore
+from columnist.spectral._ratios import FisherScore
 
 
 @pytest.fixture(scope="module")

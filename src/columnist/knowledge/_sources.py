@@ -22,7 +22,7 @@ from columnist.knowledge._relations import (
     term_relevance,
     vote,
 )
-from columnist.spectral._fisher import FisherScore
+from columnist.spectral._ratios import FisherScore
 from columnist.spectral._similarity import fisher_similarity, resolve_similarity
 from columnist.spectral._symmetric import SymmetricMatrix, as_symmetric
 

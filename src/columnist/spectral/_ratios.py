@@ -1,16 +1,87 @@
-"""The trace ratio criterion: the best set of features by a ratio of sums."""
+"""Variation between the classes over variation within them: of features, and of sets."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import numpy as np
 
 from columnist.data._parameters import StrOptions
-from columnist.data._validation import resolve_size
 from columnist.linalg._ties import ranked
+from columnist.spectral._base import ScoreSelector
 from columnist.spectral._scatter import class_scatter, column_scatter
 from columnist.spectral._spec import GraphSelector
 
-__all__ = ["TraceRatio", "maximize_trace_ratio"]
+__all__ = ["FisherScore", "TraceRatio", "maximize_trace_ratio"]
+
+
+class FisherScore(ScoreSelector):
+    r"""Keep the features whose class means differ most, for the spread within the classes.
+
+    .. math:: \frac{\sum_j n_j (\mu_j - \mu)^2}{\sum_j n_j \sigma_j^2}
+
+    with the size :math:`n_j`, mean :math:`\mu_j` and variance :math:`\sigma_j^2` (divided by
+    :math:`n_j`) of the feature in class j.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features; a fraction of them if a float in (0, 1); half if None.
+
+    Attributes
+    ----------
+    scores_, raw_scores_ : ndarray of shape (n_features,)
+        The Fisher score, larger is better; infinite if the feature is constant within every
+        class, NaN (and last) if it is constant.
+    ranking_ : ndarray of shape (n_features,)
+        Features, best first.
+    selected_ : ndarray of int
+        Selected features, best first.
+    classes_ : ndarray
+        Classes in y.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    sklearn.feature_selection.f_classif : The same times (n - c) / (c - 1), with p-values.
+    TraceRatio : The same ratio for a set of features.
+
+    Notes
+    -----
+    Takes one pass over the data, whatever the number of classes. With the similarity 1 / n_j
+    between the samples of class j, 1 / (1 + score) is the Laplacian score.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from columnist.spectral import FisherScore
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = FisherScore(2).fit(X, y)
+    >>> selector.selected_
+    array([2, 3])
+    >>> selector.scores_.round(2)
+    array([ 1.62,  0.67, 16.06, 13.06])
+    """
+
+    _needs_classes: ClassVar[bool] = True
+    # The pass that sums up the classes looks at all entries.
+    _looks: ClassVar[bool] = False
+    _on_blocks = True
+
+    def __init__(self, n_features_to_select: int | float | None = None):
+        self.n_features_to_select = n_features_to_select
+
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
+        if len(self.classes_) == X.shape[0]:
+            raise ValueError(
+                "Every class in y has one sample: FisherScore needs variation within classes."
+            )
+        scatter = class_scatter(X, y, look=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return scatter.between / scatter.within
 
 
 class TraceRatio(GraphSelector):
@@ -119,15 +190,11 @@ class TraceRatio(GraphSelector):
     ):
         self.n_features_to_select = n_features_to_select
         self.laplacian = laplacian
-        self.similarity = similarity
-        self.n_neighbors = n_neighbors
-        self.width = width
         self.scaling = scaling
-        self.n_jobs = n_jobs
+        self._set_similarity(similarity, n_neighbors, width, n_jobs)
 
-    def _raw_scores(self, X, y) -> np.ndarray:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         between, within = self._variations(X, y)
-        size = resolve_size(self.n_features_to_select, X.shape[1])
         scores, self.history_ = maximize_trace_ratio(between, within, size)
         self.n_iter_ = len(self.history_)
         self.criterion_ = float(self.history_[-1])
@@ -154,43 +221,20 @@ class TraceRatio(GraphSelector):
     def _keep(self, raw: np.ndarray, size: int) -> None:
         super()._keep(raw, size)
         if self.scaling == "none":
-            with np.errstate(over="ignore"):
-                self.raw_scores_ = self.scores_ = self._scale * (self._scale * raw)
+            self._undo_scale()
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.laplacian == "supervised"
-        return tags
+    def _requires_y(self) -> bool:
+        return self.laplacian == "supervised"
 
 
 def maximize_trace_ratio(
     between: np.ndarray, within: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""Scores whose largest make the set of the best ratio of sums. No input validation.
+    r"""Scores whose largest make the set of the best ratio of sums, and the ratios on the way.
 
-    Parameters
-    ----------
-    between, within : ndarray of shape (n_features,)
-        Terms :math:`b_j` and :math:`w_j` of the two sums, not negative; NaN in ``between`` for
-        a feature that takes no part; at least one does.
-    size : int
-        Number of features.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_features,)
-        :math:`b_j - \lambda w_j` at the largest ratio :math:`\lambda`; if that is infinite,
-        :math:`b_j` where :math:`w_j` is zero and minus infinity elsewhere.
-    history : ndarray
-        Increasing ratios of the sets on the way.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._trace_ratio import maximize_trace_ratio
-    >>> scores, history = maximize_trace_ratio(np.array([2.0, 9.0]), np.array([1.0, 3.0]), 1)
-    >>> scores, history
-    (array([-1.,  0.]), array([3.]))
+    Terms :math:`b_j` and :math:`w_j` of the two sums are not negative; NaN in ``between`` marks a
+    feature that takes no part. Scores are :math:`b_j - \lambda w_j` at the largest ratio
+    :math:`\lambda`; if that is infinite, :math:`b_j` where :math:`w_j` is zero, else -inf.
     """
     size = min(size, int(np.isfinite(between).sum()))
     history: list[float] = []
