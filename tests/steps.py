@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from columnist.criteria import Criterion
-from columnist.selection._forward_powers import BlockForward
+from columnist.selection._forward_spectra import BlockForward
 
 __all__ = ["block_forward"]
 

@@ -8,8 +8,7 @@ from columnist.data import Matrices
 from columnist.data._parameters import Number
 from columnist.data._validation import random_generator
 from columnist.selection._base import FastSelector
-from columnist.selection._leverage import right_vectors
-from columnist.selection._rrqr import pivoted_columns, strong_rrqr
+from columnist.selection._factors import pivoted_columns, right_vectors, strong_rrqr
 
 __all__ = ["GKSSelector", "PivotedQRSelector", "StrongRRQRSelector"]
 
@@ -67,11 +66,10 @@ class PivotedQRSelector(FastSelector):
     array([ 0, 10,  2])
     """
 
+    _on_passes = True
+
     def __init__(self, n_features_to_select: int | float | None = None):
         self.n_features_to_select = n_features_to_select
-
-    def _on_passes(self) -> bool:
-        return True
 
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         return _at_least_one(pivoted_columns(matrices.X, size))

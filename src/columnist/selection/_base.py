@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from columnist._selector import BaseSelector
-from columnist.criteria import Criterion, Frobenius
+from columnist.criteria import Criterion, get_criterion
 from columnist.data import Matrices, is_target_given, open_matrices, uses_target
-from columnist.data._validation import resolve_size
+from columnist.data._validation import check_room, resolve_constraints, resolve_size
 
 __all__ = ["FastSelector"]
 
@@ -46,11 +46,8 @@ class FastSelector(BaseSelector):
         self._warn_if_short(len(self.selected_), size)
         return self
 
-    def _begin(self, X, y) -> tuple[Matrices, int]:
-        """Validate and select; the error, which may cost more than the selection, is left to do.
-
-        Returns the data and how many columns were asked for.
-        """
+    def _begin(self, X, y) -> tuple[Matrices, Any]:
+        """Select only: the data, and how many columns were asked for. The error may cost more."""
         self._check_parameters()
         matrices = self._matrices(X, y)
         size = self._size(matrices.n_features)
@@ -80,25 +77,31 @@ class FastSelector(BaseSelector):
         asked = {
             "target": self._uses_target(X, y),
             "center": getattr(self, "centering", "none") == "mean",
-            "passes": self._on_passes(),
+            "passes": self._on_passes,
             "rows": self._needs_rows(),
             "accept_sparse": "csc",
         }
         return open_matrices(self, X, y, **{**asked, **how})
 
+    @property
+    def _on_passes(self) -> bool:
+        """Whether it reads X by ``linalg._passes`` alone: very many columns may stay elsewhere."""
+        return False
+
     def _needs_rows(self) -> bool:
         """Whether the selection depends on more than inner products of columns."""
         return False
 
-    def _on_passes(self) -> bool:
-        """Whether it reads X by the functions of ``linalg.passes`` alone.
-
-        If so, data with very many columns can stay where they are.
-        """
-        return False
-
     def _criterion(self) -> Criterion:
-        return Frobenius()
+        return get_criterion(getattr(self, "criterion", "frobenius"))
+
+    def _constraints(self, n_features: int, size: int | None) -> tuple[list[int], list[int]]:
+        """Columns to include and to exclude, with room for ``size`` of them."""
+        names = getattr(self, "feature_names_in_", None)
+        fixed = resolve_constraints(self.include, self.exclude, n_features, names)
+        if size is not None:
+            check_room(size, *fixed, n_features)
+        return fixed
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         """Keep the selection, and its error recomputed from the data."""
@@ -115,11 +118,11 @@ class FastSelector(BaseSelector):
         tags.target_tags.required = self._needs_target
         return tags
 
-    def _warn_if_short(self, found: int, size: int) -> None:
-        if found < size:
-            warnings.warn(
-                f"{type(self).__name__} selected {found} of {size} columns: the others add "
-                "nothing to what these explain (X or the target has no more rank).",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _why_short(self, found: int) -> str:
+        """Why fewer columns than asked for were found; empty if nobody needs to be told."""
+        return "the others add nothing to what these explain (X or the target has no more rank)."
+
+    def _warn_if_short(self, found: int, size: int | None) -> None:
+        if size is not None and found < size and (why := self._why_short(found)):
+            text = f"{type(self).__name__} selected {found} of {size} columns: {why}"
+            warnings.warn(text, UserWarning, stacklevel=3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,10 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.criteria import Criterion, get_criterion, is_frobenius
+from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices
 from columnist.data._parameters import Integer, Other, StrOptions
-from columnist.data._validation import check_room, resolve_columns, resolve_constraints
+from columnist.data._validation import resolve_columns
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._ties import TIE
 from columnist.search._incumbent import exchange, greedy
@@ -143,15 +142,10 @@ class ExchangeSelector(FastSelector):
 
     # -- fitting ------------------------------------------------------------------
 
-    def _criterion(self) -> Criterion:
-        return get_criterion(self.criterion)
-
     def _matrices(self, X, y, **how) -> Matrices:
         matrices = super()._matrices(X, y, **how)
-        n, names = matrices.n_features, getattr(self, "feature_names_in_", None)
-        size = self._size(n)
-        self._fixed = resolve_constraints(self.include, self.exclude, n, names)
-        check_room(size, *self._fixed, n)
+        n, size = matrices.n_features, self._size(matrices.n_features)
+        self._fixed = self._constraints(n, size)
         self._given = self._given_start(X, y, size, n)
         return matrices
 
@@ -176,7 +170,7 @@ class ExchangeSelector(FastSelector):
             matrices = replace(matrices, X=matrices.X.astype(np.float64))
         reduced = matrices.reduce("exact", size, None)
         criterion = self._criterion()
-        kind = _TableMoves if is_frobenius(criterion) else _TurnMoves
+        kind = _Moves if is_frobenius(criterion) else _TurnMoves
         moves = kind(reduced, size, criterion, *self._fixed)
         most = np.inf if self.max_swaps is None else self.max_swaps
         self.starts_, best = [], None
@@ -245,8 +239,11 @@ def _columns_of(selector, n_features: int) -> np.ndarray:
     raise ValueError(f"start must select columns; {type(selector).__name__} has no get_support.")
 
 
-class _Moves(ABC):
-    """How selections are completed and improved on a reduced matrix."""
+class _Moves:
+    """How selections are completed and improved on a reduced matrix, all exchanges valued at once.
+
+    That is for the squared Frobenius norm.
+    """
 
     def __init__(self, reduced: Reduced, size: int, criterion: Criterion, include, exclude):
         self.reduced, self.criterion, self.include = reduced, criterion, include
@@ -256,11 +253,14 @@ class _Moves(ABC):
 
     def _most_useful(self) -> int:
         """More columns than this, the included ones counted, explain nothing more."""
-        columns = self.reduced.columns
         usable = [*self.include, *self.candidates]
         everything = len(usable) == self.reduced.n_items
-        rank = self.reduced.rank if everything else _rank(columns[usable])
-        return rank + len(self.include) - _rank(columns[self.include])
+        rank = self.reduced.rank if everything else self._rank(usable)
+        return rank + len(self.include) - self._rank(self.include)
+
+    def _rank(self, which: Sequence[int]) -> int:
+        columns = self.reduced.columns[which]
+        return int(np.linalg.matrix_rank(columns)) if columns.size else 0
 
     def random(self, rng: np.random.RandomState) -> list[int]:
         """A random selection."""
@@ -273,23 +273,13 @@ class _Moves(ABC):
         chosen = [*self.include, *(i for i in given if i in allowed)][: self.asked]
         return self._grow(chosen) or [int(self.candidates[0])]
 
-    @abstractmethod
     def _grow(self, chosen: list[int]) -> list[int]:
         """The columns and, up to ``size``, those that forward selection adds."""
-
-    @abstractmethod
-    def exchange(self, start: list[int], max_swaps: float) -> tuple[list[int], list[float]]:
-        """A selection that no exchange improves, and the errors from the start on."""
-
-
-class _TableMoves(_Moves):
-    """Squared Frobenius norm: all exchanges are valued at once."""
-
-    def _grow(self, chosen: list[int]) -> list[int]:
         columns, weights = self.reduced.columns, self.reduced.weights
         return add_columns(columns, weights, chosen, self.candidates, self.size)
 
     def exchange(self, start: list[int], max_swaps: float) -> tuple[list[int], list[float]]:
+        """A selection that no exchange improves, and the errors from the start on."""
         chosen, errors = exchange_columns(
             self.reduced.columns, self.reduced.weights, start,
             fixed=self.include, candidates=self.candidates, max_swaps=max_swaps,
@@ -329,7 +319,3 @@ class _Counted:
         if len(self.errors) > self._most:
             return np.full(len(candidates), np.inf)
         return self._problem.completion_errors(chosen, candidates)
-
-
-def _rank(columns: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(columns)) if columns.size else 0

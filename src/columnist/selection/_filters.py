@@ -25,25 +25,21 @@ class _Filter(FastSelector):
     """Scores columns against y and keeps the best."""
 
     _needs_target = True
+    _on_passes = True
 
     @abstractmethod
     def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
-        """Length of the target along every column, NaN where undefined; and its own length."""
+        """Length of the target along every column, NaN where undefined; and its own length.
 
-    @abstractmethod
-    def _scores(self, products: np.ndarray) -> np.ndarray:
-        """Score of every column: larger is better."""
+        Sets ``scores_``: larger is better.
+        """
 
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         products, length = self._products(matrices)
-        self.scores_ = self._scores(products)
         # Products are rounded at the size of their terms, however small they are themselves; and
         # copies of a column are not rounded alike.
         self.ranking_ = ranked(products, unit=length)
         return self.ranking_[:size]
-
-    def _on_passes(self) -> bool:
-        return True
 
 
 class CorrelationFilter(_Filter):
@@ -106,11 +102,9 @@ class CorrelationFilter(_Filter):
         Y = matrices.Y - matrices.Y.mean(axis=0)
         if np.linalg.norm(Y) <= _CONSTANT * np.linalg.norm(matrices.Y):
             raise ValueError("y is constant: it has no correlation with any column.")
-        unit = Y / np.linalg.norm(Y)
-        return np.sqrt(_matching(matrices.X, unit, center=True)), 1.0
-
-    def _scores(self, products: np.ndarray) -> np.ndarray:
-        return np.minimum(products, 1.0)
+        products = np.sqrt(_matching(matrices.X, Y / np.linalg.norm(Y), center=True))
+        self.scores_ = np.minimum(products, 1.0)
+        return products, 1.0
 
 
 class MatchingFilter(_Filter):
@@ -168,14 +162,8 @@ class MatchingFilter(_Filter):
         assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
         squares = _matching(matrices.X, Y, center=matrices.center)
+        self.scores_ = squares * matrices.unit**2
         return np.sqrt(squares), float(np.linalg.norm(Y))
-
-    def _scores(self, products: np.ndarray) -> np.ndarray:
-        return np.square(products)
-
-    def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
-        super()._store(matrices, selected)
-        self.scores_ *= matrices.unit**2
 
 
 def _open_one_target(y, X):

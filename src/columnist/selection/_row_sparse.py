@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import NamedTuple
 
@@ -66,16 +65,12 @@ class RowSparseSelector(FastSelector):
     def _needs_rows(self) -> bool:
         return True  # for norms of single rows, or their neighbours
 
-    def _warn_if_short(self, found: int, size: int) -> None:
-        if found < size:
-            nonzero, name = int(np.count_nonzero(self.scores_)), self._penalty_name
-            warnings.warn(
-                f"{type(self).__name__} selected {found} of {size} columns: only {nonzero} have "
-                f"a nonzero coefficient at {name}={getattr(self, name):g}. Lower {name} to "
-                "select more.",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _why_short(self, found: int) -> str:
+        nonzero, name = int(np.count_nonzero(self.scores_)), self._penalty_name
+        return (
+            f"only {nonzero} have a nonzero coefficient at {name}={getattr(self, name):g}. "
+            f"Lower {name} to select more."
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from numpy.polynomial import legendre
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
 from columnist.linalg import _passes as passes
 from columnist.selection import ForwardSelector
-from columnist.selection._forward_powers import BlockForward, fresh_directions
+from columnist.selection._forward_spectra import BlockForward, fresh_directions
 from tests.oracles.brute_force import residual_singular_values, subset_error
 from tests.oracles.forward import greedy_extended
 from tests.steps import block_forward

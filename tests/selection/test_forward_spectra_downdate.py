@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.criteria import KyFan, Nuclear, Schatten, Spectral
-from columnist.selection._best_downdate import _Race, best_downdate
+from columnist.selection._forward_spectra import _Race, best_downdate
 from tests.strategies import CRITERIA, LogEnergy
 
 
