@@ -52,12 +52,13 @@ class FastSelector(BaseSelector):
         matrices = self._matrices(X, y)
         size = self._size(matrices.n_features)
         with matrices.threads():
-            self.selected_ = np.asarray(self._select(matrices, size), dtype=np.intp)
+            selected = np.asarray(self._select(matrices, size), dtype=np.intp)
+        self.selected_ = selected if len(selected) else np.zeros(1, dtype=np.intp)
         return matrices, size
 
     @abstractmethod
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        """Columns in order of selection, at least one and at most ``size``."""
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray | list[int]:
+        """Columns in order of selection, at most ``size``; the first is taken if there are none."""
 
     def _size(self, n_features: int) -> Any:
         return resolve_size(self.n_features_to_select, n_features)

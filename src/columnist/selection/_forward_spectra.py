@@ -16,7 +16,7 @@ from columnist.linalg._passes import column_blocks
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._residual import DEPENDENT
 from columnist.linalg._secular import downdated_eigenvalues
-from columnist.linalg._ties import TIE
+from columnist.linalg._ties import TIE, rounding_energy
 from columnist.selection._basis import GrowingBasis
 from columnist.selection._forward_states import SHRUNK
 from columnist.selection._powers import Polynomials, fit_polynomials, power_blocks
@@ -31,13 +31,12 @@ _SPECTRAL_TIE = 1e-9
 
 
 class SpectrumForward:
-    r"""State of a forward selection under a unitarily invariant criterion.
+    """State under a unitarily invariant criterion.
 
-    Let the residual target have the second moment :math:`V \Lambda V^T`. Choosing a column whose
-    residual has the direction q turns its spectrum into that of :math:`\Lambda - zz^T`,
-    :math:`z = \Lambda^{1/2} V^T q`. After the choice V and :math:`\Lambda` come from the SVD of
-    :math:`(I - qq^T) V \Lambda^{1/2}`: accumulated rank-one updates of the vectors would lose their
-    orthogonality.
+    Let V diag(lam) V' be the second moment of what is left of the target. A column whose residual
+    has the direction q turns its spectrum into that of diag(lam) - zz', z = sqrt(lam) V'q. After
+    the choice both come from the SVD of (I - qq')V sqrt(lam): rank-one updates of the vectors would
+    lose their orthogonality.
     """
 
     def __init__(self, reduced: Reduced, capacity: int, criterion: Criterion):
@@ -110,18 +109,12 @@ class Downdate(NamedTuple):
 def best_downdate(
     lam: np.ndarray, Z: np.ndarray, inside: np.ndarray, criterion: Criterion, scale: float = 1.0
 ) -> Downdate:
-    r"""The row of Z whose rank-one downdate has the smallest error, the first among near ties.
+    """The row of Z whose rank-one downdate has the smallest error, the first among near ties.
 
-    The eigenvalues :math:`\mu` of :math:`\Lambda - zz^T` interlace those of :math:`\Lambda`,
-
-    .. math:: \lambda_{i+1} \le \mu_i \le \lambda_i, \; \sum_i \mu_i = \sum_i \lambda_i - \|z\|^2,
-
-    so the first s of them bound the error from below:
-
-    * any criterion: put the others at :math:`\lambda_{i+1}`;
-    * Schatten, :math:`p \le 2`, concave in :math:`\mu`: from there, pour what remains of the trace
-      into the largest first, each up to :math:`\lambda_i`;
-    * Schatten, :math:`p \ge 2`, convex: level them, that is, pour into the smallest first.
+    The eigenvalues mu of diag(lam) - zz' interlace lam, lam_i+1 <= mu_i <= lam_i, and their sum is
+    that of lam less |z|^2. So the first s of them bound the error from below: put the others at
+    lam_i+1; from there, pour what remains of the trace into the largest first, each up to lam_i
+    (Schatten, p <= 2, concave in mu), or into the smallest first (p >= 2, convex).
 
     Rows are followed through more and more eigenvalues, and left as soon as their bound exceeds the
     best error found. ``lam`` is descending and positive. Rows ``inside`` lose a whole dimension:
@@ -236,22 +229,15 @@ def fresh_directions(B: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 class BlockForward:
-    r"""State of a forward selection of features with their powers up to ``degree``.
+    """State for features with their powers up to ``degree``.
 
-    A feature x stands for the block :math:`x, x^2, \dots, x^p`. Each step adds the block that
-    lowers the error of the target most. What a block contributes beside the selection Q is measured
-    on an orthonormal basis :math:`Q_i` of :math:`(I - QQ^T) B_i`, where :math:`B_i` is a fixed
-    basis of the block: project off the selection first, then orthogonalise. No residual of a
-    candidate is formed; with :math:`G_i` the Gram matrix of its residual, :math:`C_i = B_i^T R` and
-    R the residual target, a new orthonormal block :math:`Q_+` changes them by
-
-    .. math:: W_i = B_i^T Q_+, \qquad G_i \leftarrow G_i - W_i W_i^T, \qquad
-              C_i \leftarrow C_i - W_i (Q_+^T R),
-
-    and with the eigenvalues :math:`\lambda` and eigenvectors U of :math:`G_i`,
-    :math:`Z_i = Q_i^T R = \lambda^{-1/2} U^T C_i`. The squared error falls by :math:`\|Z_i\|_F^2`;
-    under any other criterion the new singular values are the roots of the eigenvalues of
-    :math:`R^T R - Z_i^T Z_i`.
+    Each step adds the block B_i = (x, x^2, ...) that lowers the error of the target most, measured
+    on an orthonormal basis Q_i of (I - QQ')B_i: project off the selection Q first, then
+    orthogonalise. No residual of a candidate is formed. With G_i its Gram matrix, R the residual
+    target and C_i = B_i'R, a new orthonormal block U takes WW' from G_i and WU'R from C_i, W =
+    B_i'U; and with the eigenvalues v and eigenvectors E of G_i, Z_i = Q_i'R = v^(-1/2) E'C_i. The
+    squared error falls by |Z_i|^2; under other criteria the new singular values are the roots of
+    the eigenvalues of R'R - Z_i'Z_i.
     """
 
     def __init__(
@@ -271,7 +257,7 @@ class BlockForward:
         self._Q = np.zeros((X.shape[0], 0))
         self._R = _narrow(Y - Y.mean(axis=0) if center else Y.astype(np.float64))
         self._energy = float(np.vdot(self._R, self._R))
-        self._floor = (max(self._R.shape) * _EPS) ** 2 * self._energy
+        self._floor = rounding_energy(self._R.shape, self._energy)
         # Vectors in use: the columns of B_i T_i, of length one when last computed, or zero.
         self._T = np.tile(np.eye(degree), (X.shape[1], 1, 1))
         self._G = np.eye(degree) * (np.arange(degree) < self._rank[:, None])[:, None, :]
@@ -286,10 +272,7 @@ class BlockForward:
         return float(self._criterion.value(self._scale * values))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed feature with the smallest error, and by how much its squares fall.
-
-        That is zero when no allowed feature adds anything.
-        """
+        """The allowed feature with the smallest error, and by how much its squares fall."""
         Z = self._contributions(allowed)
         gains = np.einsum("ijk,ijk->i", Z, Z)
         useful = np.flatnonzero(allowed & (gains > self._floor))

@@ -35,7 +35,11 @@ SHRUNK = 1e-4
 
 
 class _Residuals:
-    """Columns and what the chosen ones leave of them, computed anew where it has shrunk."""
+    """Columns and what the chosen ones leave of them, computed anew where it has shrunk.
+
+    A state chooses the best of the allowed columns with its gain (0 for rounding), adds a column
+    (one that depends on the chosen ones changes nothing) and knows the squared Frobenius error.
+    """
 
     def __init__(self, X, capacity: int, *, center: bool):
         self._X = self._data = X
@@ -44,12 +48,13 @@ class _Residuals:
         self._own = squared_norms(X)
         self._fresh = self._own.copy()
         self._gains = np.zeros(len(self._own))
+        self._nothing = rounding_energy(X.shape, float(self._own.sum()))
 
-    def _first(self, energy, lengths, allowed, nothing: float) -> tuple[int, float]:
+    def _first(self, energy, lengths, allowed) -> tuple[int, float]:
         """The first allowed column with the largest gain, energy / length, and that gain."""
         self._gains = np.zeros(len(energy))
         np.divide(energy, lengths, out=self._gains, where=lengths > 0.0)
-        return first_gain(self._gains, allowed, nothing)
+        return first_gain(self._gains, allowed, self._nothing)
 
     def _shrunk(self, lengths: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """The wanted columns that have shrunk since they were last computed."""
@@ -79,20 +84,11 @@ def with_residuals(data, X, columns: np.ndarray, residuals: np.ndarray):
 
 
 class GramForward(_Residuals):
-    r"""State of a forward selection for the matrix itself, n columns with an n x n Gram matrix.
+    """State for the matrix itself, by the Gram matrix G of what is left of its columns.
 
-    With the Gram matrix G of what the chosen columns leave of every column, adding column i
-    lowers the squared Frobenius error by
-
-    .. math:: \|G_{:i}\|^2 / G_{ii},
-
-    and once column l is chosen, :math:`G \leftarrow G - ww^T` with
-    :math:`w = G_{:l}/\sqrt{G_{ll}}`. A step reads and writes G once and never forms the residual
-    matrix.
-
-    Rounding: entries of G keep an absolute error of the size of the columns that they started
-    from. A column whose residual has shrunk a hundredfold is therefore computed anew from the
-    data, with its row and column of G.
+    Adding column i lowers the error by |G_i|^2 / G_ii; once column l is chosen, G becomes G - ww'
+    with w = G_l / sqrt(G_ll). Entries of G keep an absolute error of the size of the columns that
+    they started from, so a column whose residual has shrunk a hundredfold is computed anew.
     """
 
     def __init__(self, X, capacity: int, *, center: bool = False):
@@ -100,15 +96,12 @@ class GramForward(_Residuals):
         self._pending: list[int] = []
         self._G = gram(X, center=center)
         self._energy = np.einsum("ij,ij->i", self._G, self._G)
-        self._nothing = rounding_energy(X.shape, float(self._own.sum()))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much (0 for rounding)."""
         self._refresh(allowed)
-        return self._first(self._energy, np.diag(self._G), allowed, self._nothing)
+        return self._first(self._energy, np.diag(self._G), allowed)
 
     def add(self, column: int) -> None:
-        """Choose a column; one that depends on the chosen ones changes nothing."""
         self._refresh(np.arange(len(self._own)) == column)
         G = self._G
         if G[column, column] <= 0.0:
@@ -118,7 +111,6 @@ class GramForward(_Residuals):
         self._drop([column])
 
     def error(self) -> float:
-        """Squared Frobenius error of what is chosen."""
         return float(np.diag(self._G).sum())
 
     def _refresh(self, wanted: np.ndarray) -> None:
@@ -148,18 +140,11 @@ class GramForward(_Residuals):
 
 
 class TargetForward(_Residuals):
-    r"""State of a forward selection for a target Y of shape (m, q).
+    """State for a target Y (m, q): one product with X a step.
 
-    For residual columns :math:`r_i` and the residual target T, adding column i lowers the squared
-    Frobenius error by :math:`\|c_i\|^2/d_i` with :math:`c_i = T^T r_i`, :math:`d_i = \|r_i\|^2`.
-    When column l is chosen, q its new direction, :math:`w = X^T q` and :math:`b = T^T q`,
-
-    .. math::
-
-        c_i \leftarrow c_i - w_i b, \quad d_i \leftarrow d_i - w_i^2, \quad T \leftarrow T - qb^T:
-
-    one product with X a step. Columns whose residual has shrunk are computed anew, and all
-    :math:`c_i` when the target has.
+    Adding column i, of which r is left, lowers the error by |c|^2 / d, c = T'r and d = |r|^2, T
+    being what is left of Y. With q the direction of a chosen column, w = X'q and b = T'q, c falls
+    by w_i b, d by w_i^2 and T by qb'. What has shrunk is computed anew; all c when T has.
     """
 
     def __init__(self, X, Y: np.ndarray, capacity: int, *, center: bool = False):
@@ -171,13 +156,11 @@ class TargetForward(_Residuals):
         self._nothing = rounding_energy(Y.shape, float(np.vdot(Y, Y)))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much (0 for rounding)."""
         self._refresh(allowed)
         energy = np.einsum("ij,ij->i", self._C, self._C)
-        return self._first(energy, self._lengths, allowed, self._nothing)
+        return self._first(energy, self._lengths, allowed)
 
     def add(self, column: int) -> None:
-        """Choose a column; one that depends on the chosen ones changes nothing."""
         q = self._basis.append(columns_of(self._X, [column])[:, 0])
         if q is not None:
             w, b = cross(self._data, q), self._T.T @ q
@@ -187,7 +170,6 @@ class TargetForward(_Residuals):
         self._drop([column])
 
     def error(self) -> float:
-        """Squared Frobenius error of what is chosen."""
         return float(np.vdot(self._T, self._T))
 
     def _refresh(self, wanted: np.ndarray) -> None:
@@ -223,19 +205,12 @@ _FEW = 1000
 
 
 class WideForward(_Residuals):
-    r"""State of a forward selection for a matrix too wide for a Gram matrix, possibly in parts.
+    """State for a matrix too wide for a Gram matrix, possibly kept elsewhere in parts.
 
-    The error drops by :math:`f_i/g_i`; :math:`g_i = \|r_i\|^2` and :math:`f_i = \|X^T r_i\|^2`
-    belong to the residual :math:`r_i` of column i. When column l is chosen, q its new direction and
-    :math:`w = X^T q`,
-
-    .. math::
-
-        f \leftarrow f - 2 w \circ X^T P X w + \|w\|^2 w \circ w, \qquad g \leftarrow g - w \circ w,
-
-    P projecting off what was chosen before: three passes over X a step (two where it is kept
-    elsewhere in parts), no residual, no n x n matrix. The first f needs the kernel XX' once, in
-    blocks of rows.
+    The error drops by f / g, g = |r|^2 and f = |X'r|^2 with the residual r of a column. With q the
+    direction of a chosen column and w = X'q, f becomes f - 2 w*(X'PXw) + |w|^2 w*w and g becomes g
+    - w*w, P projecting off what was chosen before: three passes over X a step (two over parts). The
+    first f needs the kernel XX' once, in blocks of rows.
 
     Rounding: f is quadratic in the residual, so a column is computed anew when its f has fallen
     a millionfold (less when little is left of the column) or its g ten thousandfold; where many
@@ -251,19 +226,16 @@ class WideForward(_Residuals):
         self._near: dict[int, np.ndarray] = {}
         self._renew_all()
         self._total = float(self._g.sum())
-        self._nothing = rounding_energy(X.shape, float(self._own.sum()))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much (0 for rounding)."""
         here = allowed[self._places]
         if not here.any():
             return int(np.flatnonzero(allowed)[0]), 0.0
         self._refresh(here)
-        at, gain = self._first(self._f, self._g, here, self._nothing)
+        at, gain = self._first(self._f, self._g, here)
         return int(self._places[at]), gain
 
     def add(self, column: int) -> None:
-        """Choose a column; one that depends on the chosen ones changes nothing."""
         at = int(np.searchsorted(self._places, column))
         if at == len(self._places) or self._places[at] != column:
             return
@@ -289,7 +261,6 @@ class WideForward(_Residuals):
         return self._near[at]
 
     def error(self) -> float:
-        """Squared Frobenius error of what is chosen."""
         return max(self._total, 0.0)
 
     def _refresh(self, wanted: np.ndarray) -> None:
@@ -340,16 +311,10 @@ _DENSE = 1 / 8
 
 
 class ColumnForms:
-    r"""The forms :math:`x^T P XX^T P x` of all columns of X, for whatever is projected out.
+    """The forms x'PKPx of all columns of X, K = XX', for whatever P projects out.
 
-    For data that are kept elsewhere in parts, the forms with P = I are computed once, and
-
-    .. math::
-
-        x^T P K P x = x^T K x - 2 (Q^T x)^T (Q^T K x) + (Q^T x)^T (Q^T K Q) (Q^T x),
-        \quad K = XX^T:
-
-    the kernel goes round once at most, and not for every Q.
+    Where data are kept elsewhere in parts, the forms with P = I are computed once, and
+    x'PKPx = x'Kx - 2 (Q'x)'(Q'Kx) + (Q'x)'(Q'KQ)(Q'x): the kernel goes round once at most.
     """
 
     def __init__(self, X):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numbers
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -67,27 +68,39 @@ class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
         """Whether exactly one class holds: the largest score decides, not a threshold."""
         return not self.multilabel_ and len(self.classes_) > 2
 
-    def _fit_model(self, X, Y: np.ndarray, size, degree: int, criterion) -> None:
-        """Select features, fit the linear model on them and set the thresholds."""
-        selector = self._selector(size, degree, criterion)
-        self.selected_ = selector.fit(X, Y).selected_
-        path = LinearPath(columns_of(X, self.selected_), Y, degree, center=self.fit_intercept)
+    @abstractmethod
+    def _settings(self, X, Y: np.ndarray) -> dict[str, Any]:
+        """Number of features, degree and criterion."""
+
+    def fit(self, X, y):
+        """Select features and fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Zeros and ones, one column per label; or a vector of classes.
+
+        Returns
+        -------
+        self
+        """
+        X, Y = self._validate(X, y)
+        settings = self._settings(X, Y)
+        self.selected_ = self._selector(**settings).fit(X, Y).selected_
+        chosen, degree = columns_of(X, self.selected_), settings["degree"]
+        path = LinearPath(chosen, Y, degree, center=self.fit_intercept)
         self.polynomials_, self.coef_, self.intercept_ = path.model()
         self.thresholds_ = np.zeros(Y.shape[1])
         if not self._one_of_many():
             self.thresholds_ = optimal_thresholds(self._scores(X), Y)
+        return self
 
-    def _selector(self, size, degree: int, criterion, kind=ForwardSelector) -> ForwardSelector:
+    def _selector(self, kind=ForwardSelector, **settings) -> ForwardSelector:
         include, exclude = self._constraints()
-        return kind(
-            size,
-            criterion=criterion,
-            target="y",
-            degree=degree,
-            centering="mean" if self.fit_intercept else "none",
-            include=include,
-            exclude=exclude,
-        )
+        centering = "mean" if self.fit_intercept else "none"
+        return kind(target="y", centering=centering, include=include, exclude=exclude, **settings)
 
     def _scores(self, X) -> np.ndarray:
         """Linear scores, one column per label; they estimate 0 and 1."""
@@ -254,23 +267,9 @@ class MultiLabelForwardClassifier(_ForwardLabels):
         self.include = include
         self.exclude = exclude
 
-    def fit(self, X, y) -> MultiLabelForwardClassifier:
-        """Select features and fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Data.
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Zeros and ones, one column per label; or a vector of classes.
-
-        Returns
-        -------
-        self
-        """
-        X, Y = self._validate(X, y)
-        self._fit_model(X, Y, self.n_features_to_select, self.degree, self.criterion)
-        return self
+    def _settings(self, X, Y: np.ndarray) -> dict[str, Any]:
+        names = ("n_features_to_select", "degree", "criterion")
+        return {name: getattr(self, name) for name in names}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -360,21 +359,8 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y) -> MultiLabelForwardClassifierCV:
-        """Choose by cross-validation, then fit to all rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Data.
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Zeros and ones, one column per label; or a vector of classes.
-
-        Returns
-        -------
-        self
-        """
-        X, Y = self._validate(X, y)
+    def _settings(self, X, Y: np.ndarray) -> dict[str, Any]:
+        """The best of all by cross-validation."""
         sizes, pairs = self._sizes(), self._pairs()
         jobs = [(*pair, *split) for pair in pairs for split in self._splits(X, Y)]
         losses = Parallel(n_jobs=self.n_jobs)(
@@ -382,9 +368,7 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
         )
         losses = np.reshape(losses, (len(pairs), -1, len(sizes)))
         self._store_results(pairs, sizes, losses.mean(axis=1), losses.std(axis=1))
-        best = self.best_params_
-        self._fit_model(X, Y, best["n_features_to_select"], best["degree"], best["criterion"])
-        return self
+        return self.best_params_
 
     def _sizes(self) -> np.ndarray:
         """Sizes to try, ascending."""
@@ -424,8 +408,8 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
 
     def _fold_losses(self, X, Y, sizes, degree, criterion, train, test) -> np.ndarray:
         """Hamming loss on the held-out rows for every size, from one forward selection."""
-        selector = self._selector(int(sizes[-1]), degree, criterion, kind=_SilentForward)
-        selected = selector.fit(X[train], Y[train]).selected_
+        asked = {"n_features_to_select": int(sizes[-1]), "degree": degree, "criterion": criterion}
+        selected = self._selector(_SilentForward, **asked).fit(X[train], Y[train]).selected_
         chosen = columns_of(X, selected)
         path = LinearPath(chosen[train], Y[train], degree, center=self.fit_intercept)
         # Beyond the last feature that adds anything the model stays as it is.

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
 from columnist.data import Matrices
 from columnist.data._parameters import Integer, Number
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms
-from columnist.selection._row_sparse import Coefficients, RowSparseSelector
+from columnist.selection._row_sparse import RowSparseSelector
 
 __all__ = ["MultiLabelInformedSelector"]
 
@@ -158,7 +156,7 @@ class MultiLabelInformedSelector(RowSparseSelector):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
+    def _fit_coefficients(self, matrices: Matrices) -> tuple[np.ndarray, np.ndarray]:
         X, Y = matrices.X, matrices.Y
         x_scale, y_scale = matrices.x_scale, matrices.y_scale
         assert Y is not None  # this selector asks for a target
@@ -176,14 +174,8 @@ class MultiLabelInformedSelector(RowSparseSelector):
         self.objective_history_ = np.array(run.history) * y_scale * y_scale
         self.objective_ = float(self.objective_history_[-1])
         if not self.converged_:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} sweeps before the objective "
-                f"settled (tol={self.tol:g}). Raise max_iter or tol, standardise X, or take a "
-                "larger gamma.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        return Coefficients(run.W, row_norms(cross(X, run.V)))
+            self._warn_unsettled(f"{self.n_iter_} sweeps before the objective settled")
+        return run.W, row_norms(cross(X, run.V))
 
 
 class _Alternation:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.linalg
-from sklearn.exceptions import ConvergenceWarning
 
 from columnist.data import Matrices
 from columnist.data._parameters import Number
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import apply, columns_of, cross, gram
 from columnist.linalg._prox import l21_norm, row_norms, row_shrink
-from columnist.selection._row_sparse import Coefficients, RowSparseSelector
+from columnist.selection._row_sparse import RowSparseSelector
 
 __all__ = ["Anderson", "RobustL21Selector"]
 
@@ -139,7 +136,7 @@ class RobustL21Selector(RowSparseSelector):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
+    def _fit_coefficients(self, matrices: Matrices) -> tuple[np.ndarray, np.ndarray]:
         X, Y = matrices.X, matrices.Y
         assert Y is not None  # this selector asks for a target
         x_scale, y_scale = matrices.x_scale, matrices.y_scale
@@ -151,14 +148,9 @@ class RobustL21Selector(RowSparseSelector):
         self.dual_gap_ = solver.gap * y_scale
         self.objective_history_ = np.array(solver.history) * y_scale
         if not solver.within(self.tol):
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solver.n_iter} iterations with a relative "
-                f"duality gap of {solver.gap / solver.objective:.1e} (tol={self.tol:g}). Raise "
-                "max_iter or tol, standardise X, or take a larger alpha.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        return Coefficients(solver.best, row_norms(cross(X, solver.directions)))
+            gap = f"{solver.gap / solver.objective:.1e}"
+            self._warn_unsettled(f"{solver.n_iter} iterations with a relative duality gap of {gap}")
+        return solver.best, row_norms(cross(X, solver.directions))
 
 
 class _Splitting:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from columnist.data import Matrices
 from columnist.linalg._prox import row_norms
@@ -13,21 +14,10 @@ from columnist.linalg._ties import ranked
 from columnist.selection._base import FastSelector
 from columnist.selection._duplicates import shared_by_copies
 
-__all__ = ["Coefficients", "RowSparseSelector"]
+__all__ = ["RowSparseSelector"]
 
 # Penalties beyond mean nothing, but must not become zero or infinite.
 _SMALLEST, _LARGEST = 1e-300, 1e300
-
-
-class Coefficients(NamedTuple):
-    """A fitted W (n_features x q) and how hard every column pulls at W = 0.
-
-    Where all of W is zero, the column with the largest pull is the first that a smaller
-    penalty lets in.
-    """
-
-    W: np.ndarray
-    pull: np.ndarray
 
 
 class RowSparseSelector(FastSelector):
@@ -40,8 +30,12 @@ class RowSparseSelector(FastSelector):
     _penalty_name: str
 
     @abstractmethod
-    def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
-        """Solve; penalties have units of the data, which were divided by their scales."""
+    def _fit_coefficients(self, matrices: Matrices) -> tuple[np.ndarray, np.ndarray]:
+        """W (n_features x q), and how hard every column pulls at W = 0.
+
+        Where all of W is zero, the column with the largest pull is the first that a smaller penalty
+        lets in. Penalties have units of the data, which were divided by their scales.
+        """
 
     def _penalty(self, *units: float) -> float:
         """The penalty for data that were divided so that its unit is the product of these."""
@@ -61,6 +55,13 @@ class RowSparseSelector(FastSelector):
         best = ranked(norms)[:size]
         kept = best[norms[best] > 0.0]
         return kept if len(kept) else ranked(pull)[:1]
+
+    def _warn_unsettled(self, how: str) -> None:
+        text = (
+            f"{type(self).__name__} stopped after {how} (tol={self.tol:g}). Raise max_iter or tol, "
+            f"standardise X, or take a larger {self._penalty_name}."
+        )
+        warnings.warn(text, ConvergenceWarning, stacklevel=6)
 
     def _needs_rows(self) -> bool:
         return True  # for norms of single rows, or their neighbours

@@ -316,7 +316,7 @@ class VolumeSampler(FastSelector):
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+    def _select(self, matrices: Matrices, size: int) -> list[int]:
         side = min(matrices.X.shape)
         need = 4 * 8.0 * side**2
         if need > available_memory():
@@ -324,8 +324,7 @@ class VolumeSampler(FastSelector):
                 f"Volume sampling needs the whole spectrum of X: about {need / 2**30:.0f} GB for a "
                 f"smaller side of {side}. Use LeverageSampler, or select rows or columns first."
             )
-        drawn = volume_sample(matrices.X, size, random_generator(self.random_state))
-        return np.array(drawn or [0], dtype=np.intp)
+        return volume_sample(matrices.X, size, random_generator(self.random_state))
 
 
 def volume_sample(X, size: int, rng: np.random.Generator) -> list[int]:
