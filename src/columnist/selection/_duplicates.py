@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -65,11 +65,8 @@ def shared_by_copies(X, W: np.ndarray) -> np.ndarray:
 def _first_copies(X, which: np.ndarray, *, scaled: bool = False) -> np.ndarray:
     """For each of these columns, the first of them that equals it, by fingerprints."""
     seen: dict[bytes, int] = {}
-    names = (
-        name
-        for part in column_blocks(len(which), X.shape[0])
-        for name in _fingerprints(X, which[part], scaled)
-    )
+    parts = [which[part] for part in column_blocks(len(which), X.shape[0])]
+    names = chain.from_iterable(_fingerprints(X, part, scaled) for part in parts)
     firsts = [seen.setdefault(name, column) for column, name in zip(which, names, strict=True)]
     return np.array(firsts, dtype=which.dtype)
 

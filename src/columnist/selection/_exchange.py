@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -140,8 +140,6 @@ class ExchangeSelector(FastSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    # -- fitting ------------------------------------------------------------------
-
     def _matrices(self, X, y, **how) -> Matrices:
         matrices = super()._matrices(X, y, **how)
         n, size = matrices.n_features, self._size(matrices.n_features)
@@ -174,7 +172,10 @@ class ExchangeSelector(FastSelector):
         moves = kind(reduced, size, criterion, *self._fixed)
         most = np.inf if self.max_swaps is None else self.max_swaps
         self.starts_, best = [], None
-        for start in self._starts(moves):
+        rng = check_random_state(self.random_state)
+        for number in range(self.n_starts):
+            given = None if number else self._given
+            start = moves.random(rng) if given is None else moves.complete(given)
             columns, errors = moves.exchange(start, most)
             self.starts_.append(np.sort(np.array(start, dtype=np.intp)))
             if best is None or errors[-1] < best[1][-1] * (1 - TIE):
@@ -183,15 +184,6 @@ class ExchangeSelector(FastSelector):
         assert best is not None  # there is a start
         self.errors_ = np.array(best[1])
         return np.sort(best[0])
-
-    def _starts(self, moves: _Moves) -> Iterator[list[int]]:
-        """Complete selections, one after the other."""
-        rng = check_random_state(self.random_state)
-        for number in range(self.n_starts):
-            if number or self._given is None:
-                yield moves.random(rng)
-            else:
-                yield moves.complete(self._given)
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         super()._store(matrices, selected)
@@ -240,10 +232,7 @@ def _columns_of(selector, n_features: int) -> np.ndarray:
 
 
 class _Moves:
-    """How selections are completed and improved on a reduced matrix, all exchanges valued at once.
-
-    That is for the squared Frobenius norm.
-    """
+    """How selections are completed and improved under the squared Frobenius norm."""
 
     def __init__(self, reduced: Reduced, size: int, criterion: Criterion, include, exclude):
         self.reduced, self.criterion, self.include = reduced, criterion, include
@@ -288,7 +277,7 @@ class _Moves:
 
 
 class _TurnMoves(_Moves):
-    """Any criterion: the chosen columns are exchanged in turn."""
+    """The same for any criterion: the chosen columns are exchanged in turn."""
 
     def _problem(self, size: int):
         return column_problem(self.reduced, size, criterion=self.criterion)

@@ -241,10 +241,6 @@ class RightVectors:
             return RightVectors(self.values[which], self.data[which])
         return replace(self, values=self.values[which], left=self.left[which])
 
-    def leverages(self) -> np.ndarray:
-        """Squared length of every column: it sums to the number of vectors."""
-        return column_squares(self.data, self.left)
-
 
 def _of_parts(function, X: ColumnParts, rank: int | None, rng) -> RightVectors:
     """:func:`right_vectors` of a matrix that is kept elsewhere."""

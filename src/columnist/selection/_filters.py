@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 import scipy.sparse as sp
 
 from columnist.data import Matrices, RowBlocks
 from columnist.data._target import open_target
-from columnist.linalg._column_parts import ColumnParts, Visit, visiting
+from columnist.linalg._column_parts import Visit, visiting
 from columnist.linalg._passes import centered_norms, column_blocks, columns_of, cross, squared_norms
 from columnist.linalg._ties import ranked
 from columnist.selection._base import FastSelector
@@ -27,15 +25,8 @@ class _Filter(FastSelector):
     _needs_target = True
     _on_passes = True
 
-    @abstractmethod
-    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
-        """Length of the target along every column, NaN where undefined; and its own length.
-
-        Sets ``scores_``: larger is better.
-        """
-
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        products, length = self._products(matrices)
+    def _best(self, products: np.ndarray, length: float, size: int) -> np.ndarray:
+        """From the target's length along every column, NaN where undefined, and its own length."""
         # Products are rounded at the size of their terms, however small they are themselves; and
         # copies of a column are not rounded alike.
         self.ranking_ = ranked(products, unit=length)
@@ -97,14 +88,14 @@ class CorrelationFilter(_Filter):
         how = {"center": True, "open_y": _open_one_target, "ensure_min_samples": 2, **how}
         return super()._matrices(X, y, **how)
 
-    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0)
         if np.linalg.norm(Y) <= _CONSTANT * np.linalg.norm(matrices.Y):
             raise ValueError("y is constant: it has no correlation with any column.")
         products = np.sqrt(_matching(matrices.X, Y / np.linalg.norm(Y), center=True))
         self.scores_ = np.minimum(products, 1.0)
-        return products, 1.0
+        return self._best(products, 1.0, size)
 
 
 class MatchingFilter(_Filter):
@@ -158,12 +149,12 @@ class MatchingFilter(_Filter):
         self.n_features_to_select = n_features_to_select
         self.centering = centering
 
-    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         assert matrices.Y is not None  # this filter asks for a target
         Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
         squares = _matching(matrices.X, Y, center=matrices.center)
         self.scores_ = squares * matrices.unit**2
-        return np.sqrt(squares), float(np.linalg.norm(Y))
+        return self._best(np.sqrt(squares), float(np.linalg.norm(Y)), size)
 
 
 def _open_one_target(y, X):
@@ -205,11 +196,7 @@ class _OneColumn:
         return _as_numbers(self.read(y), self.read.classes)
 
 
-def _matching_of_parts(function, X: ColumnParts, *args, **options) -> np.ndarray:
-    return X.spread(X.collect(Visit(function, *args, **options)), fill=np.nan)
-
-
-@visiting(_matching_of_parts)
+@visiting(lambda f, X, Y, **how: X.spread(X.collect(Visit(f, Y, **how)), fill=np.nan))
 def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
     """``||Y'x||^2 / ||x||^2`` of every column; with ``center``, x without its mean.
 
@@ -222,17 +209,10 @@ def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
         part = X[:, columns] if sp.issparse(X) else columns_of(X, columns)
         squares = lengths[columns]
         if center:
-            part, squares = _centred(part)
+            means = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
+            part = part if sp.issparse(part) else part - means
+            squares = centered_norms(part, means) if sp.issparse(part) else squared_norms(part)
         energy = np.square(cross(part, Y)).sum(axis=1)
         defined = squares > (_CONSTANT**2 * lengths[columns] if center else 0.0)
         scores[columns][defined] = energy[defined] / squares[defined]
     return scores
-
-
-def _centred(part) -> tuple[np.ndarray | sp.spmatrix, np.ndarray]:
-    """Columns without their means (a sparse part keeps them), and their squared lengths so."""
-    means = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
-    if not sp.issparse(part):
-        part = part - means
-        return part, squared_norms(part)
-    return part, centered_norms(part, means)

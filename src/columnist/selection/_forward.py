@@ -152,8 +152,6 @@ class ForwardSelector(FastSelector):
         shorter._keep_error(float(self.errors_[n_features - 1]), self._total)
         return shorter
 
-    # -- fitting ------------------------------------------------------------------
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.tol is None and self.n_features_to_select == "auto":

@@ -6,22 +6,22 @@ The states have ``best``, ``add`` and ``error``; no input validation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from columnist.criteria import Criterion, Frobenius, is_frobenius, leading_values, schatten_power
+from columnist.criteria import Criterion, is_frobenius, leading_values, schatten_power
 from columnist.linalg._passes import column_blocks
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._residual import DEPENDENT
 from columnist.linalg._secular import downdated_eigenvalues
 from columnist.linalg._ties import TIE, rounding_energy
 from columnist.selection._basis import GrowingBasis
+from columnist.selection._factors import triangle
 from columnist.selection._forward_states import SHRUNK
 from columnist.selection._powers import Polynomials, fit_polynomials, power_blocks
 
-__all__ = ["BlockForward", "LinearPath", "SpectrumForward", "best_downdate", "fresh_directions"]
+__all__ = ["BestDowndate", "BlockForward", "LinearPath", "SpectrumForward", "fresh_directions"]
 
 _EPS = np.finfo(np.float64).eps
 # Rows solved completely at first, to have an error to compare with.
@@ -66,8 +66,8 @@ class SpectrumForward:
         if not touching.any():
             return int(np.flatnonzero(allowed)[0]), 0.0
         rows, Z, inside, energy = rows[touching], Z[touching], inside[touching], energy[touching]
-        found = best_downdate(self._lam, Z, inside, self._criterion, self._scale)
-        return int(rows[found.row]), float(energy[found.row])
+        at, _ = BestDowndate(self._lam, Z, inside, self._criterion, self._scale).run()
+        return int(rows[at]), float(energy[at])
 
     def add(self, column: int) -> None:
         """Choose a column; one that depends on the chosen ones changes nothing."""
@@ -98,18 +98,8 @@ class SpectrumForward:
         return squares
 
 
-class Downdate(NamedTuple):
-    """The best row, its error, and how many eigenvalues were computed to find it."""
-
-    row: int
-    error: float
-    n_roots: int
-
-
-def best_downdate(
-    lam: np.ndarray, Z: np.ndarray, inside: np.ndarray, criterion: Criterion, scale: float = 1.0
-) -> Downdate:
-    """The row of Z whose rank-one downdate has the smallest error, the first among near ties.
+class BestDowndate:
+    """Finds the row of Z whose rank-one downdate has the smallest error, the first among ties.
 
     The eigenvalues mu of diag(lam) - zz' interlace lam, lam_i+1 <= mu_i <= lam_i, and their sum is
     that of lam less |z|^2. So the first s of them bound the error from below: put the others at
@@ -121,13 +111,8 @@ def best_downdate(
     their last eigenvalue is zero by structure, and must not be left to rounding, which p < 1 would
     magnify.
     """
-    return _Race(lam, Z, inside, criterion, scale).run()
 
-
-class _Race:
-    """Rows that may still win, with what is known of their spectra; see :func:`best_downdate`."""
-
-    def __init__(self, lam, Z, inside, criterion, scale):
+    def __init__(self, lam, Z, inside, criterion: Criterion, scale: float = 1.0):
         self.lam, self.Z, self.inside = lam, Z, inside
         self.criterion, self.scale = criterion, scale
         self.d = len(lam)
@@ -139,29 +124,29 @@ class _Race:
         self.rounding = 10.0 * self.d * _EPS * float(lam[0])
         self.n_roots = 0
 
-    def run(self) -> Downdate:
+    def run(self) -> tuple[int, float]:
+        """The best row and its error; ``n_roots`` eigenvalues were computed to find it."""
         order = np.argsort(-self.energy, kind="stable")
         errors = np.full(len(self.Z), np.inf)
-        roots = np.empty((len(self.Z), 0))
         errors[order[:_FIRST]] = self.errors(self.roots(order[:_FIRST], 0, self.d))
         alive = order[_FIRST:]
-        alive = alive[self.bounds(alive, roots[alive]) <= self.limit(errors)]
-        while len(alive):
-            known = roots.shape[1]
-            upto = min(known + 1 + known // 2, self.counted)
-            more = np.zeros((len(self.Z), upto - known))
-            more[alive] = self.roots(alive, known, upto)
-            roots = np.hstack([roots, more])
+        known = np.empty((len(alive), 0))
+        keep = self.bounds(alive, known) <= self.limit(errors)
+        while keep.any():
+            alive, known = alive[keep], known[keep]
+            upto = min(known.shape[1] + 1 + known.shape[1] // 2, self.counted)
+            known = np.hstack([known, self.roots(alive, known.shape[1], upto)])
             if upto == self.counted:
-                errors[alive] = self.errors(roots[alive])
+                errors[alive] = self.errors(known)
                 break
-            bounds = self.bounds(alive, roots[alive])
-            leader = alive[[np.argmin(bounds)]]
-            rest = self.roots(leader, upto, self.counted)
-            errors[leader] = self.errors(np.hstack([roots[leader], rest]))
-            alive = alive[(bounds <= self.limit(errors)) & (alive != leader)]
+            bounds = self.bounds(alive, known)
+            leader = [int(np.argmin(bounds))]
+            rest = self.roots(alive[leader], upto, self.counted)
+            errors[alive[leader]] = self.errors(np.hstack([known[leader], rest]))
+            keep = bounds <= self.limit(errors)
+            keep[leader] = False
         row = int(np.flatnonzero(errors <= self.limit(errors))[0])
-        return Downdate(row, float(errors[row]), self.n_roots)
+        return row, float(errors[row])
 
     def limit(self, errors: np.ndarray) -> float:
         best = errors.min()
@@ -240,22 +225,13 @@ class BlockForward:
     the eigenvalues of R'R - Z_i'Z_i.
     """
 
-    def __init__(
-        self,
-        X,
-        Y: np.ndarray,
-        degree: int,
-        criterion: Criterion | None = None,
-        *,
-        center: bool = False,
-        scale: float = 1.0,
-    ):
-        self._criterion = Frobenius() if criterion is None else criterion
-        self._scale = scale
+    def __init__(self, X, Y, degree: int, criterion: Criterion, *, center: bool, scale: float):
+        self._criterion, self._scale = criterion, scale
         self._powers = power_blocks(X, degree, center=center)
         self._rank = self._powers.rank.copy()
         self._Q = np.zeros((X.shape[0], 0))
-        self._R = _narrow(Y - Y.mean(axis=0) if center else Y.astype(np.float64))
+        # The same inner products of rows, and no more columns than rows.
+        self._R = triangle((Y - Y.mean(axis=0) if center else Y).T).T
         self._energy = float(np.vdot(self._R, self._R))
         self._floor = rounding_energy(self._R.shape, self._energy)
         # Vectors in use: the columns of B_i T_i, of length one when last computed, or zero.
@@ -339,13 +315,6 @@ class BlockForward:
         return errors
 
 
-def _narrow(Y: np.ndarray) -> np.ndarray:
-    """A target with the same inner products of rows and no more columns than rows."""
-    if Y.shape[1] <= Y.shape[0]:
-        return Y
-    return scipy.linalg.qr(Y.T, mode="r", check_finite=False)[0][: Y.shape[0]].T
-
-
 class LinearPath:
     """Least squares on the first 1, 2, ... features of a selection, with their powers.
 
@@ -357,24 +326,22 @@ class LinearPath:
     def __init__(self, chosen: np.ndarray, Y: np.ndarray, degree: int, *, center: bool):
         self._polynomials = fit_polynomials(chosen, degree, center=center)
         self._start = Y.mean(axis=0) if center else np.zeros(Y.shape[1])
-        self._fitted: list[np.ndarray] = []
-        self._steps: list[tuple[np.ndarray, np.ndarray]] = []
-        self._weights: list[np.ndarray] = []
+        # New directions of each feature, what makes them (U = BT - QK), and their weights.
+        self._steps: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
         design = self._polynomials.evaluate(chosen)
         Q, rest = np.zeros((len(Y), 0)), Y - self._start
         for i in range(chosen.shape[1]):
             U, T, K = fresh_directions(design[:, i], Q)
             new = T.any(axis=0)
-            self._steps.append((T[:, new], K[:, new]))
-            self._fitted.append(U[:, new])
-            self._weights.append(U[:, new].T @ rest)
-            Q = np.column_stack([Q, U[:, new]])
-            rest = rest - U[:, new] @ self._weights[-1]
+            U, T, K = U[:, new], T[:, new], K[:, new]
+            self._steps.append((U, T, K, U.T @ rest))
+            Q = np.column_stack([Q, U])
+            rest = rest - U @ (U.T @ rest)
 
     def _directions(self, design: np.ndarray) -> Iterator[np.ndarray]:
         """New directions of each feature on other rows, given the polynomials there."""
         Q = np.zeros((len(design), 0))
-        for i, (T, K) in enumerate(self._steps):
+        for i, (_, T, K, _) in enumerate(self._steps):
             new = design[:, i] @ T - Q @ K
             yield new
             Q = np.column_stack([Q, new])
@@ -383,7 +350,7 @@ class LinearPath:
         """Scores of the fitted rows, and of other rows, for 1, 2, ... features."""
         fitted, other = self._start, self._start
         others = self._directions(self._polynomials.evaluate(chosen))
-        for mine, new, weights in zip(self._fitted, others, self._weights, strict=True):
+        for (mine, _, _, weights), new in zip(self._steps, others, strict=True):
             fitted, other = fitted + mine @ weights, other + new @ weights
             yield fitted, other
 
@@ -391,7 +358,8 @@ class LinearPath:
         """Polynomials, coefficients and intercept with all features; see ``coef_``."""
         k, degree = self._polynomials.lengths.shape
         units = np.eye(k * degree).reshape(k * degree, k, degree)
-        coef = (np.hstack(list(self._directions(units))) @ np.concatenate(self._weights)).T
+        weights = np.concatenate([weights for *_, weights in self._steps])
+        coef = (np.hstack(list(self._directions(units))) @ weights).T
         if degree > 1:
             return self._polynomials, coef, self._start
         slopes, offsets = self._polynomials.line()

@@ -28,13 +28,13 @@ from columnist.linalg._ties import first_gain, rounding_energy
 from columnist.selection._basis import GrowingBasis
 from columnist.selection._forward_kernels import add_forms, deflate
 
-__all__ = ["SHRUNK", "ColumnForms", "GramForward", "TargetForward", "WideForward", "column_forms"]
+__all__ = ["ColumnForms", "GramForward", "TargetForward", "WideForward", "column_forms"]
 
 # Share of a squared length below which a residual is computed anew.
 SHRUNK = 1e-4
 
 
-class _Residuals:
+class Residuals:
     """Columns and what the chosen ones leave of them, computed anew where it has shrunk.
 
     A state chooses the best of the allowed columns with its gain (0 for rounding), adds a column
@@ -42,7 +42,7 @@ class _Residuals:
     """
 
     def __init__(self, X, capacity: int, *, center: bool):
-        self._X = self._data = X
+        self._X = self.data = X
         self._basis = GrowingBasis(X.shape[0], capacity, center=center)
         # With means: a column that hardly varies counts as shrunk, and is computed anew.
         self._own = squared_norms(X)
@@ -66,24 +66,20 @@ class _Residuals:
         squares = np.einsum("ij,ij->j", rest, rest)
         return rest, squares, squares > DEPENDENT**2 * self._own[columns]
 
-    def _replace(self, columns: np.ndarray, residuals: np.ndarray) -> None:
-        self._data = with_residuals(self._data, self._X, columns, residuals)
+    def replace(self, columns: np.ndarray, residuals: np.ndarray) -> None:
+        """Put what is left of columns in their place, in a copy of the data.
+
+        Products with directions outside the selection do not change by it, but no longer carry the
+        rounding of whole columns. Sparse data stay as they are, since residuals would not be
+        sparse, and so do data that are kept elsewhere.
+        """
+        if isinstance(self._X, np.ndarray):
+            if self.data is self._X:
+                self.data = np.array(self._X, dtype=np.float64)
+            self.data[:, columns] = residuals
 
 
-def with_residuals(data, X, columns: np.ndarray, residuals: np.ndarray):
-    """``data``, at first X, in which columns are replaced by what is left of them.
-
-    Products with directions outside the selection do not change by it, but no longer carry the
-    rounding of whole columns. Sparse data stay as they are, since residuals would not be sparse,
-    and so do data that are kept elsewhere.
-    """
-    if isinstance(X, np.ndarray):
-        data = np.array(X, dtype=np.float64) if data is X else data
-        data[:, columns] = residuals
-    return data
-
-
-class GramForward(_Residuals):
+class GramForward(Residuals):
     """State for the matrix itself, by the Gram matrix G of what is left of its columns.
 
     Adding column i lowers the error by |G_i|^2 / G_ii; once column l is chosen, G becomes G - ww'
@@ -123,8 +119,8 @@ class GramForward(_Residuals):
             self._basis.append(columns_of(self._X, [column])[:, 0])
         self._pending.clear()
         rest, squares, alive = self._residual(stale)
-        self._replace(stale, rest)
-        products = cross(self._data, rest)
+        self.replace(stale, rest)
+        products = cross(self.data, rest)
         G[:, stale] = products
         G[stale] = products.T
         G[stale, stale] = self._fresh[stale] = squares
@@ -139,7 +135,7 @@ class GramForward(_Residuals):
         self._fresh[columns] = 0.0
 
 
-class TargetForward(_Residuals):
+class TargetForward(Residuals):
     """State for a target Y (m, q): one product with X a step.
 
     Adding column i, of which r is left, lowers the error by |c|^2 / d, c = T'r and d = |r|^2, T
@@ -163,7 +159,7 @@ class TargetForward(_Residuals):
     def add(self, column: int) -> None:
         q = self._basis.append(columns_of(self._X, [column])[:, 0])
         if q is not None:
-            w, b = cross(self._data, q), self._T.T @ q
+            w, b = cross(self.data, q), self._T.T @ q
             self._T -= np.outer(q, b)
             self._C -= np.outer(w, b)
             self._lengths -= w * w
@@ -174,7 +170,7 @@ class TargetForward(_Residuals):
 
     def _refresh(self, wanted: np.ndarray) -> None:
         if self.error() < SHRUNK * self._seen:
-            self._C = cross(self._data, self._T)
+            self._C = cross(self.data, self._T)
             self._C[self._fresh == 0.0] = 0.0
             self._seen = self.error()
         stale = self._shrunk(self._lengths, wanted)
@@ -183,7 +179,7 @@ class TargetForward(_Residuals):
 
     def _renew(self, stale: np.ndarray) -> None:
         rest, squares, alive = self._residual(stale)
-        self._replace(stale, rest)
+        self.replace(stale, rest)
         self._C[stale] = rest.T @ self._T
         self._lengths[stale] = self._fresh[stale] = squares
         self._drop(stale[~alive])
@@ -204,7 +200,7 @@ _NEAR = 16
 _FEW = 1000
 
 
-class WideForward(_Residuals):
+class WideForward(Residuals):
     """State for a matrix too wide for a Gram matrix, possibly kept elsewhere in parts.
 
     The error drops by f / g, g = |r|^2 and f = |X'r|^2 with the residual r of a column. With q the
@@ -242,9 +238,9 @@ class WideForward(_Residuals):
         before = self._basis.Q
         q = self._basis.append(self._column(at))
         if q is not None:
-            w, u = cross_and_back(self._data, q)
+            w, u = cross_and_back(self.data, q)
             u -= before @ (before.T @ u)
-            self._f -= 2.0 * w * cross(self._data, u)
+            self._f -= 2.0 * w * cross(self.data, u)
             w *= w
             self._f += w.sum() * w
             self._g -= w
@@ -285,9 +281,9 @@ class WideForward(_Residuals):
         rest, squares, alive = self._residual(stale)
         self._drop(stale[~alive])
         stale, rest = stale[alive], rest[:, alive]
-        self._replace(stale, rest)
+        self.replace(stale, rest)
         self._g[stale] = self._fresh[stale] = squares[alive]
-        self._f[stale] = self._high[stale] = energies_along(self._data, rest)
+        self._f[stale] = self._high[stale] = energies_along(self.data, rest)
 
     def _renew_all(self) -> None:
         """f and g of every column, from the kernel of the residual."""

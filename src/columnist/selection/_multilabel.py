@@ -25,6 +25,7 @@ from columnist.selection._forward_spectra import LinearPath
 
 __all__ = ["MultiLabelForwardClassifier", "MultiLabelForwardClassifierCV"]
 
+_ACCEPTED: dict[str, Any] = {"accept_sparse": "csc", "dtype": [np.float64, np.float32]}
 # Sizes to try when none are given.
 _MANY = 100
 # Scores closer than this share of the largest differ by rounding only: no cut goes between.
@@ -41,9 +42,7 @@ class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         y = in_memory(y)
         _refuse_missing(y)
-        X, y = read_data(
-            self, X, y, accept_sparse="csc", dtype=[np.float64, np.float32], multi_output=True
-        )
+        X, y = read_data(self, X, y, multi_output=True, **_ACCEPTED)
         y = y.toarray() if sp.issparse(y) else y
         self.multilabel_ = y.ndim == 2 and y.shape[1] > 1
         if self.multilabel_:
@@ -124,7 +123,7 @@ class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
         """
         check_is_fitted(self)
-        X = read_data(self, X, accept_sparse="csc", dtype=[np.float64, np.float32], reset=False)
+        X = read_data(self, X, reset=False, **_ACCEPTED)
         margins = self._scores(X) - self.thresholds_
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
@@ -366,8 +365,7 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
         losses = Parallel(n_jobs=self.n_jobs)(
             delayed(self._fold_losses)(X, Y, sizes, *job) for job in jobs
         )
-        losses = np.reshape(losses, (len(pairs), -1, len(sizes)))
-        self._store_results(pairs, sizes, losses.mean(axis=1), losses.std(axis=1))
+        self._store_results(pairs, sizes, np.reshape(losses, (len(pairs), -1, len(sizes))))
         return self.best_params_
 
     def _sizes(self) -> np.ndarray:
@@ -426,20 +424,20 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
             return float(np.mean(held_out.argmax(axis=1) != Y_test.argmax(axis=1)))
         return float(np.mean((held_out > optimal_thresholds(fitted, Y)) != Y_test))
 
-    def _store_results(self, pairs, sizes, mean, std) -> None:
+    def _store_results(self, pairs, sizes, losses: np.ndarray) -> None:
         degrees = np.repeat([degree for degree, _ in pairs], len(sizes))
         criteria = np.repeat(np.array([c for _, c in pairs], dtype=object), len(sizes))
-        counts = np.tile(sizes, len(pairs))
+        counts, mean = np.tile(sizes, len(pairs)), losses.mean(axis=1).ravel()
         self.cv_results_ = {
             "degree": degrees,
             "criterion": criteria,
             "n_features_to_select": counts,
-            "mean_hamming_loss": mean.ravel(),
-            "std_hamming_loss": std.ravel(),
+            "mean_hamming_loss": mean,
+            "std_hamming_loss": losses.std(axis=1).ravel(),
         }
         # Means of the same counts may differ by rounding.
-        best = np.lexsort((degrees, counts, np.round(mean.ravel(), 12)))[0]
-        self.best_score_ = 1.0 - float(mean.ravel()[best])
+        best = np.lexsort((degrees, counts, np.round(mean, 12)))[0]
+        self.best_score_ = 1.0 - float(mean[best])
         self.best_params_ = {
             "n_features_to_select": int(counts[best]),
             "degree": int(degrees[best]),
@@ -482,20 +480,20 @@ def _indicators(y: np.ndarray) -> np.ndarray:
 
 
 def optimal_thresholds(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Thresholds t such that ``scores > t`` makes the fewest mistakes on each label.
+    """Thresholds t such that ``scores > t`` makes the fewest mistakes on each label (column).
 
-    The c lowest scores are called negative, for every c that separates distinct scores; a
-    cumulative sum over the sorted scores counts the mistakes of all cuts at once. Among equally
-    good cuts the one whose interval of thresholds holds 0.5 wins, else the one nearest to it.
-    The threshold is the middle of its interval. When calling everything negative (or positive)
-    is best it is still finite: 0.5 if that is beyond all scores, else half of the range of the
-    scores beyond the last of them. Shapes are (n_samples, n_labels). No input validation.
+    Among equally good cuts between distinct scores the one whose interval of thresholds holds 0.5
+    wins, else the one nearest to it; the threshold is its middle. Where all on one side is best it
+    is 0.5 if that is beyond all scores, else half of their range beyond the last of them.
     """
     # One row per label: its scores lie side by side.
     scores = np.ascontiguousarray(scores.T)
     order = np.argsort(scores, axis=1)
     scores = np.take_along_axis(scores, order, axis=1)
-    mistakes = _mistakes(np.take_along_axis(labels.T > 0, order, axis=1))
+    positive = np.take_along_axis(labels.T > 0, order, axis=1)
+    # Mistakes when the c first samples are called negative, c = 0, 1, ..., all.
+    start = np.count_nonzero(~positive, axis=1, keepdims=True)
+    mistakes = np.hstack([start, start + np.cumsum(np.where(positive, 1, -1), axis=1)])
     rounding = _TIED * np.maximum(-scores[:, :1], scores[:, -1:])
     mistakes[:, 1:-1][scores[:, 1:] - scores[:, :-1] <= rounding] = np.iinfo(np.intp).max
     # Ends of the thresholds below which 0, 1, ..., all of the sorted scores fall.
@@ -507,18 +505,11 @@ def optimal_thresholds(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return _middle(low[cut], high[cut], scores[:, -1] - scores[:, 0])
 
 
-def _mistakes(positive: np.ndarray) -> np.ndarray:
-    """Mistakes when the c first samples are called negative, c = 0, 1, ..., all."""
-    start = np.count_nonzero(~positive, axis=1, keepdims=True)
-    return np.hstack([start, start + np.cumsum(np.where(positive, 1, -1), axis=1)])
-
-
 def _middle(low: np.ndarray, high: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """A finite number in each interval [low, high), its middle unless an end is infinite."""
     margin = np.where(spread > 0.0, 0.5 * spread, 0.5)
     above = np.where(low < _MIDDLE, _MIDDLE, low + margin)
     below = np.where(high > _MIDDLE, _MIDDLE, high - margin)
-    bounded = np.where(np.isinf(high), above, np.where(np.isinf(low), below, 0.0))
-    finite = np.isfinite(low) & np.isfinite(high)
-    middle = 0.5 * np.where(finite, low, 0.0) + 0.5 * np.where(finite, high, 0.0)
-    return np.where(finite, middle, bounded)
+    # Only one end can be infinite.
+    middle = 0.5 * low + 0.5 * high
+    return np.where(np.isinf(high), above, np.where(np.isinf(low), below, middle))

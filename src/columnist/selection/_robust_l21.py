@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from columnist.data import Matrices
 from columnist.data._parameters import Number
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import apply, columns_of, cross, gram
 from columnist.linalg._prox import l21_norm, row_norms, row_shrink
-from columnist.selection._row_sparse import RowSparseSelector
+from columnist.selection._base import RowSparseSelector
 
 __all__ = ["Anderson", "RobustL21Selector"]
 
@@ -136,10 +135,7 @@ class RobustL21Selector(RowSparseSelector):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _fit_coefficients(self, matrices: Matrices) -> tuple[np.ndarray, np.ndarray]:
-        X, Y = matrices.X, matrices.Y
-        assert Y is not None  # this selector asks for a target
-        x_scale, y_scale = matrices.x_scale, matrices.y_scale
+    def _fit_coefficients(self, X, Y, x_scale, y_scale) -> tuple[np.ndarray, np.ndarray]:
         solver = _Splitting(X, Y, self._penalty(x_scale))
         while not solver.within(self.tol) and solver.n_iter < self.max_iter:
             solver.step(last=solver.n_iter + 1 == self.max_iter)
@@ -219,8 +215,7 @@ class _Splitting:
     def _try_dual(self, P: np.ndarray) -> None:
         excess = row_norms(cross(self.X, P)).max() / self.alpha
         bound = float(np.vdot(P, self.Y)) / max(1.0, excess, row_norms(P).max())
-        if bound > self.bound:
-            self.bound = bound
+        self.bound = max(self.bound, bound)
 
     def _try_vertex(self) -> None:
         """With one target the problem is a linear program: jump to the vertex once it is known.

@@ -11,7 +11,7 @@ from columnist.data._validation import random_generator
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import squared_norms
 from columnist.selection._base import FastSelector
-from columnist.selection._factors import Deflated, right_vectors
+from columnist.selection._factors import Deflated, column_squares, right_vectors
 
 __all__ = ["LeverageSampler", "NormSampler", "UniformSampler", "VolumeSampler"]
 
@@ -42,7 +42,20 @@ def draw_repeated(
     return indices[order], counts[order]
 
 
-class _ProbabilitySampler(FastSelector):
+class _Sampler(FastSelector):
+    """Draws columns; what else it may be told is for subclasses to say."""
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+
+class _ProbabilitySampler(_Sampler):
     """Draws columns with given probabilities."""
 
     replace = False
@@ -107,15 +120,6 @@ class UniformSampler(_ProbabilitySampler):
     >>> UniformSampler(3, random_state=0).fit(X).selected_
     array([3, 6, 2])
     """
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
 
     def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
         return np.ones(X.shape[1])
@@ -260,10 +264,10 @@ class LeverageSampler(_ProbabilitySampler):
     def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
         vectors = right_vectors(X, size if self.rank is None else self.rank, rng)
         self.rank_ = len(vectors.values)
-        return vectors.leverages()
+        return column_squares(vectors.data, vectors.left)
 
 
-class VolumeSampler(FastSelector):
+class VolumeSampler(_Sampler):
     r"""Draw a set of columns with probability proportional to its squared volume.
 
     .. math:: P(S) = \det(X_S^T X_S) \Big/ \sum_{|T|=k} \det(X_T^T X_T)
@@ -306,15 +310,6 @@ class VolumeSampler(FastSelector):
     >>> 2 in VolumeSampler(2, random_state=0).fit(X).selected_
     True
     """
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
 
     def _select(self, matrices: Matrices, size: int) -> list[int]:
         side = min(matrices.X.shape)

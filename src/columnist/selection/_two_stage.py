@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -212,8 +212,6 @@ class TwoStageSelector(FastSelector):
         first = NormSampler(random_state=random_state)
         second = StrongRRQRSelector(n_features_to_select)
         return cls(first, second, n_candidates, weights=weights)
-
-    # -- fitting ------------------------------------------------------------------
 
     _on_passes = True
 
@@ -455,8 +453,7 @@ class Candidates:
         return sp.csc_array(part.multiply(scale)) if sp.issparse(part) else part * scale
 
 
-@dataclass(frozen=True)
-class StageErrors:
+class StageErrors(NamedTuple):
     """What the theorem adds up: squared errors of weights and second stage, and their bound."""
 
     weights: float = np.nan
@@ -532,17 +529,12 @@ def stage_errors(candidates: Candidates, z: np.ndarray, picks: np.ndarray, Y) ->
     second = sum(blocked_energy(columns_of(X1, block), basis) for block in blocks)
     rank = candidates.Q.shape[1] + basis.shape[1]
     free = max(min(X1.shape[0] - rank, Y.shape[1]), 0)
-    if _is_small(X1, Y):
+    m, joint = Y.shape[0], Y.shape[1] + X1.shape[1]
+    if min(m, joint) <= _SHARP_SIDE and (m <= joint or m * joint <= _DENSE_ENTRIES):
         weights, excess = _from_spectrum(X1, Y, candidates.Q, free)
     else:
         weights, excess = _from_norms(candidates, z, Y, free)
     return StageErrors(weights, second, second + excess if free else second)
-
-
-def _is_small(X1, Y) -> bool:
-    m, q = Y.shape
-    joint = q + X1.shape[1]
-    return min(m, joint) <= _SHARP_SIDE and (m <= joint or m * joint <= _DENSE_ENTRIES)
 
 
 def _from_spectrum(X1, Y, Q: np.ndarray, free: int) -> tuple[float, float]:
