@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -152,8 +153,8 @@ class ExchangeSelector(FastSelector):
         if isinstance(self.start, str):
             return None if self.start == "random" else []
         columns = self.start
-        if hasattr(self.start, "fit"):
-            columns = _columns_of(_fitted(self.start, X, y, size), n_features)
+        if hasattr(columns, "fit"):
+            columns = _selected_by(columns, X, y, size, n_features)
         names = getattr(self, "feature_names_in_", None)
         columns = resolve_columns("start", columns, n_features, names)
         if len(columns) > size:
@@ -204,20 +205,15 @@ class ExchangeSelector(FastSelector):
             print(f"{number:6d} {errors[0]:12.6g} {swaps:10d} {errors[-1]:12.6g}", flush=True)
 
 
-def _fitted(selector, X, y, size: int):
-    """The selector itself if it is fitted, else a fitted copy of the right size."""
+def _selected_by(selector, X, y, size: int, n_features: int) -> np.ndarray:
+    """What a selector selects, in its order if it has one; a copy is fitted if it is not."""
     try:
         check_is_fitted(selector)
     except NotFittedError:
         selector = clone(selector)
         if "n_features_to_select" in selector.get_params():
             selector.set_params(n_features_to_select=size)
-        return selector.fit(X, y)
-    return selector
-
-
-def _columns_of(selector, n_features: int) -> np.ndarray:
-    """What a fitted selector has selected, in its order if it has one."""
+        selector.fit(X, y)
     fitted_on = getattr(selector, "n_features_in_", n_features)
     if fitted_on != n_features:
         raise ValueError(
@@ -287,24 +283,19 @@ class _TurnMoves(_Moves):
         return greedy(self._problem(self.size), chosen, left)
 
     def exchange(self, start: list[int], max_swaps: float) -> tuple[list[int], list[float]]:
-        counted: Any = _Counted(self._problem(len(start)), max_swaps)
-        return exchange(counted, start, self.include, self.candidates), counted.errors
+        problem = self._problem(len(start))
+        errors: list[float] = []
 
+        def value(subset: Sequence[int]) -> float:
+            error = problem.value(subset)
+            if not errors or error < errors[-1]:
+                errors.append(error)
+            return error
 
-class _Counted:
-    """A problem that notes the errors reached, and sees no improvement after enough of them."""
+        def completion_errors(chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+            if len(errors) > max_swaps:  # after enough of them it sees no improvement
+                return np.full(len(candidates), np.inf)
+            return problem.completion_errors(chosen, candidates)
 
-    def __init__(self, problem, max_swaps: float):
-        self._problem, self._most = problem, max_swaps
-        self.errors: list[float] = []
-
-    def value(self, subset: Sequence[int]) -> float:
-        error = self._problem.value(subset)
-        if not self.errors or error < self.errors[-1]:
-            self.errors.append(error)
-        return error
-
-    def completion_errors(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-        if len(self.errors) > self._most:
-            return np.full(len(candidates), np.inf)
-        return self._problem.completion_errors(chosen, candidates)
+        counted: Any = SimpleNamespace(value=value, completion_errors=completion_errors)
+        return exchange(counted, start, self.include, self.candidates), errors

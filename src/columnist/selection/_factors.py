@@ -158,18 +158,12 @@ def pivoted_columns(X, size: int, *, left: np.ndarray | None = None) -> list[int
 
 
 def strong_rrqr(X, size: int, f: float) -> list[int]:
-    r"""Columns of a strong rank-revealing QR factorisation (Gu and Eisenstat), at most the rank.
+    """Columns of a strong rank-revealing QR factorisation (Gu and Eisenstat), at most the rank.
 
-    With the chosen columns, at first those of pivoted QR, put first,
-
-    .. math:: X\Pi = Q \begin{pmatrix} A & B \\ 0 & C \end{pmatrix},
-
-    swapping the chosen column i for the column j multiplies :math:`|\det A|` by :math:`\rho_{ij}`,
-
-    .. math:: \rho_{ij}^2 = (A^{-1}B)_{ij}^2 + \|e_i^T A^{-1}\|^2 \|C e_j\|^2 .
-
-    Swaps end when no :math:`\rho_{ij}` exceeds f. Each is followed by one blocked pass that
-    computes all ratios anew, O(mnk): pivoted QR leaves few swaps to make, and nothing drifts.
+    With the chosen columns first, X = Q (A B; 0 C). Swapping the chosen column i for the column j
+    multiplies |det A| by rho, rho^2 = (inv(A) B)_ij^2 + |row i of inv(A)|^2 |column j of C|^2.
+    Swaps from the columns of pivoted QR end when no rho exceeds f. Each is followed by one blocked
+    pass that computes all ratios anew, O(mnk): there are few swaps to make, and nothing drifts.
     """
     X = _fewer_rows(X, size)
     chosen = pivoted_columns(X, size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -25,8 +27,16 @@ class _Filter(FastSelector):
     _needs_target = True
     _on_passes = True
 
-    def _best(self, products: np.ndarray, length: float, size: int) -> np.ndarray:
-        """From the target's length along every column, NaN where undefined, and its own length."""
+    @abstractmethod
+    def _scores(self, products: np.ndarray, length: float, matrices: Matrices) -> np.ndarray:
+        """Larger is better; from the target's length along every column (or NaN), and its own."""
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        assert matrices.Y is not None  # a filter asks for a target
+        Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
+        length = float(np.linalg.norm(Y))
+        products = np.sqrt(_matching(matrices.X, Y, center=matrices.center))
+        self.scores_ = self._scores(products, length, matrices)
         # Products are rounded at the size of their terms, however small they are themselves; and
         # copies of a column are not rounded alike.
         self.ranking_ = ranked(products, unit=length)
@@ -88,14 +98,10 @@ class CorrelationFilter(_Filter):
         how = {"center": True, "open_y": _open_one_target, "ensure_min_samples": 2, **how}
         return super()._matrices(X, y, **how)
 
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        assert matrices.Y is not None  # this filter asks for a target
-        Y = matrices.Y - matrices.Y.mean(axis=0)
-        if np.linalg.norm(Y) <= _CONSTANT * np.linalg.norm(matrices.Y):
+    def _scores(self, products: np.ndarray, length: float, matrices: Matrices) -> np.ndarray:
+        if length <= _CONSTANT * np.linalg.norm(matrices.Y):
             raise ValueError("y is constant: it has no correlation with any column.")
-        products = np.sqrt(_matching(matrices.X, Y / np.linalg.norm(Y), center=True))
-        self.scores_ = np.minimum(products, 1.0)
-        return self._best(products, 1.0, size)
+        return np.minimum(products / length, 1.0)
 
 
 class MatchingFilter(_Filter):
@@ -149,12 +155,8 @@ class MatchingFilter(_Filter):
         self.n_features_to_select = n_features_to_select
         self.centering = centering
 
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        assert matrices.Y is not None  # this filter asks for a target
-        Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
-        squares = _matching(matrices.X, Y, center=matrices.center)
-        self.scores_ = squares * matrices.unit**2
-        return self._best(np.sqrt(squares), float(np.linalg.norm(Y)), size)
+    def _scores(self, products: np.ndarray, length: float, matrices: Matrices) -> np.ndarray:
+        return np.square(products) * matrices.unit**2
 
 
 def _open_one_target(y, X):

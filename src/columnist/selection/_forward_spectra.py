@@ -16,9 +16,8 @@ from columnist.linalg._reduce import Reduced
 from columnist.linalg._residual import DEPENDENT
 from columnist.linalg._secular import downdated_eigenvalues
 from columnist.linalg._ties import TIE, rounding_energy
-from columnist.selection._basis import GrowingBasis
 from columnist.selection._factors import triangle
-from columnist.selection._forward_states import SHRUNK
+from columnist.selection._forward_states import SHRUNK, Residuals
 from columnist.selection._powers import Polynomials, fit_polynomials, power_blocks
 
 __all__ = ["BestDowndate", "BlockForward", "LinearPath", "SpectrumForward", "fresh_directions"]
@@ -30,7 +29,7 @@ _FIRST = 4
 _SPECTRAL_TIE = 1e-9
 
 
-class SpectrumForward:
+class SpectrumForward(Residuals):
     """State under a unitarily invariant criterion.
 
     Let V diag(lam) V' be the second moment of what is left of the target. A column whose residual
@@ -40,12 +39,9 @@ class SpectrumForward:
     """
 
     def __init__(self, reduced: Reduced, capacity: int, criterion: Criterion):
+        super().__init__(reduced.columns.T, capacity, center=False)
         self._criterion, self._scale = criterion, reduced.scale
-        self._columns = reduced.columns
-        self._basis = GrowingBasis(reduced.columns.shape[1], capacity)
         self._rest = reduced.columns.copy()
-        self._own = np.einsum("ij,ij->i", reduced.columns, reduced.columns)
-        self._fresh = self._own.copy()
         self._floor = len(reduced.weights) * _EPS * float(reduced.weights.max(initial=0.0))
         d = int((reduced.weights > self._floor).sum())
         self._lam, self._V = reduced.weights[:d], np.eye(len(reduced.weights), d)
@@ -71,7 +67,7 @@ class SpectrumForward:
 
     def add(self, column: int) -> None:
         """Choose a column; one that depends on the chosen ones changes nothing."""
-        q = self._basis.append(self._columns[column])
+        q = self._basis.append(self._X[:, column])
         if q is None:
             return
         self._rest -= np.outer(self._rest @ q, q)
@@ -88,13 +84,11 @@ class SpectrumForward:
     def _refresh(self) -> np.ndarray:
         """Squared lengths of the residual columns; those that have shrunk are computed anew."""
         squares = np.einsum("ij,ij->i", self._rest, self._rest)
-        stale = np.flatnonzero((self._fresh > 0.0) & (squares < SHRUNK * self._fresh))
+        stale = self._shrunk(squares, np.full(len(squares), True))
         if len(stale):
-            rest = self._basis.residual(self._columns[stale].T).T
-            squares[stale] = np.einsum("ij,ij->i", rest, rest)
-            gone = squares[stale] <= DEPENDENT**2 * self._own[stale]
-            rest[gone], squares[stale[gone]] = 0.0, 0.0
-            self._rest[stale], self._fresh[stale] = rest, squares[stale]
+            rest, fresh, alive = self._residual(stale)
+            squares[stale] = self._fresh[stale] = np.where(alive, fresh, 0.0)
+            self._rest[stale] = np.where(alive, rest, 0.0).T
         return squares
 
 

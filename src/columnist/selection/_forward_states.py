@@ -340,7 +340,7 @@ def column_forms(X, Q: np.ndarray) -> np.ndarray:
     KQ = kernel_product(X, Q)
     inner = Q.T @ KQ
     forms = np.zeros(X.shape[1])
-    share = _sparse_share(X) if sp.issparse(X) else _dense_share(X)
+    share = _share_of(X)
     for rows, block in kernel_blocks(X):
         if Q.shape[1]:
             block = block - Q[rows] @ KQ.T - (KQ[rows] - Q[rows] @ inner) @ Q.T
@@ -359,7 +359,7 @@ def _whole_forms(X: ColumnParts) -> np.ndarray:
 
 
 def _part_share(part, rows: slice, block: np.ndarray) -> np.ndarray:
-    return (_sparse_share(part) if sp.issparse(part) else _dense_share(part))(rows, block)
+    return _share_of(part)(rows, block)
 
 
 def _caught(part, Q: np.ndarray, KQ: np.ndarray, inner: np.ndarray) -> np.ndarray:
@@ -382,31 +382,31 @@ def _gram_forms(X, Q: np.ndarray) -> np.ndarray:
     return forms
 
 
-def _dense_share(X):
+def _share_of(X):
     """Function that says what a block of kernel rows gives to the form of every column."""
 
-    def share(rows: slice, block: np.ndarray) -> np.ndarray:
+    def dense(rows: slice, block: np.ndarray) -> np.ndarray:
         forms = np.empty(X.shape[1])
         for columns in column_blocks(X.shape[1], len(X)):
             part = X[:, columns].astype(np.float64, copy=False)
             forms[columns] = np.einsum("ij,ij->j", part[rows], block @ part)
         return forms
 
-    return share
+    return _sparse_share_of(X) if sp.issparse(X) else dense
 
 
-def _sparse_share(X):
+def _sparse_share_of(X):
     """The same: popular columns by matrix products, the others nonzero by nonzero."""
     X = X.tocsc()
     X.sort_indices()
     popular = np.diff(X.indptr) > _DENSE * X.shape[0]
-    dense, rare = _dense_share(X[:, popular].toarray()), X[:, ~popular]
+    dense, rare = _share_of(X[:, popular].toarray()), X[:, ~popular]
     arrays = rare.indptr.astype(np.intp), rare.indices.astype(np.intp), rare.data.astype(np.float64)
 
-    def share(rows: slice, block: np.ndarray) -> np.ndarray:
+    def sparse(rows: slice, block: np.ndarray) -> np.ndarray:
         forms, light = np.empty(X.shape[1]), np.zeros(rare.shape[1])
         add_forms(*arrays, np.ascontiguousarray(block), rows.start, light)
         forms[popular], forms[~popular] = dense(rows, block), light
         return forms
 
-    return share
+    return sparse

@@ -420,13 +420,11 @@ def _basis(matrices: Matrices, columns, chosen: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Candidates:
-    r"""Candidate columns S without their part along Q, which may stand in for a target Y.
+    """Candidate columns S without their part along Q, which may stand in for a target Y.
 
-    A selection's error on Y depends on :math:`YY^T` alone, so :math:`X_1 = S\,\mathrm{diag}(\sqrt
-    z)` with :math:`X_1X_1^T \approx YY^T` can take its place. With :math:`G = S^TS`, :math:`H = G
-    \circ G` and :math:`h_j = \|Y^Ts_j\|^2`,
-
-    .. math:: \|X_1X_1^T - YY^T\|_F^2 = z^THz - 2h^Tz + \|YY^T\|_F^2, \quad z \ge 0.
+    A selection's error on Y depends on YY' alone, so X1 = S sqrt(z) with X1 X1' close to YY' can
+    take its place. With G = S'S, H = G*G (by entries) and h_j = |Y's_j|^2, |X1 X1' - YY'|^2 = z'Hz
+    - 2h'z + |YY'|^2, z >= 0.
     """
 
     columns: np.ndarray | sp.spmatrix  # S; zero where a candidate depends on Q
