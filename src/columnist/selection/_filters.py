@@ -99,6 +99,7 @@ class CorrelationFilter(_Filter):
         return super()._matrices(X, y, **how)
 
     def _scores(self, products: np.ndarray, length: float, matrices: Matrices) -> np.ndarray:
+        assert matrices.Y is not None  # a filter asks for a target
         if length <= _CONSTANT * np.linalg.norm(matrices.Y):
             raise ValueError("y is constant: it has no correlation with any column.")
         return np.minimum(products / length, 1.0)
