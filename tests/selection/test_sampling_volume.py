@@ -14,8 +14,8 @@ from scipy.special import gammaln
 from scipy.stats import chisquare
 
 from columnist.criteria import Frobenius
-from columnist.selection import _leverage as leverage
-from columnist.selection._volume import choose_vectors, log_symmetric, volume_sample
+from columnist.selection import _factors as factors
+from columnist.selection._sampling import choose_vectors, log_symmetric, volume_sample
 from tests.oracles.brute_force import subset_error
 from tests.strategies import matrices
 
@@ -114,7 +114,7 @@ def test_sets_by_their_volume(case, size):
 @pytest.mark.parametrize("dense_block", [0, 2**22])
 @pytest.mark.parametrize("case", CASES)
 def test_sparse_data_give_the_same_draws(case, dense_block, monkeypatch):
-    monkeypatch.setattr(leverage, "_BLOCK", dense_block)
+    monkeypatch.setattr(factors, "_BLOCK", dense_block)
     X = CASES[case]
     for seed in range(30):
         drawn = volume_sample(sp.csc_array(X), 3, rng(seed))

@@ -12,7 +12,7 @@ from numpy.polynomial import legendre
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
 from columnist.linalg import _passes as passes
 from columnist.selection import ForwardSelector
-from columnist.selection._forward_powers import BlockForward, fresh_directions
+from columnist.selection._forward_spectra import BlockForward, fresh_directions
 from tests.oracles.brute_force import residual_singular_values, subset_error
 from tests.oracles.forward import greedy_extended
 from tests.steps import block_forward
@@ -321,7 +321,7 @@ def test_fresh_directions(m, p, j, seed):
 def test_gain_is_the_drop_of_the_squared_error():
     rng = np.random.default_rng(14)
     X, Y = rng.standard_normal((25, 6)), rng.standard_normal((25, 3))
-    state = BlockForward(X, Y, 3)
+    state = BlockForward(X, Y, 3, Frobenius(), center=False, scale=1.0)
     for _ in range(4):
         before = state.error()
         feature, gain = state.best(np.ones(6, dtype=bool))

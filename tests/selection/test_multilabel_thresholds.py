@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.selection._thresholds import optimal_thresholds
+from columnist.selection._multilabel import optimal_thresholds
 
 
 def one_label(scores, labels):

@@ -1,53 +1,51 @@
-r"""Choosing columns by QR: pivoted, and strong rank-revealing. No input validation.
+"""Factorisations that tell columns apart: pivoted QR, strong rank-revealing QR, singular vectors.
 
-Pivoted QR takes the column with the longest residual, k times. It is done here without the
-residual matrix: with q the new direction and :math:`w = X^T q`, squared residual lengths fall by
-:math:`w \circ w`. That is one product with X a step, O(mnk) in all, dense or sparse.
-
-Strong rank-revealing QR (Gu and Eisenstat) then swaps columns. With the chosen columns first,
-
-.. math:: X\Pi = Q \begin{pmatrix} A & B \\ 0 & C \end{pmatrix},
-
-swapping the chosen column i for the column j multiplies :math:`|\det A|` by :math:`\rho_{ij}`,
-
-.. math:: \rho_{ij}^2 = (A^{-1}B)_{ij}^2 + \|e_i^T A^{-1}\|^2 \|C e_j\|^2 .
-
-When no :math:`\rho_{ij}` exceeds f, :math:`\sigma_i(A) \ge \sigma_i(X)/q` and
-:math:`\sigma_j(C) \le q\,\sigma_{k+j}(X)` with :math:`q = \sqrt{1 + f^2 k(n-k)}`.
+No input validation.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from columnist.linalg._column_parts import ColumnParts, visiting
 from columnist.linalg._passes import (
+    apply,
     column_blocks,
     columns_of,
     cross,
+    gram,
+    kernel_product,
     squared_norms,
     squares_along,
+    without_empty,
 )
 from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._second_moment import kernel_blocks
 from columnist.linalg._ties import TIE, first_largest
 from columnist.selection._basis import GrowingBasis
 
-__all__ = [
-    "Deflated",
-    "column_squares",
-    "pivoted_columns",
-    "strong_rrqr",
-    "triangle",
-]
+__all__ = ["Deflated", "pivoted_columns", "right_vectors", "strong_rrqr", "triangle"]
 
+_EPS = np.finfo(np.float64).eps
 # A squared length that fell to this share of its last accurate value is computed anew before
 # it is compared.
 _SHRUNK = 1e-4
 # Rounding of a running squared length, as a share of its last accurate value, with room.
 _ROUNDING = 1e-12
-# Entries of a block of rows: 32 MB.
+# Entries of a block of rows, and of a sparse matrix that is one dense block: 32 MB.
 _BLOCK = 2**22
+# Smaller side up to which a decomposition is computed in full.
+_EXACT_SIDE = 2000
+# Extra directions of the iteration, its longest run, and the relative growth of the captured
+# energy below which it has settled.
+_OVERSAMPLING = 10
+_MAX_ITERATIONS = 30
+_SETTLED = 1e-5
 
 
 def triangle(X: np.ndarray) -> np.ndarray:
@@ -55,15 +53,6 @@ def triangle(X: np.ndarray) -> np.ndarray:
 
     It has the inner products of the columns of X, in at most n rows. A matrix without more
     rows than columns is returned as it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._rrqr import triangle
-    >>> X = np.arange(12.0).reshape(6, 2)
-    >>> R = triangle(X)
-    >>> R.shape, bool(np.allclose(R.T @ R, X.T @ X))
-    ((2, 2), True)
     """
     m, n = X.shape
     if m <= n:
@@ -95,21 +84,11 @@ def _fewer_rows(X, size: int):
 
 
 class Deflated:
-    """Squared lengths of columns after projecting out those already taken.
+    """Squared lengths of columns of X, or of ``left @ X``, after projecting out those taken.
 
-    Parameters
-    ----------
-    X : ndarray or CSC matrix of shape (m, n)
-        Data.
-    capacity : int
-        Columns to take at most.
-    left : ndarray of shape (p, m), optional
-        If given, the columns are those of ``left @ X``; a sparse product is not formed.
-
-    Attributes
-    ----------
-    squares : ndarray of shape (n,)
-        The squared lengths; exactly zero for columns taken and columns found dependent.
+    ``squares`` is exactly zero for columns taken and columns found dependent. With q a new
+    direction and w = X'q, squared lengths fall by w*w: one product with X a step, and no residual
+    matrix.
     """
 
     def __init__(self, X, capacity: int, *, left: np.ndarray | None = None):
@@ -165,13 +144,6 @@ def pivoted_columns(X, size: int, *, left: np.ndarray | None = None) -> list[int
     """Pivots of the QR of X (or of ``left @ X``), up to ``size`` of them or the rank.
 
     A column counts as dependent when its residual is a billionth of its own length.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._rrqr import pivoted_columns
-    >>> pivoted_columns(np.array([[1.0, 3.0, 3.1], [1.0, 0.0, 0.0]]), 3)
-    [2, 0]
     """
     X = _fewer_rows(X, size) if left is None else X
     columns = Deflated(X, min(size, X.shape[0] if left is None else len(left)), left=left)
@@ -186,27 +158,12 @@ def pivoted_columns(X, size: int, *, left: np.ndarray | None = None) -> list[int
 
 
 def strong_rrqr(X, size: int, f: float) -> list[int]:
-    """Columns of a strong rank-revealing QR factorisation, by swaps from the pivoted one.
+    """Columns of a strong rank-revealing QR factorisation (Gu and Eisenstat), at most the rank.
 
-    Every swap is followed by one blocked pass that computes all ratios anew in matrix
-    products, O(mnk): pivoted QR leaves few swaps to make, and nothing drifts. The result has
-    fewer than ``size`` columns when the rank is lower.
-
-    Parameters
-    ----------
-    X : ndarray or CSC matrix of shape (m, n)
-        Data.
-    size : int
-        Number of columns k.
-    f : float
-        Largest ratio allowed, greater than 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._rrqr import strong_rrqr
-    >>> strong_rrqr(np.array([[1.0, 3.0, 3.1], [1.0, 0.0, 0.0]]), 1, 2.0)
-    [2]
+    With the chosen columns first, X = Q (A B; 0 C). Swapping the chosen column i for the column j
+    multiplies |det A| by rho, rho^2 = (inv(A) B)_ij^2 + |row i of inv(A)|^2 |column j of C|^2.
+    Swaps from the columns of pivoted QR end when no rho exceeds f. Each is followed by one blocked
+    pass that computes all ratios anew, O(mnk): there are few swaps to make, and nothing drifts.
     """
     X = _fewer_rows(X, size)
     chosen = pivoted_columns(X, size)
@@ -256,3 +213,117 @@ def _sharpen(part, Q, rest, squares, matters: float) -> None:
             vectors -= Q @ (Q.T @ vectors)
         rest[unsure[which]] = np.square(vectors).sum(axis=0)
     np.maximum(rest, 0.0, out=rest)
+
+
+@dataclass(frozen=True)
+class RightVectors:
+    r"""Leading right singular vectors, the rows of ``data`` or of ``left @ data``, with data X.
+
+    With :math:`X = U S V^T`, column j of :math:`V_r^T = S_r^{-1} U_r^T X` says how column j of X
+    lies in the best subspace of dimension r; its squared length is the leverage of the column. For
+    a wide X only :math:`S_r^{-1} U_r^T` is kept: n x r numbers are never held at once. ``values``
+    are the singular values, descending, those of rounding left out.
+    """
+
+    values: np.ndarray
+    data: Any
+    left: np.ndarray | None = None
+
+    def keep(self, which) -> RightVectors:
+        """Some of the vectors."""
+        if self.left is None:
+            return RightVectors(self.values[which], self.data[which])
+        return replace(self, values=self.values[which], left=self.left[which])
+
+
+def _of_parts(function, X: ColumnParts, rank: int | None, rng) -> RightVectors:
+    """:func:`right_vectors` of a matrix that is kept elsewhere."""
+    wide = X.shape[0] <= X.shape[1]
+    if X.shape[0] * X.shape[1] <= _BLOCK:
+        return function(X.gather(), rank, rng)
+    if rank is not None and min(X.shape) > _EXACT_SIDE:
+        product = kernel_product if wide else _gram_product
+        values, basis = _settled(X, product, X.shape[0 if wide else 1], rank, rng)
+    elif not wide:  # few columns: no reason to leave them where they are
+        return function(X.gather(), rank, rng)
+    elif X.is_sparse:
+        kernel = np.vstack([block for _, block in kernel_blocks(X)])
+        values, basis = _descending(*np.linalg.eigh(kernel), max(X.shape))
+    else:
+        factor = X.fold(_transposed_triangle, _merged_triangles)
+        values, basis = _from_triangle(factor.T, max(X.shape))
+    return _leading(values, basis, rank, X)
+
+
+@visiting(_of_parts)
+def right_vectors(X, rank: int | None, rng: np.random.Generator | None) -> RightVectors:
+    """The leading ``rank`` right singular vectors; all of them, exactly, if ``rank`` is None.
+
+    Dense X: an SVD of the triangular factor of the longer side. Sparse X: the eigenvectors of
+    the smaller Gram matrix, which loses singular values below a hundred-millionth of the
+    largest one. Where even the smaller side is long: subspace iteration from random vectors,
+    which stops when the energy it captures hardly grows; nothing else needs ``rng``.
+    """
+    m, n = X.shape
+    X = X.toarray() if sp.issparse(X) and m * n <= _BLOCK else X
+    side = X if m <= n else X.T
+    if rank is not None and min(m, n) > _EXACT_SIDE:
+        assert rng is not None  # as the docstring asks
+        _, side = without_empty(side)
+        values, basis = _settled(side, kernel_product, side.shape[0], rank, rng)
+    elif sp.issparse(X):
+        values, basis = _descending(*np.linalg.eigh(gram(side.T)), max(m, n))
+    else:
+        values, basis = _from_triangle(side, max(m, n))
+    return _leading(values, basis, rank, X)
+
+
+def _leading(values, basis, rank: int | None, X) -> RightVectors:
+    """The first vectors, from those of the smaller side."""
+    values, basis = values[:rank], basis[:, : len(values[:rank])]
+    wide = X.shape[0] <= X.shape[1]
+    return RightVectors(values, X, (basis / values).T) if wide else RightVectors(values, basis.T)
+
+
+def _transposed_triangle(part: np.ndarray) -> np.ndarray:
+    """Triangular factor of the transposed columns."""
+    return triangle(part.T)
+
+
+def _merged_triangles(factors) -> np.ndarray:
+    return triangle(np.vstack(factors))
+
+
+def _gram_product(X, Q: np.ndarray) -> np.ndarray:
+    """X'XQ."""
+    return cross(X, apply(X, Q))
+
+
+def _from_triangle(X: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values and left vectors of a dense X with m <= n; ``length`` is its longer side."""
+    U, s, _ = scipy.linalg.svd(triangle(X.T).T, full_matrices=False, check_finite=False)
+    kept = s > length * _EPS * s.max(initial=0.0)
+    return s[kept], U[:, kept]
+
+
+def _settled(X, product, side: int, rank: int, rng: np.random.Generator):
+    """The same by subspace iteration on what ``product(X, Q)`` multiplies Q with, of this side."""
+    width = min(rank + _OVERSAMPLING, side)
+    Q, _ = np.linalg.qr(rng.standard_normal((side, width)))
+    before = 0.0
+    for _ in range(_MAX_ITERATIONS):
+        image = product(X, Q)
+        squares, turn = np.linalg.eigh(Q.T @ image)
+        vectors = Q @ turn
+        captured = float(squares[-rank:].sum())
+        if captured - before <= _SETTLED * captured:
+            break
+        before = captured
+        Q, _ = np.linalg.qr(image)
+    return _descending(squares, vectors, max(X.shape))
+
+
+def _descending(squares, vectors, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values and vectors from the eigenvalues of a Gram matrix, without rounding."""
+    kept = np.flatnonzero(squares > length * _EPS * squares.max(initial=0.0))[::-1]
+    return np.sqrt(squares[kept]), vectors[:, kept]

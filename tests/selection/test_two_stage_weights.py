@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.selection import _stage_weights as stage_weights
-from columnist.selection._stage_weights import Candidates, best_weights, deflated, stage_errors
+from columnist.selection import _two_stage as two_stage
+from columnist.selection._two_stage import Candidates, best_weights, deflated, stage_errors
 from tests.strategies import matrices
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -132,7 +132,7 @@ def basis_of(columns):
 @pytest.mark.parametrize("taken", [0, 2])
 @pytest.mark.parametrize("block", [2**25, 8], ids=["one pass", "blocks"])
 def test_measures_are_those_of_the_projected_columns(stored, taken, block, monkeypatch):
-    monkeypatch.setattr(stage_weights, "_DENSE_ENTRIES", block)
+    monkeypatch.setattr(two_stage, "_DENSE_ENTRIES", block)
     rng = np.random.default_rng(0)
     S, Y = rng.standard_normal((8, 5)) * (rng.random((8, 5)) < 0.6), rng.standard_normal((8, 3))
     Q = basis_of(S[:, :taken])
@@ -182,7 +182,7 @@ def explicit(candidates, z, picks, Y):
 @given(stage=stages())
 def test_the_bound_holds(side, stage):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stage_weights, "_SHARP_SIDE", side)
+        patch.setattr(two_stage, "_SHARP_SIDE", side)
         errors = stage_errors(*stage)
     weights, second, error, rank = explicit(*stage)
     Y = stage[-1]
@@ -203,14 +203,14 @@ def test_the_bound_holds(side, stage):
 def test_eigenvalues_are_sharper(stage):
     sharp = stage_errors(*stage).bound
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stage_weights, "_SHARP_SIDE", 0)
+        patch.setattr(two_stage, "_SHARP_SIDE", 0)
         assert sharp <= stage_errors(*stage).bound * (1 + 1e-12) + 1e-12
 
 
 @pytest.mark.parametrize("side", [1000, 0], ids=["eigenvalues", "norms"])
 @pytest.mark.parametrize("shape", [(30, 3), (8, 40)], ids=["few targets", "many targets"])
 def test_sparse_and_single_precision(side, shape, monkeypatch):
-    monkeypatch.setattr(stage_weights, "_SHARP_SIDE", side)
+    monkeypatch.setattr(two_stage, "_SHARP_SIDE", side)
     rng = np.random.default_rng(0)
     m, q = shape
     S = rng.integers(0, 3, (m, 5)).astype(float)
@@ -231,8 +231,8 @@ def test_sparse_and_single_precision(side, shape, monkeypatch):
 
 
 def test_targets_too_large_to_multiply(monkeypatch):
-    monkeypatch.setattr(stage_weights, "_SHARP_SIDE", 0)
-    monkeypatch.setattr(stage_weights, "_NORM_COST", 0.0)
+    monkeypatch.setattr(two_stage, "_SHARP_SIDE", 0)
+    monkeypatch.setattr(two_stage, "_NORM_COST", 0.0)
     S = np.random.default_rng(0).standard_normal((6, 3))
     candidates = Candidates.measure(S, S, np.zeros((6, 0)), np.linalg.norm(S) ** 2)
     errors = stage_errors(candidates, np.ones(3), np.array([0]), S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.selection._anderson import Anderson
+from columnist.selection._robust_l21 import Anderson
 
 
 def affine_map(seed: int, size: int, largest: float):

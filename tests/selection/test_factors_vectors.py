@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.selection import _leverage as leverage
-from columnist.selection._leverage import leverage_scores, right_vectors
+from columnist.selection import _factors as factors
+from columnist.selection._factors import column_squares, right_vectors
 from tests.strategies import matrices
 
 FORMS = {"dense": np.asarray, "csc": sp.csc_array, "csc matrix": sp.csc_matrix}
@@ -34,6 +34,12 @@ def explicit(vectors):
     return data.astype(np.float64) if vectors.left is None else vectors.left @ data
 
 
+def leverage_scores(X, rank, generator):
+    """Leverages in the best subspace of some rank, and its dimension."""
+    vectors = right_vectors(X, rank, generator)
+    return column_squares(vectors.data, vectors.left), len(vectors.values)
+
+
 def exact_scores(X, rank):
     return np.square(np.linalg.svd(X.astype(np.float64))[2][:rank]).sum(axis=0)
 
@@ -42,10 +48,10 @@ def exact_scores(X, rank):
 def road(request, monkeypatch):
     """The three ways to the vectors, whatever the size of the data."""
     if request.param != "as it comes":
-        monkeypatch.setattr(leverage, "_BLOCK", 0)
+        monkeypatch.setattr(factors, "_BLOCK", 0)
     if request.param == "by iteration":
-        monkeypatch.setattr(leverage, "_EXACT_SIDE", 0)
-        monkeypatch.setattr(leverage, "_OVERSAMPLING", 2)
+        monkeypatch.setattr(factors, "_EXACT_SIDE", 0)
+        monkeypatch.setattr(factors, "_OVERSAMPLING", 2)
     return request.param
 
 
@@ -137,7 +143,7 @@ def test_a_long_spectrum_without_gap_settles():
 
 
 def test_repeats_with_the_same_generator(monkeypatch):
-    monkeypatch.setattr(leverage, "_EXACT_SIDE", 0)
+    monkeypatch.setattr(factors, "_EXACT_SIDE", 0)
     X = rng().standard_normal((30, 20))
     first, second = (leverage_scores(X, 3, rng())[0] for _ in range(2))
     np.testing.assert_array_equal(first, second)

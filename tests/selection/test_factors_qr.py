@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.selection import _rrqr as rrqr
-from columnist.selection._rrqr import (
+from columnist.selection import _factors as factors
+from columnist.selection._factors import (
     Deflated,
     column_squares,
     pivoted_columns,
@@ -64,7 +64,7 @@ def unit_rank(X):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(7, 3), (40, 4), (200, 3), (5, 5)])
 def test_triangle_keeps_inner_products(form, dtype, shape, monkeypatch):
-    monkeypatch.setattr(rrqr, "_BLOCK", 30)
+    monkeypatch.setattr(factors, "_BLOCK", 30)
     X = gaussian(*shape).astype(dtype)
     R = triangle(form(X))
     assert R.dtype == np.float64 and R.shape == (shape[1], shape[1])
@@ -73,7 +73,7 @@ def test_triangle_keeps_inner_products(form, dtype, shape, monkeypatch):
 
 
 def test_triangle_is_as_accurate_as_an_unblocked_one(monkeypatch):
-    monkeypatch.setattr(rrqr, "_BLOCK", 1)
+    monkeypatch.setattr(factors, "_BLOCK", 1)
     X = graded(300, 8, 1e-12)
     values = np.linalg.svd(triangle(X), compute_uv=False)
     np.testing.assert_allclose(values, np.geomspace(1.0, 1e-12, 8), atol=1e-14)
@@ -221,7 +221,7 @@ def test_largest_growth_of_the_volume(form, smallest, seed):
     """The ratio and its swap for any choice, not only a good one."""
     X = graded(7, 9, smallest, seed)
     chosen = list(np.random.default_rng(seed).permutation(9)[: seed + 2])
-    ratio, place, column = rrqr._largest_ratio(form(X), column_squares(X), chosen, 2.0)
+    ratio, place, column = factors._largest_ratio(form(X), column_squares(X), chosen, 2.0)
     volume = log_volume(X, chosen)
     growth = {
         (i, j): np.exp(log_volume(X, [*chosen[:i], j, *chosen[i + 1 :]]) - volume)
@@ -237,14 +237,14 @@ def test_largest_growth_of_the_volume(form, smallest, seed):
 def test_growth_by_residuals_below_the_rounding_of_lengths(form, seed):
     X = np.array([[1.0, 1.0, 1.0], [0.0, 1e-8, 0.0], [0.0, 0.0, 3e-8], [2.0, 2.0, 2.0]])
     X = np.linalg.qr(gaussian(4, 4, seed))[0] @ X
-    ratio, place, column = rrqr._largest_ratio(form(X), column_squares(X), [0, 1], 2.0)
+    ratio, place, column = factors._largest_ratio(form(X), column_squares(X), [0, 1], 2.0)
     assert ratio == pytest.approx(np.sqrt(10), rel=1e-6)
     assert (place, column) == (0, 2)
 
 
 def test_swaps_with_another_column_only():
     X = np.diag([3.0, 2.0, 1.0])
-    ratio, place, column = rrqr._largest_ratio(X, column_squares(X), [0, 1], 2.0)
+    ratio, place, column = factors._largest_ratio(X, column_squares(X), [0, 1], 2.0)
     assert (place, column) == (1, 2)
     assert ratio == pytest.approx(0.5)
 
