@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.distributed._run import observed
+from columnist.linalg._column_parts import Visit
 
 __all__ = ["Cost", "bytes_of", "count_cost"]
 
@@ -77,9 +78,11 @@ class Counter:
     def visit(self, visit: Callable, block, parts: list) -> Counted:
         """Visit a block and count, where it is."""
         cost = Cost(visits=1, broadcast=bytes_of(getattr(visit, "__dict__", {})))
-        operations = getattr(visit, "operations", None)
-        if operations is not None:
-            cost.operations = operations(block, *parts)
+        function, constants = _function(visit)
+        if hasattr(visit, "operations"):
+            cost.operations = visit.operations(block, *parts)
+        elif function in _OPERATIONS:
+            cost.operations = _OPERATIONS[function](block, *parts, *constants)
         return Counted(visit(block, *parts), cost)
 
     def merge(self, merge: Callable, parts: list[Counted]) -> Counted:
@@ -119,6 +122,44 @@ class Counter:
     def __reduce__(self):
         # Where blocks are visited only the methods are needed.
         return Counter, ()
+
+
+def _function(visit: Callable) -> tuple[str, tuple]:
+    """Name of the function that visits a block, and what it needs beside the block."""
+    if isinstance(visit, Visit):
+        return getattr(visit.function, "__name__", ""), visit.constants
+    return getattr(visit, "__name__", ""), ()
+
+
+def _entries(X) -> float:
+    return float(X.nnz if sp.issparse(X) else X.size)
+
+
+def _row_entries(X) -> float:
+    return _entries(X) / max(X.shape[0], 1)
+
+
+def _all_products(A, B, *_) -> float:
+    return float(A.shape[0]) * B.shape[0] * _row_entries(A)
+
+
+# Multiplications of the functions that `columnist.spectral` sends to blocks, by their names.
+_OPERATIONS: dict[str, Callable[..., float]] = {
+    # A square of the entry, and one of its deviation.
+    "class_sums": lambda X, *_: 2.0 * _entries(X),
+    # The weighted entry, and two weighted squares.
+    "block_sums": lambda X, *_: 5.0 * _entries(X),
+    "block_cross": lambda X, M, *_: _entries(X) * float(np.prod(M.shape[1:])),
+    "block_own_cross": lambda X, *_: _entries(X) * (1.0 + X.shape[1]),
+    "apply": lambda X, W: _entries(X) * float(np.prod(W.shape[1:])),
+    # A square and a weight for every entry of an edge.
+    "edge_forms": lambda A, B, tile, *_: 2.0 * tile.nnz * _row_entries(A),
+    # Every linked entry, and the sums.
+    "link_forms": lambda A, B, tile, *_: tile.nnz * _row_entries(B) + _entries(A),
+    "nearest_rows": _all_products,
+    "gaussian_tile": _all_products,
+    "power_tile": _all_products,
+}
 
 
 @contextmanager

@@ -41,12 +41,12 @@ from benchmarks.data import Sets
 from benchmarks.measure import Row
 from columnist.robust._certified import RobustPCA
 from columnist.robust._coherence import CoherencePursuit
-from columnist.robust._concentrate import trimmed_error
 from columnist.robust._hrpca import HRPCA
 from columnist.robust._leverage import LeverageOutliers
 from columnist.robust._pursuit import OutlierPursuit
 from columnist.robust._robpca import ROBPCA
 from columnist.robust._trimmed import TrimmedPCA
+from tests.oracles.outliers import trimmed_error
 from tests.robust.samples import contaminated, largest_angle
 
 __all__ = ["TITLE", "rows", "tables"]

@@ -21,10 +21,10 @@ import numpy as np
 
 from columnist.datasets import data_home, load_crossing_lines, load_seven_points
 from columnist.plotting._draw import panels_for, tidy
-from columnist.plotting._image_grid import OutlierImagesDisplay
+from columnist.plotting._outliers import OutlierImagesDisplay
 from columnist.plotting._picture import FOUND, OPEN, PROVEN
 from columnist.robust import RobustPCA
-from columnist.spectral._perturbation import eigengap_bound
+from columnist.spectral._noise import eigengap_bound
 from reproduction import noise_figures, phase_transition, robust_figures
 from reproduction.data import Data, MissingData
 from reproduction.printed import printed

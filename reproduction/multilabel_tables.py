@@ -26,8 +26,8 @@ from columnist.selection import (
     MultiLabelInformedSelector,
     RobustL21Selector,
 )
-from columnist.selection._linear_path import LinearPath
-from columnist.selection._thresholds import optimal_thresholds
+from columnist.selection._forward_spectra import LinearPath
+from columnist.selection._multilabel import optimal_thresholds
 from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.data import Data

@@ -28,7 +28,7 @@ from columnist.selection import (
     TwoStageSelector,
     UniformSampler,
 )
-from columnist.selection._stage_weights import best_weights
+from columnist.selection._two_stage import best_weights
 from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.data import MissingData

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from columnist.criteria import Criterion
-from columnist.selection._forward_powers import BlockForward
+from columnist.criteria import Criterion, Frobenius
+from columnist.selection._forward_spectra import BlockForward
 
 __all__ = ["block_forward"]
 
@@ -25,7 +25,8 @@ def block_forward(
     tol: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Features in order of selection, and the error after each."""
-    state = BlockForward(X, Y, degree, criterion, center=center)
+    criterion = Frobenius() if criterion is None else criterion
+    state = BlockForward(X, Y, degree, criterion, center=center, scale=1.0)
     allowed = np.ones(X.shape[1], dtype=bool)
     allowed[[*include, *exclude]] = False
     enough = -np.inf if tol is None else tol * state.error()

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist._text import count, joined, number, percent, readable, rounded_percent, ways
+from columnist._text import (
+    count,
+    joined,
+    number,
+    percent,
+    readable,
+    rounded_percent,
+    seconds,
+    shortened,
+    ways,
+)
 
 FINITE = st.floats(-1e300, 1e300)
 
@@ -67,3 +77,28 @@ def test_names_in_a_sentence():
     assert joined(["a", "b"]).count("“") == 2 and " and " in joined(["a", "b"])
     assert joined(list("abcd"), 2).endswith("and 2 more")
     assert count(1, "row") == "1 row" and count(0, "row") == "0 rows"
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        ([readable("two\nlines"), shortened("temperature", 7)], ["two↵lines", "temp…re"]),
+        ([count(1, "column"), count(1200, "column")], ["1 column", "1,200 columns"]),
+        (
+            [number(v) for v in (1234.567, 0.00001234, 3, None, float("inf"))],
+            ["1,235", "1.234 × 10⁻⁵", "3", "–", "infinite"],
+        ),
+        (
+            [percent(v) for v in (0.05123, 0.5, 0.0, 1e-7, 0.99999, None)],
+            ["5.12\xa0%", "50\xa0%", "0\xa0%", "less than 0.01\xa0%", "more than 99.99\xa0%", "–"],
+        ),
+        (
+            [rounded_percent(v) for v in (0.72, 0.9999, 1.0)],
+            ["72.0\xa0%", "99.99\xa0%", "100.0\xa0%"],
+        ),
+        ([seconds(0.02061), seconds(75.2)], ["0.0206 s", "1 min 15 s"]),
+        ([ways(30, 11), ways(20000, 50)], ["54,627,300", "about 10¹⁵¹"]),
+    ],
+)
+def test_numbers_and_names_as_readers_see_them(shown, expected):
+    assert shown == expected

@@ -7,17 +7,9 @@ import unicodedata
 from collections.abc import Sequence
 
 __all__ = [
-    "count",
-    "joined",
-    "number",
-    "percent",
-    "quoted",
-    "readable",
-    "rounded_percent",
-    "seconds",
-    "shortened",
+    "count", "joined", "number", "percent", "readable", "rounded_percent", "seconds", "shortened",
     "ways",
-]
+]  # fmt: skip
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 # Longer names lose their middle everywhere.
@@ -28,14 +20,7 @@ _VISIBLE |= dict.fromkeys("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u206
 
 
 def readable(text: object, longest: int = _LONGEST) -> str:
-    """Any text as one line that can be shown: control characters as signs, not too long.
-
-    Examples
-    --------
-    >>> from columnist._text import readable
-    >>> readable("two\\nlines")
-    'two↵lines'
-    """
+    """Any text as one line that can be shown: control characters as signs, not too long."""
     cut = shortened(str(text), longest)
     cut = cut.encode("utf-8", "replace").decode("utf-8")
     shown = "".join(_sign(c) for c in cut)
@@ -51,54 +36,28 @@ def _sign(character: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """The text without its middle if it is long.
-
-    Examples
-    --------
-    >>> from columnist._text import shortened
-    >>> shortened("temperature", 7)
-    'temp…re'
-    """
+    """The text without its middle if it is long."""
     if len(text) <= longest:
         return text
     tail = (longest - 1) // 3
     return text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
 
 
-def quoted(name: str) -> str:
-    """A name within a sentence, set apart in whatever direction it is written."""
-    return f"“\u2068{name}\u2069”"
-
-
 def joined(names: Sequence[str], most: int = 8) -> str:
-    """Quoted names, separated by commas; the rest counted."""
-    shown = [quoted(name) for name in names[:most]]
+    """Quoted names, separated by commas, each set apart in its own direction; the rest counted."""
+    shown = [f"“\u2068{name}\u2069”" for name in names[:most]]
     if len(names) > most:
         shown.append(f"{len(names) - most} more")
     return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)
 
 
 def count(n: int, what: str) -> str:
-    """A number of things.
-
-    Examples
-    --------
-    >>> from columnist._text import count
-    >>> count(1, "column"), count(1200, "column")
-    ('1 column', '1,200 columns')
-    """
+    """A number of things."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number with a few significant digits.
-
-    Examples
-    --------
-    >>> from columnist._text import number
-    >>> [number(v) for v in (1234.567, 0.00001234, 3, None, float("inf"))]
-    ['1,235', '1.234 × 10⁻⁵', '3', '–', 'infinite']
-    """
+    """A number with a few significant digits."""
     if value is None:
         return "–"
     if math.isnan(value):
@@ -121,14 +80,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in per cent.
-
-    Examples
-    --------
-    >>> from columnist._text import percent
-    >>> [percent(v) for v in (0.05123, 0.5, 0.0, 1e-7, 0.99999, None)]
-    ['5.12\\xa0%', '50\\xa0%', '0\\xa0%', 'less than 0.01\\xa0%', 'more than 99.99\\xa0%', '–']
-    """
+    """A share in per cent."""
     if share is None or not math.isfinite(share):
         return number(share)
     value = 100 * share
@@ -142,27 +94,13 @@ def percent(share: float | None) -> str:
 
 
 def rounded_percent(share: float) -> str:
-    """A share in per cent with one decimal, so that a column of them lines up.
-
-    Examples
-    --------
-    >>> from columnist._text import rounded_percent
-    >>> [rounded_percent(v) for v in (0.72, 0.9999, 1.0)]
-    ['72.0\\xa0%', '99.99\\xa0%', '100.0\\xa0%']
-    """
+    """A share in per cent with one decimal, so that a column of them lines up."""
     text = f"{100 * share:.1f}\u00a0%"
     return percent(share) if share < 1.0 and text.startswith("100") else text
 
 
 def seconds(value: float | None) -> str:
-    """A time that people can read.
-
-    Examples
-    --------
-    >>> from columnist._text import seconds
-    >>> seconds(0.02061), seconds(75.2)
-    ('0.0206 s', '1 min 15 s')
-    """
+    """A time that people can read."""
     if value is None:
         return "-"
     if value < 60:
@@ -172,14 +110,7 @@ def seconds(value: float | None) -> str:
 
 
 def ways(n_items: int, size: int) -> str:
-    """In how many ways a set can be chosen, in words.
-
-    Examples
-    --------
-    >>> from columnist._text import ways
-    >>> ways(30, 11), ways(20000, 50)
-    ('54,627,300', 'about 10¹⁵¹')
-    """
+    """In how many ways a set can be chosen, in words."""
     if not 0 <= size <= n_items:
         return "0"
     log = math.lgamma(n_items + 1) - math.lgamma(size + 1) - math.lgamma(n_items - size + 1)

@@ -38,7 +38,7 @@ from columnist.selection import (
     UniformSampler,
     VolumeSampler,
 )
-from columnist.selection import _leverage as leverage
+from columnist.selection import _factors as factors
 from tests.strategies import random_matrix
 
 KINDS = ("dense", "float32", "sparse", "sparse float32")
@@ -216,8 +216,8 @@ def test_what_is_wide(monkeypatch):
 
 
 def test_iterated_leverages(monkeypatch):
-    monkeypatch.setattr(leverage, "_BLOCK", 10)
-    monkeypatch.setattr(leverage, "_EXACT_SIDE", 5)
+    monkeypatch.setattr(factors, "_BLOCK", 10)
+    monkeypatch.setattr(factors, "_EXACT_SIDE", 5)
     X, _ = problem("sparse")
     sampler = LeverageSampler(5, random_state=3)
     expected = dask_fit(sampler, in_memory(X, "sparse")).probabilities_

@@ -19,9 +19,9 @@ from benchmarks.counting import count_cost
 from columnist.robust import LeverageOutliers, RobustPCA, TrimmedPCA
 from columnist.robust import _row_data as row_data
 from columnist.robust import _solve as solve
-from columnist.robust._concentrate import trimmed_error
 from columnist.robust._subspace import fit_subspace
 from tests.examples import examples
+from tests.oracles.outliers import trimmed_error
 from tests.robust.estimators import ALL, name
 from tests.soak.oracle import RowTruth
 

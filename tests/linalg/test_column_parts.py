@@ -11,11 +11,9 @@ import scipy.sparse as sp
 from columnist.linalg import _passes as passes
 from columnist.linalg import _second_moment as second_moment
 from columnist.linalg._column_parts import ColumnParts, total
-from columnist.selection import _leverage as leverage
-from columnist.selection._forward_states import TargetForward
-from columnist.selection._forward_wide import ColumnForms, WideForward
-from columnist.selection._leverage import right_vectors
-from columnist.selection._rrqr import pivoted_columns
+from columnist.selection import _factors as factors
+from columnist.selection._factors import column_squares, pivoted_columns, right_vectors
+from columnist.selection._forward_states import ColumnForms, TargetForward, WideForward
 
 SHAPE = (19, 41)
 
@@ -113,7 +111,7 @@ def test_kernel_and_forms(data, short, monkeypatch):
         assert not second_moment.has_short_rows(parts)
         return
     monkeypatch.setattr(second_moment, "has_short_rows", lambda X: short)
-    monkeypatch.setattr("columnist.selection._forward_wide.has_short_rows", lambda X: short)
+    monkeypatch.setattr("columnist.selection._forward_states.has_short_rows", lambda X: short)
     monkeypatch.setattr(second_moment, "_PRODUCT", 7)
     monkeypatch.setattr(passes, "_BLOCK", 150)
     K = X @ X.T
@@ -199,16 +197,17 @@ def test_leverages(data, exact, wide, monkeypatch):
     if not wide:
         given, X = given.T, X.T
         parts = LocalParts(given, [5, 6])
-    monkeypatch.setattr(leverage, "_BLOCK", 10)
-    monkeypatch.setattr(leverage, "_EXACT_SIDE", 100 if exact else 5)
+    monkeypatch.setattr(factors, "_BLOCK", 10)
+    monkeypatch.setattr(factors, "_EXACT_SIDE", 100 if exact else 5)
     rank = 4
     ours = right_vectors(parts, rank, np.random.default_rng(0))
     theirs = right_vectors(given, rank, np.random.default_rng(0))
     np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-10)
-    np.testing.assert_allclose(ours.leverages(), theirs.leverages(), rtol=1e-7, atol=1e-10)
+    mine, expected = (column_squares(vectors.data, vectors.left) for vectors in (ours, theirs))
+    np.testing.assert_allclose(mine, expected, rtol=1e-7, atol=1e-10)
     if exact:
         V = np.linalg.svd(X, full_matrices=False)[2][:rank]
-        np.testing.assert_allclose(ours.leverages(), (V**2).sum(axis=0), rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(mine, (V**2).sum(axis=0), rtol=1e-8, atol=1e-10)
 
 
 def test_pivots(data):

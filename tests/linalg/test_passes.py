@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from columnist.linalg import _passes as passes
-from columnist.selection._forward_wide import column_forms
+from columnist.selection._forward_states import column_forms
 
 
 @pytest.fixture(params=["float64", "float32", "csc", "csr"])

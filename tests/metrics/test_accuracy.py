@@ -1,4 +1,4 @@
-"""Aggregated accuracy against the protocol done by hand, and the t-test against its formula."""
+"""Accuracy of classifiers with selected columns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import scipy.stats
+import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
@@ -17,9 +18,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from columnist.metrics import AccuracyBySize, aggregated_accuracy, paired_t_test
+from columnist.metrics import AccuracyBySize, aggregated_accuracy, hamming_loss, paired_t_test
 from columnist.selection import ForwardSelector
-from columnist.spectral._fisher import FisherScore
+from columnist.spectral._ratios import FisherScore
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +138,16 @@ def test_result_is_a_value():
     with pytest.raises(AttributeError):
         result.sizes = np.array([2])
     assert result.aggregated == 0.75
+
+
+def test_hamming_loss_counts_samples_and_labels():
+    rng = np.random.default_rng(0)
+    Y, P = rng.integers(0, 2, (2, 30, 5))
+    wrong = sum(Y[i, j] != P[i, j] for i in range(30) for j in range(5))
+    assert hamming_loss(Y, P) == wrong / 150
+    assert hamming_loss(Y.tolist(), P.tolist()) == wrong / 150
+    assert hamming_loss(sp.csr_array(Y), P) == sklearn.metrics.hamming_loss(Y, P)
+
+
+def test_hamming_loss_of_classes():
+    assert hamming_loss(["a", "b", "c", "a"], ["a", "c", "c", "b"]) == 0.5

@@ -13,8 +13,24 @@ from itertools import combinations
 import numpy as np
 
 from columnist.criteria import Criterion, Frobenius
+from columnist.robust._subspace import about_mean, rounding_size
 
-__all__ = ["best_rows", "row_errors"]
+__all__ = ["best_rows", "row_errors", "trimmed_error"]
+
+
+def trimmed_error(X, kept, r: int, centred: bool, weights: np.ndarray | None = None) -> float:
+    """Sum of squared distances of kept rows (mask or indices) from their best subspace.
+
+    Singular values of rounding size are zero. Weights: see `columnist.robust._subspace.about_mean`.
+    """
+    Z, mean = X[kept], np.zeros(X.shape[1])
+    if Z.size == 0:
+        return 0.0
+    if centred:
+        Z, mean = about_mean(Z, None if weights is None else weights[kept])
+    sigma = np.linalg.svd(Z, compute_uv=False)
+    sigma[sigma <= rounding_size(sigma, Z.shape, mean)] = 0.0
+    return float(np.sum(sigma[r:] ** 2))
 
 
 def _error(

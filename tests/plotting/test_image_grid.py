@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from columnist.plotting._image_grid import OutlierImagesDisplay
+from columnist.plotting._outliers import OutlierImagesDisplay
 from columnist.robust._trimmed import TrimmedPCA
 
 

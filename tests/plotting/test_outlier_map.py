@@ -8,7 +8,7 @@ import pytest
 from matplotlib.text import Text
 from sklearn.exceptions import NotFittedError
 
-from columnist.plotting._outlier_map import OutlierMapDisplay
+from columnist.plotting._outliers import OutlierMapDisplay
 from columnist.robust._certified import RobustPCA
 from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.estimators import ALL, name

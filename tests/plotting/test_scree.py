@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
-from columnist.plotting._scree import ScreeDisplay
+from columnist.plotting._outliers import ScreeDisplay
 from columnist.robust._certified import RobustPCA
 from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.estimators import ALL, name

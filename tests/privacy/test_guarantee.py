@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LinearRegression, Ridge
 
 from columnist.privacy import NullSpaceCleaner, utility_error
-from columnist.privacy._guard import Guard
+from columnist.privacy._cleaner import Guard
 
 seeds = st.integers(0, 2**32 - 1)
 types = st.sampled_from([np.float32, np.float64])

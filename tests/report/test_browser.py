@@ -146,7 +146,7 @@ def test_nothing_is_wider_than_the_window(opened, width):
         "[...document.querySelectorAll('.two svg.chart')].filter((e) => e.getClientRects().length)"
         ".map((e) => e.getBoundingClientRect().width)"
     )
-    assert len(shown) == 3 and max(shown) <= width
+    assert len(shown) == 4 and max(shown) <= width
 
 
 def test_tips_appear_on_hover_and_go(opened):

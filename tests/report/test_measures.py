@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -90,4 +92,4 @@ def test_large_data_are_sampled_and_it_is_said(monkeypatch):
 
 def test_other_data_than_those_of_the_fit():
     with pytest.raises(ValueError, match="9 columns, but the fit has seen 8"):
-        read_data(sample(), n_columns=8)
+        read_data(sample(), fitted=SimpleNamespace(n_features_in_=8))

@@ -7,7 +7,7 @@ from sklearn.datasets import load_wine
 
 from columnist._text import number
 from columnist.metrics import redundancy_rate
-from columnist.report import _ranking as ranking
+from columnist.report import _selectors as ranking
 from columnist.report import ranking_report
 from columnist.selection import ForwardSelector, PivotedQRSelector
 from columnist.spectral import FisherScore

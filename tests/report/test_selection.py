@@ -12,6 +12,7 @@ from sklearn.preprocessing import scale
 
 from columnist import ColumnSelector, selection_path
 from columnist._text import number, percent, readable
+from columnist.plotting import RepresentativeDisplay
 from columnist.report import _measures as measures
 from columnist.report import _selection as module
 from columnist.report import selection_report
@@ -68,6 +69,15 @@ def test_every_dropped_column_has_its_row(wine):
         leader = selector.representative_[j]
         told = f"{correlation[leader, j]:.3f}".replace("-", "−")
         assert line.startswith(NAMES[j] + NAMES[leader] + told)
+
+
+def test_columns_are_drawn_below_what_stands_for_them(wine):
+    selector, outline = wine
+    (table,) = [t for _, t in outline.all("table") if t.strip().startswith("What stands for each")]
+    rows = re.findall(r"\S.*", table.split("R²)")[1])
+    order = RepresentativeDisplay.from_estimator(selector).order_
+    assert sorted(order) == list(range(13))
+    assert all(row.startswith(NAMES[j]) for row, j in zip(rows, order, strict=True))
 
 
 def test_the_curve_uses_the_stronger_of_two_proofs():

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import hamming_loss
 from sklearn.model_selection import RepeatedKFold
 
-from columnist.selection._thresholds import optimal_thresholds
+from columnist.selection._multilabel import optimal_thresholds
 from reproduction import multilabel_tables
 from reproduction.multilabel_tables import (
     Losses,

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from columnist.robust._ascent import Team
 from columnist.robust._block_proof import BlockProof
 from columnist.robust._concentrate import concentrated_rows
-from columnist.robust._few import AllSets
 from columnist.robust._row_data import RowData
-from columnist.robust._solve import Question, _FirstChoice, _RowsInMemory
-from columnist.robust._team import Team
+from columnist.robust._solve import AllSets, Question, _FirstChoice, _RowsInMemory
 from columnist.search._options import SearchOptions
 from columnist.search._run import Run
 
@@ -82,11 +81,19 @@ def prove_few(X, r, k, *, centering="optimal", seconds=0.25, callback=None) -> P
     return _proof(run, rows, []) if run.stop == "optimal" else None
 
 
+def _decided(proof: BlockProof) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that every better set, if there is one, keeps, and those that it removes."""
+    if not proof.nodes:
+        return proof.best.kept, ~proof.best.kept
+    kept, removed = np.all([node.decided() for node in proof.nodes], axis=0)
+    return kept, removed
+
+
 def _proof(run: Run, rows: _RowsInMemory, proofs: list[BlockProof]) -> Proof:
     error, removed = rows.confirmed(*run.pool.entries[0])
     kept = gone = None
     if proofs:
-        kept, gone = map(np.flatnonzero, proofs[0].decided())
+        kept, gone = map(np.flatnonzero, _decided(proofs[0]))
     bound = error if run.stop == "optimal" else min(run.bound(), error)
     return Proof(
         error, bound, np.array(removed, dtype=np.intp), run.stop or "precision_limit",

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import threading
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from columnist.robust._ascent import Ascent, refresh
+from columnist.robust import RobustPCA
+from columnist.robust import _ascent as team_module
+from columnist.robust._ascent import Ascent, Team, refresh
 from columnist.robust._blocks import Blocks, every_set
-from columnist.robust._concentrate import concentrate
-from columnist.robust._contract import contract
-from columnist.robust._deal import deal, needs
+from columnist.robust._concentrate import concentrated_rows
+from columnist.robust._deal import contract, deal, needs
+from tests.robust.samples import contaminated
 
 
 def never():
@@ -20,7 +23,7 @@ def never():
 def dealt():
     """Blocks of twelve rows, the least tail sum of all sets and the incumbent's."""
     X = np.random.default_rng(0).standard_normal((12, 3)) * [3.0, 1.0, 1.0]
-    kept = concentrate(X, 1, 3, centred=False, rng=np.random.default_rng(0))[1]
+    kept = concentrated_rows(X, 1, 3, centred=False, rng=np.random.default_rng(0))
     everyone = np.ones(12, dtype=bool)
     contraction = contract(X, kept, everyone, 1, False)
     blocks = deal(contraction, kept, 3, needs(contraction, kept, everyone), 4)
@@ -120,3 +123,51 @@ def test_refresh(dealt):
     assert not refresh(tables, lambda: True)
     assert refresh(tables, never)
     assert tables.n_evaluated == blocks.n_sets and np.isfinite(tables.bounds).all()
+
+
+# -- threads share out blocks without changing a bit ---------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
+@pytest.mark.parametrize("count", [0, 1, 2, 7])
+def test_every_part_once(n_jobs, count):
+    seen = np.zeros(count, dtype=int)
+
+    def work(first, last, worker):
+        assert 0 <= worker < n_jobs
+        seen[first:last] += 1
+
+    with Team(n_jobs) as team:
+        team.share(count, 1.0, work)
+    assert (seen == 1).all()
+
+
+def test_short_work_stays_here():
+    threads = []
+    with Team(2) as team:
+        team.share(4, 1e-6, lambda *part: threads.append(threading.current_thread()))
+    assert threads == [threading.current_thread()]
+
+
+def test_errors_come_through():
+    def fail(first, last, worker):
+        raise ValueError("no")
+
+    with Team(2) as team, pytest.raises(ValueError, match="no"):
+        team.share(2, 1.0, fail)
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    monkeypatch.setattr(team_module, "_SHORT", 0.0)
+    monkeypatch.setattr("columnist.search._run._HISTORY_SECONDS", 0.0)
+    X, _ = contaminated(70, 6, 2, 5, np.random.default_rng(0), noise=1.0)
+    found = []
+    for n_jobs in (1, 2, 3):
+        fitted = RobustPCA(2, n_outliers=8, random_state=0, max_nodes=12, n_jobs=n_jobs).fit(X)
+        entries = [
+            {key: value for key, value in entry.items() if key != "elapsed"}
+            for entry in fitted.certificate_.history
+        ]
+        found.append((fitted.outliers_.tolist(), fitted.certificate_.lower_bound, entries))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][2]) > 3

@@ -250,3 +250,11 @@ def test_removed_rows():
     for block, pick in zip(blocks.blocks, picks, strict=True):
         expected |= set(block.rows[block.members[pick]])
     assert set(blocks.removed_rows(picks)) == expected
+
+
+def test_least():
+    _, blocks = dealt(0)
+    up_to_date(blocks)
+    for row, block in zip(blocks.least(), blocks.blocks, strict=True):
+        for size, least in enumerate(row):
+            assert least == block.bounds[block.sizes == size].min(initial=np.inf)

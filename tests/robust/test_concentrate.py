@@ -8,13 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.robust import _concentrate as module
-from columnist.robust._concentrate import Trimming, concentrate, trimmed_error
-from tests.oracles.outliers import best_rows, row_errors
+from columnist.robust._concentrate import Trimming, concentrated_rows
+from tests.oracles.outliers import best_rows, row_errors, trimmed_error
 from tests.robust.samples import contaminated
 
 
 def found(X, r, k, centred=True, **options):
-    return concentrate(X, r, k, centred=centred, rng=np.random.default_rng(0), **options)
+    rng = np.random.default_rng(0)
+    kept = concentrated_rows(X, r, k, centred=centred, rng=rng, **options)
+    return trimmed_error(X, kept, r, centred), kept
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.integers(0, 4))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust._leverage import LeverageOutliers
+from columnist.robust import _leverage as module
+from columnist.robust._leverage import LeverageOutliers, leverages
+from columnist.robust._row_data import RowData
+from tests.data.test_blocks import Slices
 from tests.strategies import matrices
 
 
@@ -41,3 +46,32 @@ def test_as_many_vectors_as_outliers_by_default():
 def test_number_of_vectors():
     with pytest.raises(ValueError, match="n_vectors must be an integer >= 1"):
         LeverageOutliers(1, n_outliers=1, n_vectors=0).fit(np.eye(4))
+
+
+def test_leverages():
+    X = np.random.default_rng(5).standard_normal((40, 4)) * [5.0, 3.0, 1.0, 1.0]
+    U, sigma, axes = np.linalg.svd(X - 1.0, full_matrices=False)
+    visit = partial(leverages, np.ones(4), axes[:2].T / sigma[:2])
+    found = np.concatenate(Slices(X, [7]).collect(visit))
+    np.testing.assert_allclose(found, np.sum(U[:, :2] ** 2, axis=1), rtol=1e-10)
+
+
+# -- medians in passes, against NumPy ------------------------------------------------
+
+
+@given(
+    st.integers(2, 200),
+    st.lists(st.integers(0, 200), max_size=5),
+    st.integers(0, 10**6),
+    st.booleans(),
+)
+@settings(max_examples=60)
+def test_medians(n, edges, seed, rounded):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3)) * [1.0, 1e6, 1e-6]
+    X = np.round(X) if rounded else X
+    rows = RowData(Slices(X, [min(edge, n) for edge in edges]), lambda largest, size: 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_SAMPLE", 20)  # brackets that may miss
+        patch.setattr(module, "_REACH", 0.5)
+        np.testing.assert_array_equal(module.column_medians(rows), np.median(X, axis=0))

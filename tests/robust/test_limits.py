@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from columnist.robust import RobustPCA, outlier_path
-from columnist.robust._nested import NestedRows
+from columnist.robust._path import NestedRows
 from columnist.search import _interrupts as interrupts
 from tests.clocks import CallClock
 from tests.memory import in_own_process, peak_memory

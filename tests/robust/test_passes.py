@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,17 +15,16 @@ from columnist.robust._passes import (
     CHOSEN,
     GONE,
     Farthest,
-    FoldMoments,
     HeldOut,
-    Leverages,
-    LookAround,
     Measure,
-    MergeFarthest,
-    SortOut,
     farthest,
+    fold_moments,
+    look_around,
+    merged_farthest,
     merged_folds,
     merged_looks,
     merged_sorted,
+    sort_out,
 )
 from columnist.robust._subspace import fit_subspace
 from tests.data.test_blocks import Slices
@@ -47,7 +47,7 @@ def assert_moments(found, rows):
 @settings(max_examples=30)
 def test_first_look(edges, seed, dtype):
     X = data(seed).astype(dtype)
-    seen = Slices(X, edges).fold(LookAround(), merged_looks)
+    seen = Slices(X, edges).fold(look_around, merged_looks)
     exact = X.astype(np.float64)
     assert_moments(seen.moments, exact)
     assert seen.largest == np.abs(exact).max()
@@ -69,7 +69,7 @@ def test_farthest_rows_and_the_moments_of_the_others(edges, seed, count, offset,
         X = np.repeat(X[::2], 2, axis=0)
     subspaces = [fit_subspace(X[start::3], 2) for start in range(3)]
     blocks = Slices(X, edges)
-    found = blocks.fold(Farthest(subspaces, count), MergeFarthest(count), range(40))
+    found = blocks.fold(Farthest(subspaces, count), partial(merged_farthest, count), range(40))
     for number, subspace in enumerate(subspaces):
         removed, moments = found.split(number, count)
         squares = np.sum(subspace.residuals(X) ** 2, axis=1)
@@ -95,7 +95,7 @@ def test_of_equals_the_later_rows_are_far():
 @settings(max_examples=30)
 def test_rows_by_their_place(edges, places):
     X, place = data(), np.array(places)
-    found = Slices(X, edges).fold(SortOut(), merged_sorted, range(40), place)
+    found = Slices(X, edges).fold(sort_out, merged_sorted, range(40), place)
     assert_moments(found.moments, X[place == BASE])
     np.testing.assert_array_equal(found.numbers, np.flatnonzero(place == CHOSEN))
     np.testing.assert_array_equal(found.rows, X[place == CHOSEN])
@@ -119,7 +119,7 @@ def test_distances(edges):
 def test_folds(edges):
     X, fold = data(4), np.arange(40) % 3 - (np.arange(40) < 4) * 5
     blocks = Slices(X, edges)
-    for number, part in enumerate(blocks.fold(FoldMoments(3), merged_folds, fold)):
+    for number, part in enumerate(blocks.fold(partial(fold_moments, 3), merged_folds, fold)):
         assert_moments(part, X[fold == number])
     fits = [fit_subspace(X[(fold >= 0) & (fold != number)], 2) for number in range(3)]
     found = np.concatenate(blocks.collect(HeldOut(fits), fold))
@@ -130,29 +130,6 @@ def test_folds(edges):
     assert not found[fold < 0].any()
 
 
-def test_leverages():
-    X = data(5)
-    U, sigma, axes = np.linalg.svd(X - 1.0, full_matrices=False)
-    found = np.concatenate(Slices(X, [7]).collect(Leverages(np.ones(4), axes[:2].T / sigma[:2])))
-    np.testing.assert_allclose(found, np.sum(U[:, :2] ** 2, axis=1), rtol=1e-10)
-
-
-@pytest.mark.parametrize(
-    "visit, along, expected",
-    [
-        (LookAround(), (), 40 * 4 * 5),
-        (Farthest([fit_subspace(data(), 2)], 3), (range(40),), 40 * 4 * 8),
-        (SortOut(), (range(40), np.repeat([BASE, GONE], 20)), 20 * 16),
-        (Measure(fit_subspace(data(), 2), np.ones(2), 0.0), (), 40 * 4 * 7),
-        (FoldMoments(2), (np.zeros(40),), 40 * 16),
-        (HeldOut([fit_subspace(data(), 2)]), (np.zeros(40),), 40 * 4 * 7),
-        (Leverages(np.zeros(4), np.ones((4, 2))), (), 40 * 8),
-    ],
-)
-def test_operations(visit, along, expected):
-    assert visit.operations(data(), *along) == expected
-
-
 def test_moments_of_nothing_merge():
-    found = Slices(data(), [0, 0, 40]).fold(LookAround(), merged_looks)
+    found = Slices(data(), [0, 0, 40]).fold(look_around, merged_looks)
     np.testing.assert_allclose(found.moments.gram(), moments_of(data()).gram())

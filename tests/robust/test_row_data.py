@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.robust import _row_data as row_data
-from columnist.robust._concentrate import Trimming, trimmed_error
+from columnist.robust._concentrate import Trimming
 from columnist.robust._row_data import KeptRows, RowData, given_mean, worth_passes
 from columnist.robust._subspace import fit_subspace, subspace_of_moments
 from tests.data.test_blocks import Slices
 from tests.oracles.cutoffs import classical_cutoffs, cross_fitted_cutoffs
+from tests.oracles.outliers import trimmed_error
 
 cuts = st.lists(st.integers(0, 50), max_size=4)
 
@@ -33,7 +34,7 @@ def many(X, edges=()):
 def test_concentration_ends_as_in_memory(edges, seed, centering):
     X = data(seed)
     rows = many(X, edges)
-    mean = given_mean(rows, centering)
+    mean = given_mean(centering, rows.moments.mean)
     found = rows.descend([subspace_of_moments(rows.moments, 2, mean)], 4, mean)
     Z = X if mean is None else X - mean
     trimming = Trimming(Z, 2, 4, mean is None)

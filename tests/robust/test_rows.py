@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
+from columnist.robust._errors import RowErrors
 from columnist.robust._rows import RemovedRows, Scatter
 from columnist.search._engine import search
 from columnist.search._policies import get_policy
@@ -17,6 +18,10 @@ from tests.oracles.outliers import best_rows, row_errors
 from tests.strategies import CRITERIA, matrices, tolerance
 
 
+def removed_rows(X, r, k, criterion, centred=True):
+    return RemovedRows(RowErrors(X, r, criterion, "optimal" if centred else "none"), k)
+
+
 @st.composite
 def cases(draw, max_rows=9):
     """A problem, its data and how it is centred."""
@@ -24,7 +29,7 @@ def cases(draw, max_rows=9):
     k = draw(st.integers(0, min(4, len(X) - 2)))
     r = draw(st.integers(0, min(2, len(X) - k, X.shape[1])))
     criterion, centred = draw(st.sampled_from(CRITERIA)), draw(st.booleans())
-    return RemovedRows(X, r, k, criterion, centred), X, "optimal" if centred else "none"
+    return removed_rows(X, r, k, criterion, centred), X, "optimal" if centred else "none"
 
 
 def enumerated(problem, X, centering):
@@ -140,7 +145,7 @@ def test_products_tell_no_less_than_a_tuple_takes(centred, width):
 @pytest.mark.parametrize("criterion", [Frobenius(), Nuclear(), Spectral()])
 def test_more_dimensions_than_rows(criterion):
     X = np.random.default_rng(2).standard_normal((8, 40))
-    problem = RemovedRows(X, 2, 3, criterion, True)
+    problem = removed_rows(X, 2, 3, criterion)
     assert problem.rows.shape == (8, 8)
     result = search(problem, get_policy("optimal"))
     error, removed = best_rows(X, 2, 3, criterion=criterion)
@@ -151,7 +156,7 @@ def test_more_dimensions_than_rows(criterion):
 def test_workers_do_not_change_the_result():
     X = np.random.default_rng(3).standard_normal((24, 12))
     runs = [
-        search(RemovedRows(X, 1, 4, Nuclear(), True), get_policy("optimal"), n_jobs=jobs)
+        search(removed_rows(X, 1, 4, Nuclear()), get_policy("optimal"), n_jobs=jobs)
         for jobs in (1, 2)
     ]
     assert runs[0].solutions == runs[1].solutions
@@ -160,7 +165,7 @@ def test_workers_do_not_change_the_result():
 
 def test_large_problems_skip_the_slow_starts(monkeypatch):
     X = np.random.default_rng(4).standard_normal((30, 3))
-    problem = RemovedRows(X, 1, 4, Nuclear(), True)
+    problem = removed_rows(X, 1, 4, Nuclear())
     assert len(list(problem.incumbents(*problem.root(), np.inf))) == 3
     monkeypatch.setattr("columnist.robust._rows._MOST_WORK", 1.0)
     assert len(list(problem.incumbents(*problem.root(), np.inf))) == 1

@@ -7,21 +7,22 @@ from itertools import combinations
 import dask.array as da
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from columnist.robust import RobustPCA
 from columnist.robust import _row_data as row_data
 from columnist.robust import _solve as solve
-from columnist.robust._conditioned import conditioned
-from columnist.robust._few import AllSets
-from columnist.robust._pass_errors import PassErrors
+from columnist.robust._conditioned import PassErrors, conditioned
 from columnist.robust._row_data import RowData, given_mean
-from columnist.robust._solve import Question, certified_outliers
+from columnist.robust._solve import AllSets, Question, certified_outliers
 from columnist.search._options import SearchOptions
 from columnist.search._run import Run
 from tests.data.test_blocks import Slices
 from tests.examples import examples
 from tests.oracles.outliers import best_rows, row_errors
-from tests.robust.proofs import rows_of
+from tests.robust.proofs import prove, prove_few, rows_of
+from tests.strategies import matrices
 
 CENTERINGS = "optimal", "mean", "none"
 
@@ -73,9 +74,9 @@ STRATEGIES = all_sets, screening, blocks, one_after_the_other
 @pytest.mark.parametrize("strategies", STRATEGIES)
 @pytest.mark.parametrize("centering", CENTERINGS)
 def test_at_every_stop_the_bound_is_below_and_the_choice_above(strategies, centering, monkeypatch):
-    monkeypatch.setattr("columnist.robust._node._FEW", 1)
-    monkeypatch.setattr("columnist.robust._node._CHUNK", 1)
-    monkeypatch.setattr("columnist.robust._node.block_size", lambda n, d: 3)
+    monkeypatch.setattr("columnist.robust._block_proof._FEW", 1)
+    monkeypatch.setattr("columnist.robust._block_proof._CHUNK", 1)
+    monkeypatch.setattr("columnist.robust._block_proof.block_size", lambda n, d: 3)
     for seed in range(examples(10)):
         X = planted(seed)
         best = best_rows(X, 1, 3, centering=centering)[0]
@@ -191,7 +192,7 @@ def test_intervals_of_passes_hold_the_error(centering):
         size = 10.0 ** (seed % 9)
         X = towering(seed, size, n=60, along_a_column=seed % 2 == 0) + 10.0 ** (seed % 5)
         data = RowData(Slices(X, [20, 45]), movable=centering != "none")
-        errors = PassErrors(data, 1, given_mean(data, centering))
+        errors = PassErrors(data, 1, given_mean(centering, data.moments.mean))
         kept = np.ones(60, dtype=bool)
         kept[[0, 1, 2]] = False
         found, error = errors.evaluate(kept), exact_error(X, [0, 1, 2], 1, centering)
@@ -219,3 +220,48 @@ def test_conditioned_rows_have_no_larger_errors(free):
         image = seen.without(kept.removed, 1)
         error = exact_error(X, kept.removed, 1, "optimal" if free else "none")
         np.testing.assert_allclose(image.error, error, rtol=1e-7)
+
+
+# -- all sets of a few rows, against enumeration and blocks --------------------------
+
+
+@settings(max_examples=60)
+@given(matrices(min_rows=3, max_rows=9, max_columns=5), st.data(), st.booleans())
+def test_finds_and_proves_the_optimum(X, data, centred):
+    k = data.draw(st.integers(0, len(X) - 1))
+    r = data.draw(st.integers(0, min(len(X) - k, X.shape[1])))
+    proof = prove_few(X, r, k, centering="optimal" if centred else "none")
+    error, _ = best_rows(X, r, k, centering="optimal" if centred else "none")
+    assert proof.proven and proof.status == "optimal"
+    assert proof.error == pytest.approx(error, abs=1e-12 * (1.0 + np.sum(X * X)))
+    assert proof.lower_bound <= proof.error
+    assert len(proof.removed) == k
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_agrees_with_the_proof_by_blocks(centred):
+    X = np.random.default_rng(0).standard_normal((20, 6)) * [5, 3, 1, 1, 1, 1] + 10.0
+    few = prove_few(X, 2, 4, centering="optimal" if centred else "none")
+    blocks = prove(X, 2, 4, centering="optimal" if centred else "none")
+    np.testing.assert_array_equal(few.removed, blocks.removed)
+    assert few.error == pytest.approx(blocks.error, rel=1e-12)
+
+
+def test_gives_way_when_rows_are_many_or_time_is_short():
+    X = np.random.default_rng(0).standard_normal((65, 3))
+    assert prove_few(X, 1, 2) is None
+    assert prove_few(X[:20], 1, 5, seconds=0.0) is None
+
+
+def test_gives_way_when_rounding_hides_the_error():
+    rng = np.random.default_rng(1)
+    X = np.outer(rng.standard_normal(12), [3.0, 4.0, 0.0]) + 1e-9 * rng.standard_normal((12, 3))
+    assert prove_few(X, 1, 3, centering="none") is None
+
+
+def test_progress_is_reported_once():
+    seen = []
+    X = np.random.default_rng(2).standard_normal((10, 3))
+    proof = prove_few(X, 1, 2, callback=seen.append)
+    assert len(seen) == len(proof.history) == 1
+    assert seen[0].incumbent == pytest.approx(proof.error, rel=1e-12)

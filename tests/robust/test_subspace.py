@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from columnist.robust._subspace import fit_subspace, fix_signs, principal_axes
+from columnist.linalg._moments import moments_of
+from columnist.robust._subspace import (
+    fit_subspace,
+    fix_signs,
+    principal_axes,
+    subspace_of_moments,
+)
 from tests.strategies import matrices
 
 
@@ -19,6 +25,14 @@ def test_agrees_with_scikit_learn(shape):
     np.testing.assert_allclose(ours.mean, theirs.mean_)
     np.testing.assert_allclose(ours.components, fix_signs(theirs.components_), atol=1e-10)
     np.testing.assert_allclose(ours.variances, theirs.explained_variance_)
+
+
+def test_by_hand():
+    X = np.array([[0.0, 1.0], [3.0, 5.0]])
+    for found in (fit_subspace(X, 1), subspace_of_moments(moments_of(X), 1)):
+        np.testing.assert_allclose(found.mean, [1.5, 3.0])
+        np.testing.assert_allclose(found.components, [[0.6, 0.8]])
+        np.testing.assert_allclose(found.variances, [12.5])
 
 
 def test_given_mean_is_kept():

@@ -270,18 +270,6 @@ def test_minimise_without_a_choice():
     assert total == np.inf and len(picks) == 0 and exact
 
 
-def test_least():
-    Y, top, parts, matrices, references = case(0)
-    lists, tables = tables_of(Y, top, parts, matrices, references)
-    for b in range(3):
-        tables.evaluate(b, tables.starts[b], tables.starts[b + 1])
-    table = tables.least(3)
-    for b, masks in enumerate(lists):
-        bounds = tables.bounds[tables.starts[b] : tables.starts[b + 1]]
-        for j in range(4):
-            assert table[b, j] == bounds[masks.sum(axis=1) == j].min(initial=np.inf)
-
-
 @pytest.mark.parametrize("top", [0, 1, 3, 4])
 def test_top_projectors(top):
     Y, _, parts, matrices, references = case(3)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius
-from columnist.selection import _leverage as leverage
+from columnist.selection import _factors as factors
 from columnist.selection._algebraic import GKSSelector, PivotedQRSelector, StrongRRQRSelector
 from tests.oracles.brute_force import subset_error
 from tests.strategies import matrices, tolerance
@@ -66,8 +66,8 @@ def test_gks_by_iteration(shape, form, monkeypatch):
     """Where the data are too large for a decomposition: the same choice over a clear gap."""
     U, _, V = np.linalg.svd(gaussian(*shape), full_matrices=False)
     X = (U * np.r_[np.linspace(9, 5, 5), np.full(25, 0.01)]) @ V
-    monkeypatch.setattr(leverage, "_BLOCK", 0)
-    monkeypatch.setattr(leverage, "_EXACT_SIDE", 0)
+    monkeypatch.setattr(factors, "_BLOCK", 0)
+    monkeypatch.setattr(factors, "_EXACT_SIDE", 0)
     selector = GKSSelector(5, random_state=0).fit(form(X))
     assert list(selector.selected_) == scipy_pivots(V[:5], 5)
 

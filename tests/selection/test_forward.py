@@ -12,8 +12,7 @@ from sklearn.base import clone
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius, Nuclear, Schatten
 from columnist.selection import ForwardSelector
-from columnist.selection._forward_states import GramForward, TargetForward
-from columnist.selection._forward_wide import WideForward
+from columnist.selection._forward_states import GramForward, TargetForward, WideForward
 from tests.oracles.brute_force import subset_error
 from tests.oracles.forward import greedy_extended
 from tests.strategies import CRITERIA, matrices, random_matrix, targets, tolerance
@@ -169,7 +168,7 @@ def test_large_sparse_equals_small_dense(monkeypatch, shape):
 
 
 def test_wide_computes_everything_anew_when_much_has_shrunk(monkeypatch):
-    monkeypatch.setattr("columnist.selection._forward_wide._FEW", 0)
+    monkeypatch.setattr("columnist.selection._forward_states._FEW", 0)
     X = graded(40, 40, 1e9, seed=7)
     state, allowed, chosen = WideForward(X, 15), np.ones(40, dtype=bool), []
     for _ in range(15):

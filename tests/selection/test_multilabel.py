@@ -19,8 +19,8 @@ from columnist.metrics import hamming_loss
 from columnist.selection._multilabel import (
     MultiLabelForwardClassifier,
     MultiLabelForwardClassifierCV,
+    optimal_thresholds,
 )
-from columnist.selection._thresholds import optimal_thresholds
 from tests.steps import block_forward
 
 

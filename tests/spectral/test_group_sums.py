@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from numpy.testing import assert_allclose
 
-from columnist.spectral._scatter import ClassVisit, WeightedVisit, merged_groups
+from columnist.spectral._scatter import block_sums, class_sums, merged_groups
 from tests.spectral.data import SEEDS
 
 
@@ -39,7 +39,7 @@ def test_classes(seed, cuts, offset):
     X[:, 2] *= rng.random(12) < 0.5
     edges = [0, *sorted(cuts), 12]
     for form in (np.asarray, sp.csr_array):
-        parts = [ClassVisit(3)(form(X[a:b]), codes[a:b]) for a, b in pairwise(edges)]
+        parts = [class_sums(form(X[a:b]), codes[a:b], 3) for a, b in pairwise(edges)]
         sums = merged_groups([merged_groups(parts[:2]), *parts[2:]])
         for j in range(3):
             between, within, center = exact(X[:, j], codes, np.ones(12))
@@ -63,7 +63,7 @@ def test_weights(seed, cut):
     rng = np.random.default_rng(seed)
     X, weights = rng.standard_normal((10, 2)), rng.random(10) * (rng.random(10) < 0.8)
     weights[0] = 1.0
-    parts = [WeightedVisit()(X[:cut], weights[:cut]), WeightedVisit()(X[cut:], weights[cut:])]
+    parts = [block_sums(X[:cut], weights[:cut]), block_sums(X[cut:], weights[cut:])]
     sums = merged_groups(parts)
     for j in range(2):
         _, within, center = exact(X[:, j], np.zeros(10, dtype=int), weights)
@@ -77,9 +77,9 @@ def test_units(scale):
     """Blocks of very different sizes are summed in the unit of the largest."""
     X = np.arange(12.0).reshape(6, 2) ** 2
     codes = np.array([0, 1, 0, 1, 0, 1])
-    plain = merged_groups([ClassVisit(2)(X[:3], codes[:3]), ClassVisit(2)(X[3:], codes[3:])])
+    plain = merged_groups([class_sums(X[:3], codes[:3], 2), class_sums(X[3:], codes[3:], 2)])
     sums = merged_groups(
-        [ClassVisit(2)(scale * X[:3], codes[:3]), ClassVisit(2)(scale * X[3:], codes[3:])]
+        [class_sums(scale * X[:3], codes[:3], 2), class_sums(scale * X[3:], codes[3:], 2)]
     )
     assert_allclose(sums.between() / sums.within, plain.between() / plain.within, rtol=1e-12)
     assert_allclose(sums.center(), scale * plain.center(), rtol=1e-12)
@@ -87,4 +87,4 @@ def test_units(scale):
 
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="3 rows, but its part of y has 2"):
-        ClassVisit(2)(np.ones((3, 1)), np.array([0, 1]))
+        class_sums(np.ones((3, 1)), np.array([0, 1]), 2)

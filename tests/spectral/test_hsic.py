@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from columnist.spectral._fisher import FisherScore
 from columnist.spectral._hsic import HSIC
+from columnist.spectral._ratios import FisherScore
 from columnist.spectral._similarity import (
     fisher_similarity,
     hsic_similarity,
@@ -21,7 +21,7 @@ from columnist.spectral._similarity import (
     label_similarity,
     rbf_similarity,
 )
-from tests.spectral.test_fisher import FORMS, labelled
+from tests.spectral.test_ratios import FORMS, labelled
 
 
 def estimate(K, L) -> float:

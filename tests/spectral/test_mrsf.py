@@ -13,11 +13,10 @@ from sklearn.linear_model import LinearRegression, MultiTaskLasso
 from sklearn.preprocessing import scale
 
 from columnist.spectral._features import ScaledColumns
-from columnist.spectral._forms import common_form
+from columnist.spectral._forms import common_form, lda_response, pca_response, svm_response
 from columnist.spectral._l21 import l21_regression
 from columnist.spectral._mcsf import MCSF
 from columnist.spectral._mrsf import MRSF
-from columnist.spectral._responses import lda_response, pca_response, svm_response
 from columnist.spectral._similarity import fisher_similarity, rbf_similarity
 from tests.oracles.row_sparse import subgradient_error
 

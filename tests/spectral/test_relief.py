@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from columnist.spectral import _relief as relief
+from columnist.spectral import _neighbors
 from columnist.spectral._relief import Relief, ReliefF, relief_similarity
 from tests.spectral.data import SEEDS
 
@@ -221,7 +221,7 @@ def test_threads_do_not_matter(form):
 @pytest.mark.parametrize("n", [5, 1024, 1025, 2500])
 def test_every_two_samples_meet_once(n, threads):
     met = np.zeros((n, n), dtype=np.int8)
-    for tasks in relief._meetings(n, threads):
+    for tasks in _neighbors._meetings(n, threads):
         busy = np.zeros(n, dtype=np.int8)
         for a, a_stop, b, b_stop in tasks:
             met[a:a_stop, b:b_stop] += 1

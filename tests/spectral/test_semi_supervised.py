@@ -10,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
-from columnist.spectral._fisher import FisherScore
-from columnist.spectral._gamma import resolve_gamma
-from columnist.spectral._graph import cut_value
-from columnist.spectral._semi_supervised import SemiSupervisedSelector
+from columnist.spectral._graph import cut_value, resolve_gamma
+from columnist.spectral._ratios import FisherScore
 from columnist.spectral._similarity import knn_similarity
-from columnist.spectral._spec import SpectralSelector
+from columnist.spectral._spec import SemiSupervisedSelector, SpectralSelector
 
 SCORES = ["phi1", "phi2", "phi3"]
 FORMS = [np.asarray, sp.csr_array, sp.csc_array]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import rankdata
@@ -125,7 +125,7 @@ def aggregate_rankings(
         levels, method, known=known, weights=weights, max_iter=max_iter, tol=tol
     )
     objects = np.array(features, dtype=np.intp if _all_integers(features) else object)
-    return RankAggregation(objects, objects[result.ranking], *list(vars(result).values())[2:])
+    return replace(result, features=objects, ranking=objects[result.ranking])
 
 
 @checked(method=METHOD, tol=Number(0.0))
@@ -234,7 +234,6 @@ def _warn_of_collapse(share: np.ndarray, names: Sequence[str]) -> None:
         warnings.warn(
             f"EM gives {share[best]:.1%} of the weight to ranking {names[best]!r}: the others "
             "have hardly any influence. Name more known features, or use Borda.",
-            UserWarning,
             stacklevel=4,
         )
 
@@ -284,7 +283,7 @@ def _levels_by_name(ranking, number: int) -> dict:
     if isinstance(ranking, str) or not np.iterable(ranking):
         raise ValueError(f"Ranking {number} must be a sequence of features; got {ranking!r}.")
     levels: dict = {}
-    for level, entry in enumerate(np.asarray(ranking).tolist() if _is_array(ranking) else ranking):
+    for level, entry in enumerate(_plain(ranking)):
         for feature in entry if isinstance(entry, (list, set, frozenset)) else [entry]:
             if feature in levels:
                 raise ValueError(f"Ranking {number} has {feature!r} more than once.")
@@ -296,15 +295,15 @@ def _levels_by_name(ranking, number: int) -> dict:
 
 def _places(known, features: list) -> list[int]:
     place = {feature: i for i, feature in enumerate(features)}
-    known = list(dict.fromkeys(np.asarray(known).tolist() if _is_array(known) else known))
+    known = list(dict.fromkeys(_plain(known)))
     absent = [feature for feature in known if feature not in place]
     if absent:
         raise ValueError(f"known has features that no ranking has: {absent[:5]}.")
     return [place[feature] for feature in known]
 
 
-def _is_array(values) -> bool:
-    return hasattr(values, "__array__")
+def _plain(values):
+    return np.asarray(values).tolist() if hasattr(values, "__array__") else values
 
 
 def _all_integers(features) -> bool:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from columnist.data._parameters import Integer, ParameterChecks
@@ -16,23 +16,7 @@ from columnist.linalg._prox import row_norms
 from columnist.linalg._ties import ranked
 from columnist.lowrank._table import Table, as_table
 
-__all__ = ["LowRankModel", "check_rank", "ranking", "read_table", "ridge_inverse"]
-
-
-def read_table(X, centering: str, location: str) -> Table:
-    """Data of a model, with what cannot be done refused."""
-    if sp.issparse(X):
-        if np.isnan(X.data).any():
-            raise ValueError(
-                "Sparse X holds NaN, but missing entries need dense X: convert it with "
-                "X.toarray(), or leave the entries out if they mean zero."
-            )
-        if centering == "mean" and location == "median":
-            raise ValueError("location='median' needs dense X: use location='mean'.")
-    table = as_table(X, centering, location)
-    if table.missing is not None and table.missing.all():
-        raise ValueError("X has no entry at all: every one is NaN. Give data to fit.")
-    return table
+__all__ = ["LowRankModel", "check_rank", "ranking", "ridge_inverse"]
 
 
 def check_rank(n_components, shape: tuple[int, int]) -> None:
@@ -45,7 +29,7 @@ def check_rank(n_components, shape: tuple[int, int]) -> None:
         )
 
 
-class LowRankModel(ParameterChecks, BaseEstimator, ABC):
+class LowRankModel(ParameterChecks, TransformerMixin, BaseEstimator, ABC):
     """Rows approximated by ``scores @ components_ + center_``.
 
     A subclass fits ``components_``, ``center_`` and ``_unit``, and says what a score costs.
@@ -56,9 +40,29 @@ class LowRankModel(ParameterChecks, BaseEstimator, ABC):
         """Penalty of a squared score, in the units of the data."""
         return 0.0
 
-    @abstractmethod
     def fit(self, X, y=None):
-        """Fit the model to X."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data; NaN for missing entries.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = self._read(X, reset=True)
+        check_rank(self.n_components, X.shape)
+        self._fit(as_table(X, self.centering, self.location))
+        return self
+
+    @abstractmethod
+    def _fit(self, table: Table) -> None:
+        """Fit the model to checked data."""
 
     def _read(self, X, *, reset: bool):
         return read_data(
@@ -75,8 +79,18 @@ class LowRankModel(ParameterChecks, BaseEstimator, ABC):
         if table.missing is not None:
             self.scores_[table.missing.all(axis=0)] = np.nan
 
-    def _scores_of(self, X) -> np.ndarray:
-        """Best scores of rows for the fitted loadings; missing entries are left out."""
+    def transform(self, X):
+        """Best scores of rows for the loadings, with their penalty.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows, seen by the fit or not; NaN for missing entries.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
         check_is_fitted(self)
         X = self._read(X, reset=False)
         Y = self.components_.T / self._unit
@@ -96,10 +110,20 @@ class LowRankModel(ParameterChecks, BaseEstimator, ABC):
             scores[row] = pulls @ ridge_inverse(part.T @ part, penalty)
         return scores
 
-    def _rows_of(self, scores) -> np.ndarray:
-        """Rows of the model with the given scores."""
+    def inverse_transform(self, X):
+        """Rows of the model with these scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            What :meth:`transform` returns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
         check_is_fitted(self)
-        scores = check_array(scores, dtype=np.float64)
+        scores = check_array(X, dtype=np.float64)
         if scores.shape[1] != len(self.components_):
             raise ValueError(
                 f"X has {scores.shape[1]} columns, but {type(self).__name__} has "

@@ -5,19 +5,19 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from columnist.data._parameters import FINITE, Number
 from columnist.linalg._ties import ranked
-from columnist.lowrank._base import LowRankModel, check_rank, read_table, ridge_inverse
-from columnist.lowrank._factors import objective_of
+from columnist.lowrank._base import LowRankModel, ridge_inverse
+from columnist.lowrank._factors import objective_of, signs_of
 from columnist.lowrank._table import Filled, Table, leading_svd
 
 __all__ = ["QuadraticPCA"]
 
 
-class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankModel):
+class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
     r"""A low-rank model with squared penalties on scores and loadings.
 
     With scores X and loadings Y it minimises
@@ -102,8 +102,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
     array([4., 2.])
     >>> model.inverse_transform(model.transform(A)).round(6)
     array([[4., 0., 0.],
-           [0., 2., 0.],
-           [0., 0., 0.]])
+           [0., 2., 0.], [0., 0., 0.]])
     """
 
     _parameter_constraints = {
@@ -131,24 +130,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X, y=None):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Data; NaN for missing entries.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X = self._read(X, reset=True)
-        check_rank(self.n_components, X.shape)
-        table = read_table(X, self.centering, self.location)
+    def _fit(self, table: Table) -> None:
         penalties = self._penalties()
         balanced = penalties[0] / table.unit, penalties[1] / table.unit
         if table.missing is None:
@@ -158,7 +140,6 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         else:
             U, sigma, V = self._iterate(table, *balanced)
         self._keep(table, U, sigma, V, balanced)
-        return self
 
     def _penalties(self) -> tuple[float, float]:
         """Both, or none if one of them is zero."""
@@ -168,8 +149,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         warnings.warn(
             "QuadraticPCA: one penalty is zero, so the other has no effect and the objective no "
             "minimum; the result is that of PCA. Set alpha_scores and alpha_loadings, or neither.",
-            UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return 0.0, 0.0
 
@@ -196,16 +176,15 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
             warnings.warn(
                 f"QuadraticPCA stopped after {self.max_iter} iterations: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.n_iter_ = len(objectives) - 1
         return product_svd(X, Y)
 
     def _keep(self, table: Table, U, sigma, V, penalties: tuple[float, float]) -> None:
-        signs = np.where(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])] < 0.0, -1.0, 1.0)
+        signs = signs_of(V)
         U, V = U * signs, V * signs
-        free = np.zeros(table.shape[1])
-        error = objective_of(table, U, V * sigma, free, "quadratic")
+        error = objective_of(table, U, V * sigma, np.zeros(table.shape[1]), "quadratic")
         penalty = 2.0 * np.sqrt(penalties[0]) * np.sqrt(penalties[1]) * float(sigma.sum())
         self.singular_values_ = sigma * table.unit
         root = np.sqrt(self.singular_values_)
@@ -214,34 +193,6 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LowRankMod
         self.embedding_ = U * (root / ratio)
         self.ranking_ = ranked(self.scores_)
         self.objective_ = (error + penalty) * table.unit**2
-
-    def transform(self, X):
-        """Best scores of rows for the loadings, with their penalty.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows, seen by the fit or not; NaN for missing entries.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        return self._scores_of(X)
-
-    def inverse_transform(self, X):
-        """Rows of the model with these scores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            What :meth:`transform` returns.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        return self._rows_of(X)
 
     @property
     def _n_features_out(self) -> int:

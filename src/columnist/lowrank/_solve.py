@@ -1,26 +1,283 @@
-"""From data and penalties to the best factors found. No input validation."""
+"""From data and penalties to the best factors found: for one penalty, for a size, along a path."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
 
 import numpy as np
+from sklearn.utils.validation import check_array
 
+from columnist.data._parameters import Integer, Number, checked
+from columnist.data._validation import random_generator
 from columnist.linalg._passes import columns_of
 from columnist.linalg._prox import minimize_l21, row_norms
 from columnist.linalg._ties import ranked
-from columnist.lowrank._admm import admm
-from columnist.lowrank._alternate import alternate
-from columnist.lowrank._factors import Factors, Start, canonical, objective_of
-from columnist.lowrank._table import Table, leading_svd
+from columnist.lowrank._base import check_rank
+from columnist.lowrank._factors import Factors, Start, admm, alternate, canonical, objective_of
+from columnist.lowrank._table import Table, as_table, leading_svd
 
-__all__ = ["SOLVERS", "Choice", "Solver", "first_points", "fit_exactly", "single_column"]
+__all__ = ["SOLVERS", "LoadingsPath", "Solver", "alpha_max", "fit_exactly", "loadings_path"]
+
+SOLVERS = ("auto", "alternate", "admm")
 
 # Share of a row's length that its part outside a column has at least: keeps the loss smooth.
 _ROUNDING, _TINY = 1e-6, 1e-200
+# Width of the bracket, relative to the largest penalty, at which the number is said to jump.
+_NARROW = 1e-6
+# The smallest penalty that leaves the number is known once it is known so well, relative to itself.
+_CLOSE = 0.05
+# Halvings of the penalty, at most, that bring back columns lost by solving without the others.
+_RETRIES = 40
+# Smallest penalty of the usual grid, relative to the largest one.
+_SMALLEST = 1e-3
+
+
+@checked()
+def alpha_max(
+    X, *, loss: str = "quadratic", centering: str = "none", location: str = "mean"
+) -> float:
+    r"""The smallest penalty of :class:`SparseLoadings` that leaves no column.
+
+    For squared errors twice the length of the longest column; for lengths of rows
+    the length of the longest column once every row is brought to unit length. From there on
+    zero loadings are a global solution, below it they are none.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Data; NaN for missing entries.
+    loss : {"quadratic", "robust"}, default="quadratic"
+        Loss of the model.
+    centering : {"none", "mean"}, default="none"
+        Whether the centre of each column is subtracted first.
+    location : {"mean", "median"}, default="mean"
+        Which centre ``centering="mean"`` subtracts. Outliers move a mean.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.lowrank import alpha_max
+    >>> alpha_max(np.array([[3.0, 1.0], [4.0, 1.0]]))
+    10.0
+    """
+    table = _checked_table(X, loss, centering, location)
+    largest = float(table.pull_limits(loss).max(initial=0.0))
+    return largest * (table.unit if loss == "quadratic" else 1.0)
+
+
+@dataclass(frozen=True)
+class LoadingsPath:
+    """What :func:`loadings_path` returns, one entry per penalty."""
+
+    alphas: np.ndarray
+    """Penalties, ascending, of shape (n_alphas,)."""
+    scores: np.ndarray
+    """Lengths of the loadings (n_alphas, n_features); zero where a column is not selected."""
+    n_selected: np.ndarray
+    """Number of columns with loadings, of shape (n_alphas,)."""
+    objectives: np.ndarray
+    """Objectives, of shape (n_alphas,)."""
+    alpha_max: float
+    """Smallest penalty that leaves nothing."""
+
+    def selected(self, index: int) -> np.ndarray:
+        """Columns selected at one of the penalties, ascending."""
+        return np.flatnonzero(self.scores[index])
+
+
+@checked(tol=Number(0.0, above=True))
+def loadings_path(
+    X,
+    n_components: int,
+    *,
+    loss: str = "quadratic",
+    alphas: Sequence[float] | int = 30,
+    centering: str = "none",
+    location: str = "mean",
+    n_starts: int = 6,
+    tol: float = 1e-4,
+    max_iter: int = 2000,
+    random_state=None,
+) -> LoadingsPath:
+    """Row-sparse low-rank models for rising penalties, each started from the one before.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Data; NaN for missing entries.
+    n_components : int
+        Rank of the model.
+    loss : {"quadratic", "robust"}, default="quadratic"
+        Squared lengths or lengths of the residual's rows.
+    alphas : int or sequence of float, default=30
+        Penalties, or how many between a thousandth of :func:`alpha_max` and that, evenly spaced
+        on a logarithmic scale.
+    centering : {"none", "mean"}, default="none"
+        Whether the centre of each column is subtracted first.
+    location : {"mean", "median"}, default="mean"
+        Which centre ``centering="mean"`` subtracts. Outliers move a mean.
+    n_starts : int, default=6
+        Starts of the first model.
+    tol : float, default=1e-4
+        Relative length of the residuals at which to stop.
+    max_iter : int, default=2000
+        Iterations at most, for each penalty.
+    random_state : int, RandomState instance or None, default=None
+        Randomness of the starts.
+
+    Returns
+    -------
+    LoadingsPath
+
+    See Also
+    --------
+    SparseLoadings : One model, or the one with a given number of columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist.lowrank import loadings_path
+    >>> path = loadings_path(scale(load_wine().data), 2, alphas=5, random_state=0)
+    >>> path.n_selected
+    array([13, 13, 13, 13,  0])
+    """
+    table = _checked_table(X, loss, centering, location)
+    check_rank(n_components, table.shape)
+    unit = table.unit if loss == "quadratic" else 1.0
+    solver = Solver(
+        table, n_components, loss, n_starts=n_starts, tol=tol, max_iter=max_iter,
+        rng=random_generator(random_state),
+    )  # fmt: skip
+    grid = _grid(alphas, solver.top, unit)
+    starts, scores, objectives = None, [], []
+    for alpha in grid:
+        found = solver.solve(alpha, starts=starts)
+        scores.append(row_norms(found.Y))
+        objectives.append(found.objective)
+        starts = [found] if found.n_active else None
+    lengths = np.array(scores)
+    return LoadingsPath(
+        grid * unit,
+        lengths * table.unit,
+        np.count_nonzero(lengths, axis=1),
+        np.array(objectives) * (unit * table.unit),
+        solver.top * unit,
+    )
+
+
+def _checked_table(X, loss: str, centering: str, location: str) -> Table:
+    sparse = ("csr", "csc") if loss == "quadratic" else False
+    X = check_array(
+        X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", accept_sparse=sparse
+    )
+    return as_table(X, centering, location)
+
+
+def _grid(alphas, top: float, unit: float) -> np.ndarray:
+    """Penalties in balanced units, ascending."""
+    if np.ndim(alphas) == 0:
+        Integer(1).check("alphas", alphas)
+        return top * np.geomspace(_SMALLEST, 1.0, alphas) if alphas > 1 else np.array([top])
+    grid = np.sort(check_array(alphas, ensure_2d=False, dtype=np.float64, input_name="alphas"))
+    if grid.ndim != 1 or grid[0] < 0.0:
+        raise ValueError("alphas must be a list of numbers >= 0, or how many to try.")
+    return grid / unit
+
+
+class Solver:
+    """How one problem is solved: its data, loss, first points, and when to end.
+
+    ``"auto"`` alternates where it can: for squared errors.
+    """
+
+    def __init__(
+        self, table: Table, rank: int, loss: str, *, method: str = "auto", n_starts: int,
+        tol: float, max_iter: int, rng: np.random.Generator,
+    ):  # fmt: skip
+        if method == "auto":
+            method = "alternate" if loss == "quadratic" else "admm"
+        self.table, self.loss, self.method = table, loss, method
+        self.starts = first_points(table, rank, loss, n_starts, rng)
+        self.tol, self.max_iter = tol, max_iter
+
+    @cached_property
+    def limits(self) -> np.ndarray:
+        """For every column the penalty from which on it cannot be the first to enter."""
+        return self.table.pull_limits(self.loss)
+
+    @property
+    def top(self) -> float:
+        """The smallest penalty that leaves nothing."""
+        return float(self.limits.max(initial=0.0))
+
+    def solve(
+        self,
+        alpha: float,
+        *,
+        starts: Sequence[Start | Factors] | None = None,
+        columns: np.ndarray | None = None,
+    ) -> Factors:
+        """The best factors found for a penalty, turned to orthogonal loadings.
+
+        Only the given columns may have loadings, if any are given.
+        """
+        if alpha >= self.top:
+            return self._nothing()
+        penalties = np.full(self.table.shape[1], float(alpha))
+        if columns is not None:
+            penalties[:] = np.inf
+            penalties[columns] = alpha
+        starts = self.starts if starts is None else starts
+        run = self._admm if self.method == "admm" else self._alternate
+        found = run(starts, penalties)
+        objective = objective_of(self.table, found.X, found.Y, penalties, self.loss)
+        return canonical(replace(found, objective=objective))
+
+    def _alternate(self, starts: Sequence[Start | Factors], penalties: np.ndarray) -> Factors:
+        if not penalties[np.isfinite(penalties)].any() and self.table.missing is None:
+            starts = starts[:1]  # singular vectors: the solution
+        # One at a time: the loadings of wide tables are large.
+        runs = (
+            alternate(self.table, start.X, penalties, tol=self.tol, max_iter=self.max_iter)
+            for start in starts
+        )
+        return min(runs, key=lambda run: run.objective)
+
+    def _admm(self, starts: Sequence[Start | Factors], penalties: np.ndarray) -> Factors:
+        run = partial(admm, self.table, loss=self.loss, tol=self.tol, max_iter=self.max_iter)
+        found = run(starts, penalties)
+        if self.loss == "robust" and not found.n_active and np.isfinite(penalties).all():
+            start = single_column(self.table, found.X.shape[1], float(penalties[0]))
+            found = run([start], penalties)
+        return found
+
+    def _nothing(self) -> Factors:
+        """Zero loadings: the solution from the largest penalty on."""
+        X = self.starts[0].X
+        Y = np.zeros((self.table.shape[1], X.shape[1]))
+        objective = objective_of(self.table, X, Y, self.limits, self.loss)
+        return Factors(X, Y, self.limits, objective, np.array([objective]), np.zeros((1, 2)), True)
+
+    def refit(self, found: Factors, columns: np.ndarray) -> Factors:
+        """The best factors found without a penalty, with loadings in these columns only.
+
+        For squared errors without missing entries these are the principal components of the
+        columns.
+        """
+        rank = found.X.shape[1]
+        part = self.table.take(columns)
+        point = np.zeros(found.X.shape)
+        size = min(rank, len(columns))
+        point[:, :size] = leading_svd(part, size)[0]
+        starts: list[Start | Factors] = [Start(np.linalg.qr(point)[0]), found]
+        return self.solve(0.0, starts=starts, columns=columns)
 
 
 def first_points(
@@ -28,32 +285,16 @@ def first_points(
 ) -> list[Start]:
     """As many first scores as asked for, the most promising ones first.
 
-    Both problems have many local minima, among them :math:`Y = 0`. Squared errors start from the
-    leading singular vectors, then from the longest columns, then from columns drawn with
-    probabilities proportional to their squared lengths: scores that point along a real column
-    are not lost on the penalty. Lengths of rows start from the singular vectors and the longest
-    columns of the rows brought to unit length, which outliers cannot turn far, then from the
-    singular vectors of the rows as they are, then from random directions.
-
-    Parameters
-    ----------
-    table : Table
-        Data.
-    rank : int
-        Number of columns of the scores, at most min(n, p).
-    loss : {"quadratic", "robust"}
-        Whether outlying rows count with their squared length.
-    n_starts : int
-        How many; at least 1.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    list of Start
+    Both problems have many local minima, among them Y = 0. Squared errors start from the leading
+    singular vectors, the longest columns, then columns drawn by their squared lengths: scores along
+    a real column are not lost on the penalty. Lengths of rows start from the same of the rows
+    brought to unit length, which outliers cannot turn far, then of the rows as they are, then from
+    random directions.
     """
     if loss == "robust":
-        balanced = _unit_rows(table)
+        norms = table.row_norms()
+        scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0.0)
+        balanced = replace(table, values=table.values * scale[:, None], missing=None)
         points = [leading_svd(balanced, rank)[0], _longest(balanced, rank)]
         points.append(leading_svd(table, rank)[0])
         points += [rng.standard_normal(points[0].shape) for _ in range(n_starts - 3)]
@@ -76,7 +317,7 @@ def single_column(table: Table, rank: int, alpha: float) -> Start:
     """
     column = int(ranked(table.pull_limits("robust"))[0])
     values = columns_of(table.values, [column])[:, 0]
-    norms = table.residual_norms(np.zeros((len(values), 1)), np.zeros((table.shape[1], 1)))
+    norms = table.row_norms()
     rest = np.sqrt(np.maximum(norms**2 - values**2, (_ROUNDING * norms) ** 2 + _TINY))
 
     def smooth(Z):
@@ -88,12 +329,6 @@ def single_column(table: Table, rank: int, alpha: float) -> Start:
     X[:, 0], Y[column, 0] = z, np.linalg.norm(z)
     X = np.linalg.qr(X)[0]
     return Start(X * (1.0 if X[:, 0] @ z >= 0.0 else -1.0), Y)
-
-
-def _unit_rows(table: Table) -> Table:
-    norms = np.concatenate([row_norms(values) for _, values in table.blocks()])
-    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0.0)
-    return replace(table, values=table.values * scale[:, None], missing=None)
 
 
 def _drawn(norms: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -111,192 +346,29 @@ def _columns(table: Table, which: np.ndarray) -> np.ndarray:
     return columns if table.shift is None else columns - table.shift[which]
 
 
-SOLVERS = ("auto", "alternate", "admm")
+def fit_exactly(solver: Solver, size: int) -> tuple[Factors, float]:
+    """Bisect the penalty until ``size`` columns have loadings, or fewer if there are no more.
 
-
-@dataclass(frozen=True)
-class Solver:
-    """How one problem is solved.
-
-    Attributes
-    ----------
-    table : Table
-        Data.
-    loss : {"quadratic", "robust"}
-        Squared lengths or lengths of the rows of the residual.
-    method : {"alternate", "admm"}
-        The first is for the quadratic loss only.
-    starts : sequence of Start
-        Where to begin, unless told otherwise.
-    tol, max_iter : float and int
-        When to end.
-    """
-
-    table: Table
-    loss: str
-    method: str
-    starts: Sequence[Start]
-    tol: float
-    max_iter: int
-
-    @classmethod
-    def of(
-        cls, table: Table, rank: int, loss: str, *, method: str = "auto", n_starts: int,
-        tol: float, max_iter: int, rng: np.random.Generator,
-    ) -> Solver:  # fmt: skip
-        """With the usual starts; ``"auto"`` alternates where it can."""
-        if method == "auto":
-            method = "alternate" if loss == "quadratic" else "admm"
-        starts = first_points(table, rank, loss, n_starts, rng)
-        return cls(table, loss, method, starts, tol, max_iter)
-
-    @cached_property
-    def limits(self) -> np.ndarray:
-        """For every column the penalty from which on it cannot be the first to enter."""
-        return self.table.pull_limits(self.loss)
-
-    @property
-    def top(self) -> float:
-        """The smallest penalty that leaves nothing."""
-        return float(self.limits.max(initial=0.0))
-
-    def solve(
-        self,
-        alpha: float,
-        *,
-        starts: Sequence[Start] | None = None,
-        columns: np.ndarray | None = None,
-    ) -> Factors:
-        """The best factors found for a penalty, turned to orthogonal loadings.
-
-        Parameters
-        ----------
-        alpha : float
-            Penalty.
-        starts : sequence of Start, optional
-            Where to begin.
-        columns : ndarray of int, optional
-            The only columns that may have loadings.
-
-        Returns
-        -------
-        Factors
-        """
-        if alpha >= self.top:
-            return self._nothing()
-        penalties = np.full(self.table.shape[1], float(alpha))
-        if columns is not None:
-            penalties[:] = np.inf
-            penalties[columns] = alpha
-        starts = self.starts if starts is None else starts
-        run = self._admm if self.method == "admm" else self._alternate
-        found = run(starts, penalties)
-        objective = objective_of(self.table, found.X, found.Y, penalties, self.loss)
-        return canonical(replace(found, objective=objective))
-
-    def _alternate(self, starts: Sequence[Start], penalties: np.ndarray) -> Factors:
-        if not penalties[np.isfinite(penalties)].any() and self.table.missing is None:
-            starts = starts[:1]  # singular vectors: the solution
-        best = None  # one at a time: the loadings of wide tables are large
-        for start in starts:
-            run = alternate(self.table, start.X, penalties, tol=self.tol, max_iter=self.max_iter)
-            if best is None or run.objective < best.objective:
-                best = run
-        assert best is not None  # there is a start
-        return best
-
-    def _admm(self, starts: Sequence[Start], penalties: np.ndarray) -> Factors:
-        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
-        found = admm(self.table, starts, penalties, self.loss, **options)
-        if self.loss == "robust" and not found.n_active and np.isfinite(penalties).all():
-            start = single_column(self.table, found.X.shape[1], float(penalties[0]))
-            found = admm(self.table, [start], penalties, self.loss, **options)
-        return found
-
-    def _nothing(self) -> Factors:
-        """Zero loadings: the solution from the largest penalty on."""
-        X = self.starts[0].X
-        Y = np.zeros((self.table.shape[1], X.shape[1]))
-        objective = objective_of(self.table, X, Y, self.limits, self.loss)
-        return Factors(X, Y, self.limits, objective, np.array([objective]), np.zeros((1, 2)), True)
-
-    def refit(self, found: Factors, columns: np.ndarray) -> Factors:
-        """The best factors found without a penalty, with loadings in these columns only.
-
-        For squared errors without missing entries these are the principal components of the
-        columns.
-        """
-        rank = found.X.shape[1]
-        part = self.table.take(columns)
-        point = np.zeros(found.X.shape)
-        size = min(rank, len(columns))
-        point[:, :size] = leading_svd(part, size)[0]
-        starts = [Start(np.linalg.qr(point)[0]), Start(found.X, found.Y)]
-        return self.solve(0.0, starts=starts, columns=columns)
-
-
-# Width of the bracket, relative to the largest penalty, at which the number is said to jump.
-_NARROW = 1e-6
-# The smallest penalty that leaves the number is known once it is known so well, relative to itself.
-_CLOSE = 0.05
-# Halvings of the penalty, at most, that bring back columns lost by solving without the others.
-_RETRIES = 40
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Factors with a given number of columns.
-
-    Attributes
-    ----------
-    factors : Factors
-        They have loadings in that many columns, or in fewer if there are no more.
-    alpha : float
-        The penalty, in balanced units.
-    jumped : bool
-        Whether no penalty was found that leaves this number: then the longest loadings of the
-        next larger number were kept, and the problem solved again for these columns alone.
-    """
-
-    factors: Factors
-    alpha: float
-    jumped: bool
-
-
-def fit_exactly(solver: Solver, size: int) -> Choice:
-    """Bisect the penalty until ``size`` columns have loadings.
-
-    The number falls as the penalty grows, though not strictly; of the penalties that leave it
-    the smallest is approached, for it shortens the loadings least. Each solution starts from the
-    one at the next smaller penalty: on the way down from a large one the iteration may be
-    caught at zero.
-
-    Parameters
-    ----------
-    solver : Solver
-        The problem.
-    size : int
-        Number of columns.
-
-    Returns
-    -------
-    Choice
+    Of the penalties that leave this number the smallest is approached, for it shortens the loadings
+    least. Each solution starts from the one at the next smaller penalty: on the way down from a
+    large one the iteration may be caught at zero. Where no penalty leaves this number, the longest
+    loadings of the next larger one are kept, and the problem is solved for these columns alone.
     """
     if size >= np.count_nonzero(solver.limits):
-        return Choice(solver.solve(0.0), 0.0, False)
+        return solver.solve(0.0), 0.0
     low, high = 0.0, solver.top
     below: Factors | None = None
-    hit: Choice | None = None
+    hit: tuple[Factors, float] | None = None
     guess = None
     while high - low > max(_NARROW * solver.top, _CLOSE * high if hit else 0.0):
         alpha = guess if guess is not None else 0.5 * (low + high)
-        found = solver.solve(alpha, starts=_warm(below))
+        found = solver.solve(alpha, starts=None if below is None else [below])
         if found.n_active > size:
             low, below = alpha, found
         else:
             high = alpha
         if found.n_active == size:
-            hit = Choice(found, alpha, False)
+            hit = found, alpha
         known = solver.method == "alternate" and guess is None and hit is None
         guess = _between(found, size, low, high) if known else None
     if hit is not None:
@@ -304,12 +376,8 @@ def fit_exactly(solver: Solver, size: int) -> Choice:
     if below is None:
         low, below = 0.0, solver.solve(0.0)
     if below.n_active <= size:
-        return Choice(below, low, False)
+        return below, low
     return _restricted(solver, below, low, size)
-
-
-def _warm(found: Factors | None) -> list[Start] | None:
-    return None if found is None else [Start(found.X, found.Y)]
 
 
 def _between(found: Factors, size: int, low: float, high: float) -> float | None:
@@ -319,12 +387,12 @@ def _between(found: Factors, size: int, low: float, high: float) -> float | None
     return guess if low < guess < high else None
 
 
-def _restricted(solver: Solver, found: Factors, alpha: float, size: int) -> Choice:
+def _restricted(solver: Solver, found: Factors, alpha: float, size: int) -> tuple[Factors, float]:
     """Keep the columns with the longest loadings, and solve for these alone."""
     columns = ranked(found.pulls)[:size]
     for _ in range(_RETRIES):
-        smaller = solver.solve(alpha, starts=_warm(found), columns=columns)
+        smaller = solver.solve(alpha, starts=[found], columns=columns)
         if smaller.n_active == size:
             break
         alpha *= 0.5
-    return Choice(smaller, alpha, True)
+    return smaller, alpha

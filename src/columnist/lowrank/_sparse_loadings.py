@@ -6,18 +6,18 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from columnist._selector import BaseSelector
-from columnist.data._parameters import FINITE, Number, StrOptions, checked
+from columnist.data._parameters import FINITE, Number, StrOptions
 from columnist.data._validation import feature_names, random_generator, resolve_size
 from columnist.linalg._prox import row_norms
-from columnist.lowrank._base import LowRankModel, check_rank, ranking, read_table
+from columnist.lowrank._base import LowRankModel, ranking
 from columnist.lowrank._factors import Factors
 from columnist.lowrank._solve import SOLVERS, Solver, fit_exactly
 from columnist.lowrank._table import Table
 
-__all__ = ["SparseLoadings", "alpha_max"]
+__all__ = ["SparseLoadings"]
 
 
 class SparseLoadings(LowRankModel, BaseSelector):
@@ -176,25 +176,8 @@ class SparseLoadings(LowRankModel, BaseSelector):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y=None):
-        """Fit the model and select columns.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Data; NaN for missing entries.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X = self._read(X, reset=True)
-        check_rank(self.n_components, X.shape)
-        table = read_table(X, self.centering, self.location)
-        solver = Solver.of(
+    def _fit(self, table: Table) -> None:
+        solver = Solver(
             table, self.n_components, self.loss, method=self.solver, n_starts=self.n_starts,
             tol=self.tol, max_iter=self.max_iter, rng=random_generator(self.random_state),
         )  # fmt: skip
@@ -215,7 +198,6 @@ class SparseLoadings(LowRankModel, BaseSelector):
         self.alpha_max_ = solver.top * alpha_unit
         self.ranking_, self.selected_ = order, chosen
         self._keep(table, found, loss_unit)
-        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -232,8 +214,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
             alpha = float(self.alpha) / alpha_unit
             return solver.solve(alpha), alpha, size
         assert size is not None  # one of the two is given
-        choice = fit_exactly(solver, size)
-        return choice.factors, choice.alpha, size
+        return *fit_exactly(solver, size), size
 
     def _warn_of_columns(self, n_active: int, size: int | None) -> None:
         trouble = None
@@ -254,7 +235,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
                 "n_components, or select more columns"
             )
         if trouble:
-            warnings.warn(f"{type(self).__name__}: {trouble}.", UserWarning, stacklevel=3)
+            warnings.warn(f"{type(self).__name__}: {trouble}.", UserWarning, stacklevel=4)
 
     def _warn_of_iterations(self, found: Factors) -> None:
         if not found.converged:
@@ -262,7 +243,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
                 f"{type(self).__name__} stopped after {len(found.history)} iterations with "
                 f"residuals of {found.residuals[-1].max():.1e}: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _keep(self, table: Table, found: Factors, loss_unit: float) -> None:
@@ -290,8 +271,8 @@ class SparseLoadings(LowRankModel, BaseSelector):
         """
         check_is_fitted(self)
         if self.output == "columns":
-            return super().transform(X)
-        return self._scores_of(X)
+            return BaseSelector.transform(self, X)
+        return super().transform(X)
 
     def inverse_transform(self, X):
         """Rows of the model with these scores, or selected columns put back in their places.
@@ -307,8 +288,8 @@ class SparseLoadings(LowRankModel, BaseSelector):
         """
         check_is_fitted(self)
         if self.output == "columns":
-            return super().inverse_transform(X)
-        return self._rows_of(X)
+            return BaseSelector.inverse_transform(self, X)
+        return super().inverse_transform(X)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Names of the selected columns, or ``sparseloadings0`` and so on for scores."""
@@ -322,44 +303,3 @@ class SparseLoadings(LowRankModel, BaseSelector):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.loss == "quadratic" and self.solver != "admm"
         return tags
-
-
-@checked()
-def alpha_max(
-    X, *, loss: str = "quadratic", centering: str = "none", location: str = "mean"
-) -> float:
-    r"""The smallest penalty of :class:`SparseLoadings` that leaves no column.
-
-    For squared errors twice the length of the longest column; for lengths of rows
-    the length of the longest column once every row is brought to unit length. From there on
-    zero loadings are a global solution, below it they are none.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Data; NaN for missing entries.
-    loss : {"quadratic", "robust"}, default="quadratic"
-        Loss of the model.
-    centering : {"none", "mean"}, default="none"
-        Whether the centre of each column is subtracted first.
-    location : {"mean", "median"}, default="mean"
-        Which centre ``centering="mean"`` subtracts. Outliers move a mean.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.lowrank import alpha_max
-    >>> alpha_max(np.array([[3.0, 1.0], [4.0, 1.0]]))
-    10.0
-    """
-    sparse = ("csr", "csc") if loss == "quadratic" else False
-    X = check_array(
-        X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", accept_sparse=sparse
-    )
-    table = read_table(X, centering, location)
-    largest = float(table.pull_limits(loss).max(initial=0.0))
-    return largest * (table.unit if loss == "quadratic" else 1.0)

@@ -1,9 +1,7 @@
-r"""The data of a low-rank model: centred, safe to square, with or without holes.
+"""The data of a low-rank model: centred, safe to square, with or without holes.
 
-A model of rank r needs three things of the :math:`n \times p` table A: the products
-:math:`AY` and :math:`A^TX` with thin matrices, and the error of :math:`XY^T`. Nothing of the size
-:math:`n \times n` or :math:`p \times p` is ever formed, a sparse table stays sparse, and
-single precision is widened block by block.
+Nothing of the size n x n or p x p is ever formed, a sparse table stays sparse, and single precision
+is widened block by block.
 """
 
 from __future__ import annotations
@@ -18,13 +16,11 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from columnist.linalg._passes import apply, cross, merge_repeats, squared_norms
 from columnist.linalg._prox import row_norms
-from columnist.linalg._reduce import power_of_two
+from columnist.linalg._reduce import squaring_scale
 from columnist.linalg._sketch import randomized_range
 
-__all__ = ["Filled", "Table", "as_table", "leading_svd", "small_row_blocks"]
+__all__ = ["Filled", "Table", "as_table", "leading_svd"]
 
-# Entries within this and its inverse need no scaling.
-_SAFE = 1e70
 # Numbers of a block that is worked on in the cache.
 _CACHED = 2**17
 # Up to this many rows or columns the whole decomposition is as quick as a part of it.
@@ -33,27 +29,18 @@ _SMALL = 600
 
 @dataclass(frozen=True)
 class Table:
-    """A table of numbers, centred.
-
-    Attributes
-    ----------
-    values : ndarray or sparse matrix of shape (n, p)
-        The entries in balanced units; a dense one is centred, and zero where one is missing.
-    center : ndarray of shape (p,)
-        What was subtracted from each column, in the units of the data.
-    shift : ndarray of shape (p,) or None
-        What has still to be subtracted from ``values``, for they are sparse.
-    missing : ndarray of bool of shape (n, p) or None
-        Where there is no entry.
-    unit : float
-        Power of two that was divided out.
-    """
+    """A table of numbers, centred."""
 
     values: np.ndarray | sp.spmatrix
+    """Entries (n, p) in balanced units; dense ones are centred, and zero where one is missing."""
     center: np.ndarray
+    """What was subtracted from each column, in the units of the data."""
     shift: np.ndarray | None = None
+    """What has still to be subtracted from each column of ``values``, for they are sparse."""
     missing: np.ndarray | None = None
+    """Where there is no entry."""
     unit: float = 1.0
+    """Power of two that was divided out."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -97,9 +84,16 @@ class Table:
         return float(np.sum(self.column_norms() ** 2))
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """Rows of a dense table, few at a time, in double precision."""
-        for rows in small_row_blocks(*self.shape):
+        """Rows of a dense table, as few as the cache holds, in double precision."""
+        n, p = self.shape
+        height = max(16, _CACHED // max(p, 1))
+        for start in range(0, n, height):
+            rows = slice(start, min(start + height, n))
             yield rows, self.values[rows].astype(np.float64, copy=False)
+
+    def row_norms(self) -> np.ndarray:
+        """Lengths of the rows; dense tables."""
+        return np.concatenate([row_norms(values) for _, values in self.blocks()])
 
     def residual_norms(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """Lengths of the rows of A - XY', over the entries that are there; dense tables."""
@@ -127,20 +121,24 @@ class Table:
         return np.sqrt(squares)
 
 
-def small_row_blocks(n: int, p: int) -> Iterator[slice]:
-    """Slices of n rows of p numbers, each small enough to stay in the cache."""
-    height = max(16, _CACHED // max(p, 1))
-    return (slice(start, min(start + height, n)) for start in range(0, n, height))
-
-
 def as_table(X, centering: str, location: str = "mean") -> Table:
-    """Centre and balance data that may hold NaN for missing entries. No input validation."""
+    """Centre and balance data that may hold NaN for missing entries; refuse what cannot be done."""
+    if sp.issparse(X):
+        if np.isnan(X.data).any():
+            raise ValueError(
+                "Sparse X holds NaN, but missing entries need dense X: convert it with "
+                "X.toarray(), or leave the entries out if they mean zero."
+            )
+        if centering == "mean" and location == "median":
+            raise ValueError("location='median' needs dense X: use location='mean'.")
     X = merge_repeats(X)
     missing = None if sp.issparse(X) else np.isnan(X)
     if missing is not None and not missing.any():
         missing = None
+    if missing is not None and missing.all():
+        raise ValueError("X has no entry at all: every one is NaN. Give data to fit.")
     values = X if missing is None else np.where(missing, 0.0, X).astype(np.float64, copy=False)
-    unit = _unit(values)
+    unit = squaring_scale(values)
     if unit != 1.0:
         values = values * (1.0 / unit)
     center = _center(values, missing, centering, location)
@@ -153,11 +151,6 @@ def as_table(X, centering: str, location: str = "mean") -> Table:
     return Table(values, center * unit, None, missing, unit)
 
 
-def _unit(values) -> float:
-    unit = power_of_two(values)
-    return 1.0 if 1.0 / _SAFE <= unit <= _SAFE else unit
-
-
 def _center(values, missing: np.ndarray | None, centering: str, location: str) -> np.ndarray:
     """Mean or median of the entries that are there; zero for a column without any."""
     n, p = values.shape
@@ -166,35 +159,17 @@ def _center(values, missing: np.ndarray | None, centering: str, location: str) -
     if location == "median":
         if missing is None:
             return np.median(values, axis=0).astype(np.float64)
-        return _median_of_observed(values, missing)
+        medians = np.ma.median(np.ma.array(values, mask=missing), axis=0)
+        return np.asarray(np.ma.filled(medians, 0.0), dtype=np.float64)
     total = np.asarray(values.sum(axis=0, dtype=np.float64)).ravel()
     count = n if missing is None else np.maximum(n - missing.sum(axis=0), 1)
     return total / count
 
 
-def _median_of_observed(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    medians = np.zeros(values.shape[1])
-    for column in np.flatnonzero(~missing.all(axis=0)):
-        medians[column] = np.median(values[~missing[:, column], column])
-    return medians
-
-
 def leading_svd(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The ``rank`` leading singular triplets U, sigma, V; missing entries count as zero.
+    """The leading singular triplets U (n, rank), sigma (descending), V (p, rank).
 
-    Parameters
-    ----------
-    table : Table
-        Data.
-    rank : int
-        Number of triplets, at most min(n, p).
-
-    Returns
-    -------
-    U : ndarray of shape (n, rank)
-    sigma : ndarray of shape (rank,)
-        Descending.
-    V : ndarray of shape (p, rank)
+    Missing entries count as zero.
     """
     n, p = table.shape
     least = min(n, p)
@@ -225,12 +200,8 @@ class Filled:
     """A copy of a table with missing entries, filled anew whenever the model moves.
 
     The squared error of the filled table is that over the entries that are there, at the point it
-    was filled at, and no smaller elsewhere. A step that lowers the one lowers the other.
-
-    Attributes
-    ----------
-    table : Table
-        Without missing entries; its values change with :meth:`follow`.
+    was filled at, and no smaller elsewhere. A step that lowers the one lowers the other. The
+    values of ``table`` change with :meth:`follow`.
     """
 
     def __init__(self, table: Table):

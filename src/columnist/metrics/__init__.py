@@ -6,10 +6,13 @@ from columnist.metrics._accuracy import (
     hamming_loss,
     paired_t_test,
 )
-from columnist.metrics._neighbours import neighbour_jaccard
-from columnist.metrics._reconstruction import reconstruction_error
-from columnist.metrics._redundancy import redundancy_rate
-from columnist.metrics._similarity import matrix_consistency, similarity_residue
+from columnist.metrics._columns import (
+    matrix_consistency,
+    neighbour_jaccard,
+    reconstruction_error,
+    redundancy_rate,
+    similarity_residue,
+)
 
 __all__ = [
     "AccuracyBySize",

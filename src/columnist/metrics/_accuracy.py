@@ -15,11 +15,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from columnist.data._parameters import Integer
 from columnist.data._validation import resolve_columns
@@ -32,18 +28,12 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class AccuracyBySize:
-    """Accuracies of a classifier on selections of several sizes.
-
-    Attributes
-    ----------
-    sizes : ndarray of shape (n_sizes,)
-        Numbers of columns.
-    accuracies : ndarray of shape (n_splits, n_sizes)
-        Share of right predictions on the held-out part of each split.
-    """
+    """Accuracies of a classifier on selections of several sizes."""
 
     sizes: np.ndarray
+    """Numbers of columns, of shape (n_sizes,)."""
     accuracies: np.ndarray
+    """Share of right predictions on the held-out part of each split (n_splits, n_sizes)."""
 
     @property
     def aggregated(self) -> float:
@@ -62,14 +52,7 @@ class AccuracyBySize:
 
 
 def aggregated_accuracy(
-    selector,
-    X,
-    y,
-    *,
-    sizes: Sequence[int] | None = None,
-    classifier=None,
-    cv=20,
-    random_state=None,
+    selector, X, y, *, sizes: Sequence[int] | None = None, classifier=None, cv=20, random_state=None
 ) -> AccuracyBySize:
     """Accuracy with the best 10, 20, ..., 200 columns, over random halves of the samples.
 
@@ -177,9 +160,8 @@ def paired_t_test(a, b) -> float:
 
 def _resolve_sizes(sizes, available: int) -> np.ndarray:
     if sizes is None:
-        sizes = (
-            range(10, min(available, 200) + 1, 10) if available >= 10 else range(1, available + 1)
-        )
+        step = 10 if available >= 10 else 1
+        sizes = range(step, min(available, 200) + 1, step)
     sizes = np.array(list(sizes))
     if not len(sizes):
         raise ValueError("sizes must hold at least one number of columns.")

@@ -5,24 +5,13 @@ that a figure can be restyled without computing anything again. Matplotlib is lo
 and by nothing else: ``pip install "columnist[plot]"`` brings it.
 """
 
+from columnist.plotting._bars import FeatureScoresDisplay, RepresentativeDisplay
 from columnist.plotting._comparison import ComparisonDisplay
-from columnist.plotting._error_path import ErrorPathDisplay
-from columnist.plotting._feature_scores import FeatureScoresDisplay
-from columnist.plotting._image_grid import OutlierImagesDisplay
-from columnist.plotting._outlier_map import OutlierMapDisplay
-from columnist.plotting._outlier_path import OutlierPathDisplay
-from columnist.plotting._representative import RepresentativeDisplay
-from columnist.plotting._scree import ScreeDisplay
-from columnist.plotting._search_progress import SearchProgressDisplay
+from columnist.plotting._outliers import OutlierImagesDisplay, OutlierMapDisplay, ScreeDisplay
+from columnist.plotting._paths import ErrorPathDisplay, OutlierPathDisplay, SearchProgressDisplay
 
 __all__ = [
-    "ComparisonDisplay",
-    "ErrorPathDisplay",
-    "FeatureScoresDisplay",
-    "OutlierImagesDisplay",
-    "OutlierMapDisplay",
-    "OutlierPathDisplay",
-    "RepresentativeDisplay",
-    "ScreeDisplay",
+    "ComparisonDisplay", "ErrorPathDisplay", "FeatureScoresDisplay", "OutlierImagesDisplay",
+    "OutlierMapDisplay", "OutlierPathDisplay", "RepresentativeDisplay", "ScreeDisplay",
     "SearchProgressDisplay",
-]
+]  # fmt: skip

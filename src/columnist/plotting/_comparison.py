@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -13,7 +13,7 @@ from sklearn.base import clone
 from columnist._text import number
 from columnist.criteria import Criterion, get_criterion
 from columnist.metrics import reconstruction_error
-from columnist.plotting._draw import axes_for, draw
+from columnist.plotting._draw import Display, Style
 from columnist.plotting._picture import Axis, Below, Mark, Names, Picture, Points, Rule, unit_of
 from columnist.search._certificate import Certificate
 
@@ -25,7 +25,7 @@ _QUICK, _REPEATS = 0.2, 3
 _REACHED = 1e-9
 
 
-class ComparisonDisplay:
+class ComparisonDisplay(Display):
     """Error against time of several selectors, with what is proven to be impossible.
 
     One point per selector: the lower the better the selection, the farther left the faster.
@@ -64,8 +64,6 @@ class ComparisonDisplay:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")  # no window; not needed in a notebook
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
     >>> from columnist import ColumnSelector
@@ -83,16 +81,9 @@ class ComparisonDisplay:
     """
 
     def __init__(
-        self,
-        names: Sequence[str],
-        errors,
-        seconds,
-        *,
-        bound: float | None = None,
-        total: float | None = None,
-        criterion: str = "frobenius",
-        target: str = "X",
-    ):
+        self, names: Sequence[str], errors, seconds, *, bound: float | None = None,
+        total: float | None = None, criterion: str = "frobenius", target: str = "X",
+    ):  # fmt: skip
         self.names = [str(name) for name in names]
         self.errors = np.asarray(errors, dtype=np.float64)
         self.seconds = np.asarray(seconds, dtype=np.float64)
@@ -107,16 +98,10 @@ class ComparisonDisplay:
 
     @classmethod
     def from_selectors(
-        cls,
-        selectors: Mapping[str, Any],
-        X,
-        y=None,
-        *,
-        bound: float | str | Certificate | None = None,
-        criterion: str | Criterion = "frobenius",
-        centering: str = "none",
-        **options: Any,
-    ) -> ComparisonDisplay:
+        cls, selectors: Mapping[str, Any], X, y=None, *,
+        bound: float | str | Certificate | None = None, criterion: str | Criterion = "frobenius",
+        centering: str = "none", **options: Any,
+    ) -> Self:  # fmt: skip
         """Fit copies of selectors, measure error and time, and draw.
 
         Errors are computed anew from the selected columns, the same way for all, whatever a
@@ -156,28 +141,23 @@ class ComparisonDisplay:
             columns = np.flatnonzero(fitted.get_support()).tolist()
             errors.append(reconstruction_error(X, columns, **measure))
             seconds.append(elapsed)
-            if named == name:
-                limit = _certificate_of(name, fitted)
-        display = cls(
-            list(selectors),
-            errors,
-            seconds,
+            if named == name and not hasattr(fitted, "certificate_"):
+                raise ValueError(
+                    f"bound names {name!r}, but {type(fitted).__name__} has no certificate_: name "
+                    "a ColumnSelector, or pass a figure or a Certificate."
+                )
+            limit = fitted.certificate_ if named == name else limit
+        return cls(
+            list(selectors), errors, seconds,
             bound=limit.lower_bound if isinstance(limit, Certificate) else limit,
             total=reconstruction_error(X, [], **measure),
-            criterion=get_criterion(criterion).name,
-            target="X" if y is None else "y",
-        )
-        return display.plot(**options)
+            criterion=get_criterion(criterion).name, target="X" if y is None else "y",
+        ).plot(**options)  # fmt: skip
 
     def plot(
-        self,
-        ax=None,
-        *,
-        relative: bool = True,
-        log: bool = False,
-        point_kw: Mapping[str, Any] | None = None,
-        label_kw: Mapping[str, Any] | None = None,
-    ) -> ComparisonDisplay:
+        self, ax=None, *, relative: bool = True, log: bool = False, point_kw: Style = None,
+        label_kw: Style = None,
+    ) -> Self:  # fmt: skip
         """Draw.
 
         Parameters
@@ -195,12 +175,10 @@ class ComparisonDisplay:
         -------
         self
         """
-        ax = axes_for(ax)
         picture = self._picture(relative=relative, log=log)
-        drawn = draw(ax, picture, {"points": point_kw, "names": label_kw})
+        drawn = self._draw(ax, picture, {"points": point_kw, "names": label_kw})
         self.points_, self.labels_ = drawn["points"], drawn["names"]
         self.bound_line_, self.impossible_ = drawn.get("bound"), drawn.get("impossible")
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _picture(self, *, relative: bool = True, log: bool = False) -> Picture:
@@ -259,12 +237,3 @@ def _timed_fit(selector, X, y) -> tuple[Any, float]:
         if shortest > _QUICK:
             break
     return fitted, shortest
-
-
-def _certificate_of(name: str, fitted) -> Certificate:
-    if not hasattr(fitted, "certificate_"):
-        raise ValueError(
-            f"bound names {name!r}, but {type(fitted).__name__} has no certificate_: name a "
-            "ColumnSelector, or pass a figure or a Certificate."
-        )
-    return fitted.certificate_

@@ -1,39 +1,22 @@
-"""Pictures drawn with Matplotlib, which is loaded on first use."""
+"""What displays share: their pictures drawn with Matplotlib, which is loaded on first use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, Self
 
 import numpy as np
 
 from columnist.data._parameters import StrOptions
-from columnist.plotting._picture import (
-    COLORS,
-    Axis,
-    Band,
-    Bars,
-    Below,
-    Line,
-    Mark,
-    Names,
-    Picture,
-    Points,
-    Rule,
-)
+from columnist.plotting import _picture as pic
 
 __all__ = [
-    "SCALE",
-    "axes_for",
-    "draw",
-    "draw_bars",
-    "log_scale",
-    "panels_for",
-    "place_labels",
-    "point_boxes",
-    "tidy",
-]
-
+    "SCALE", "Display", "Style", "draw", "draw_bars", "name_rows", "new_axes", "panels_for", "tidy",
+]  # fmt: skip
+# Options that are passed on to Matplotlib, and those of several marks by their keys.
+Style = Mapping[str, Any] | None
+Styles = Mapping[str, Style]
 # The parameter ``scale`` of an axis.
 SCALE = StrOptions("auto", "linear", "log")
 _MARKERS = {"dot": "o", "square": "s", "triangle": "^", "diamond": "D", "ring": "o"}
@@ -44,24 +27,40 @@ _DISTANCES, _NEAR = (7, 13, 22, 32, 44, 58, 74, 92), 13
 # Labels that share less than this many square pixels with something else do not cover it.
 _TOUCHING = 1e-6
 _LINE = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 4}
-_DIRECTIONS: list[tuple[float, float]] = [(1, 0), (-1, 0), (0, 1), (0, -1)]
-_DIRECTIONS += [(x, y) for x in (1.0, -1.0, 0.5, -0.5) for y in (1.0, -1.0, 0.5, -0.5)]
+_SLANTED = product((1.0, -1.0, 0.5, -0.5), repeat=2)
+_DIRECTIONS = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), *_SLANTED])
 
 
-def axes_for(ax, **figure_options):
-    """The axes to draw on: the given ones, or those of a new figure."""
-    return _new_axes(**figure_options) if ax is None else ax
+class Display:
+    """A display holds numbers; ``plot`` draws them and keeps the artists as attributes."""
+
+    ax_: Any
+    axes_: np.ndarray
+    figure_: Any
+
+    def _draw(self, ax, picture: pic.Picture, styles: Styles, **figure) -> dict[str, Any]:
+        """Draw on the axes, or those of a new figure; the artists by the keys of the marks."""
+        self._drawn_on(new_axes(**figure) if ax is None else ax)
+        return draw(self.ax_, picture, styles)
+
+    def _drawn_on(self, *axes) -> Self:
+        """Keep where it was drawn."""
+        self.ax_, self.figure_ = axes[0], axes[0].figure
+        if len(axes) > 1:
+            self.axes_ = np.array(axes)
+        return self
 
 
 def panels_for(axes, n_panels: int, **figure_options) -> np.ndarray:
     """The axes of several panels: the given ones, or those of a new figure."""
-    panels = np.ravel(_new_axes(**figure_options) if axes is None else axes)
+    panels = np.ravel(new_axes(**figure_options) if axes is None else axes)
     if len(panels) != n_panels:
         raise ValueError(f"The picture needs {n_panels} axes; got {len(panels)}.")
     return panels
 
 
-def _new_axes(**figure_options):
+def new_axes(**figure_options):
+    """The axes of a new figure."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -72,29 +71,18 @@ def _new_axes(**figure_options):
     return plt.subplots(layout="constrained", **figure_options)[1]
 
 
-def draw(ax, picture: Picture, styles: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Draw a picture.
+def draw(ax, picture: pic.Picture, styles: Styles) -> dict[str, Any]:
+    """Draw a picture; what the axes show already stays in view.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Where to; what it shows already stays in view.
-    picture : Picture
-        What to draw.
-    styles : mapping of str to dict, optional
-        Options of the artists, by the keys of the marks; ``"names"`` is for the names.
-
-    Returns
-    -------
-    dict
-        The artists by the keys of the marks; the list of names is under ``"names"``.
+    ``styles`` has options of artists, by the keys of their marks, and so has the result the
+    artists; ``"names"`` is for the names.
     """
-    styles, crowded = styles or {}, ax.has_data()
+    crowded = ax.has_data()
     artists: dict[str, Any] = {}
     for mark in picture.marks:
-        own = {"color": COLORS[mark.color], "label": mark.label or None}
+        own = {"color": pic.COLORS[mark.color], "label": mark.label or None}
         own |= dict(styles.get(mark.key) or {})
-        if not (isinstance(mark, Points) and mark.hidden):
+        if not (isinstance(mark, pic.Points) and mark.hidden):
             artists[mark.key] = _ARTISTS[type(mark)](ax, mark, picture, own)
     for which, axis in (("x", picture.x), ("y", picture.y)):
         _set_axis(ax, which, axis, crowded)
@@ -104,18 +92,18 @@ def draw(ax, picture: Picture, styles: Mapping[str, Any] | None = None) -> dict[
     return artists
 
 
-def _line(ax, mark: Line, _: Picture, style: dict[str, Any]):
+def _line(ax, mark: pic.Line, _: pic.Picture, style: dict[str, Any]):
     style = {"linewidth": 1.6, "zorder": 2, "linestyle": "--" if mark.dashed else "-"} | style
     steps = {"drawstyle": "steps-post"} if mark.step else {}
     return ax.plot(mark.x, mark.y, **steps | style)[0]
 
 
-def _band(ax, mark: Band, _: Picture, style: dict[str, Any]):
+def _band(ax, mark: pic.Band, _: pic.Picture, style: dict[str, Any]):
     style = {"alpha": 0.3, "linewidth": 0, "zorder": 1} | style
     return ax.fill_between(mark.x, mark.low, mark.high, step="post" if mark.step else None, **style)
 
 
-def _points(ax, mark: Points, _: Picture, style: dict[str, Any]):
+def _points(ax, mark: pic.Points, _: pic.Picture, style: dict[str, Any]):
     style = {"marker": _MARKERS[mark.shape], "zorder": 3} | style
     if mark.scattered:
         return _scattered(ax, mark, style)
@@ -123,7 +111,7 @@ def _points(ax, mark: Points, _: Picture, style: dict[str, Any]):
     return ax.plot(mark.x, mark.y, linestyle="none", **face | style)[0]
 
 
-def _scattered(ax, mark: Points, style: dict[str, Any]):
+def _scattered(ax, mark: pic.Points, style: dict[str, Any]):
     color = style.pop("color")
     style = {"rasterized": mark.small, "s": 10 if mark.small else 26} | style
     if mark.shape == "ring":
@@ -138,12 +126,12 @@ def _scattered(ax, mark: Points, style: dict[str, Any]):
     return ax.scatter(mark.x, mark.y, **style)
 
 
-def _rule(ax, mark: Rule, _: Picture, style: dict[str, Any]):
+def _rule(ax, mark: pic.Rule, _: pic.Picture, style: dict[str, Any]):
     style = {"linewidth": 1.1, "zorder": 1.5, "linestyle": "--" if mark.dashed else "-"} | style
     return ax.axvline(mark.value, **style) if mark.axis == "x" else ax.axhline(mark.value, **style)
 
 
-def _below(ax, mark: Below, picture: Picture, style: dict[str, Any]):
+def _below(ax, mark: pic.Below, picture: pic.Picture, style: dict[str, Any]):
     """A hatched area, with what it means written into it."""
     color, label = style.pop("color"), style.pop("label")
     look = {"facecolor": "0.93", "edgecolor": "0.82", "hatch": "///", "linewidth": 0, "zorder": 0.5}
@@ -156,50 +144,73 @@ def _below(ax, mark: Below, picture: Picture, style: dict[str, Any]):
     return area
 
 
-_ARTISTS: dict[type[Mark], Any] = {
-    Line: _line, Band: _band, Points: _points, Rule: _rule, Below: _below,
+_ARTISTS: dict[type[pic.Mark], Any] = {
+    pic.Line: _line, pic.Band: _band, pic.Points: _points, pic.Rule: _rule, pic.Below: _below,
 }  # fmt: skip
 
 
-def _set_axis(ax, which: str, axis: Axis, crowded: bool) -> None:
+def _set_axis(ax, which: str, axis: pic.Axis, crowded: bool) -> None:
     """Scale, range and label of one axis; what was in view before stays there."""
     low, high = axis.low, axis.high
     if crowded:
-        before = getattr(ax, f"get_{which}lim")()
-        low, high = min(low, *before), max(high, *before)
+        before = [end for end in getattr(ax, f"get_{which}lim")() if end > 0.0 or not axis.log]
+        low, high = min([low, *before]), max([high, *before])
     scale = {f"{which}scale": "log" if axis.log else "linear"}
     ax.set(**scale | {f"{which}lim": (low, high), f"{which}label": axis.label})
     if axis.log:
-        log_scale(ax, which)
+        _log_scale(ax, which)
     if axis.whole:
         getattr(ax, f"{which}axis").get_major_locator().set_params(integer=True)
 
 
-def _write_names(ax, names: Names, style: dict[str, Any]) -> list:
-    taken = [] if not len(names.around[0]) else point_boxes(ax, *names.around, 5.0)
+def _write_names(ax, names: pic.Names, style: dict[str, Any]) -> list:
+    """A name next to each point where it covers no other name and no point, if there is room."""
+    if not len(names.names):
+        return []
+    style = {"fontsize": 9, "color": "0.15", "zorder": 4} | style
+    ax.figure.draw_without_rendering()  # settles the layout, and with it where points are
+    pixels = ax.figure.dpi / 72.0
+    spots = ax.transData.transform(np.column_stack([names.x, names.y]))
+    around = ax.transData.transform(np.column_stack(names.around))
+    taken = [_box(spot, 5.0 * pixels) for spot in (*around, *spots)]
     if names.above is not None:
-        ax.figure.draw_without_rendering()  # settles the layout, and with it where the level is
-        level = ax.transData.transform((names.x[0], names.above))[1] + ax.figure.dpi / 72.0
+        level = ax.transData.transform((names.x[0], names.above))[1] + pixels
         taken.append(np.array([ax.bbox.x0, ax.bbox.y0, ax.bbox.x1, level]))
-    return place_labels(
-        ax, names.names, names.x, names.y, taken=taken, must_fit=names.must_fit, **style
-    )
+    frame = ax.bbox.padded(-3.0 * pixels).extents
+    labels = {}
+    for i in np.argsort(-spots[:, 0], kind="stable"):  # from the right, where room is least
+        size = _size(ax, names.names[i], style) / pixels
+        distance, offset, covered = _free_offset(spots[i], size, pixels, taken, frame)
+        if names.must_fit and covered > _TOUCHING:
+            continue
+        taken.append(_box(spots[i] + pixels * offset, pixels * size / 2))
+        beside = distance <= _NEAR and not offset.all()
+        labels[i] = ax.annotate(
+            names.names[i], (names.x[i], names.y[i]), xytext=offset, textcoords="offset points",
+            ha="center", va="center", arrowprops=None if beside else _LINE, **style,
+        )  # fmt: skip
+    return [labels[i] for i in sorted(labels)]
 
 
-def draw_bars(ax, bars: Bars):
+def draw_bars(ax, bars: pic.Bars):
     """Draw bars, the first on top; names of marked ones are bold."""
     places = np.arange(len(bars.values))
     drawn = np.where(np.isfinite(bars.values), bars.values, 0.0)
-    found = ax.barh(places, drawn, color=np.where(bars.marked, COLORS["found"], "0.75"))
+    found = ax.barh(places, drawn, color=np.where(bars.marked, pic.COLORS["found"], "0.75"))
     for place in np.flatnonzero(~np.isfinite(bars.values)).tolist():
         ax.text(0.0, place, f" {bars.texts[place]}", va="center", fontsize=9, color="0.35")
-    ax.set_yticks(places, bars.names)
-    for label, marked in zip(ax.get_yticklabels(), bars.marked, strict=True):
-        label.set_fontweight("bold" if marked else "normal")
+    name_rows(ax, places, bars.names, bars.marked)
     ax.set(xlabel=bars.label, ylim=(len(places) - 0.4, -0.6))
     ax.set_title(bars.title, fontsize=10)
     tidy(ax, grid="x")
     return found
+
+
+def name_rows(ax, places, names: Sequence[str], bold, **style: Any) -> None:
+    """Names along the vertical axis, some of them bold."""
+    ax.set_yticks(places, names, **style)
+    for label, strong in zip(ax.get_yticklabels(), bold, strict=True):
+        label.set_fontweight("bold" if strong else "normal")
 
 
 def tidy(ax, grid: str = "y") -> None:
@@ -209,7 +220,7 @@ def tidy(ax, grid: str = "y") -> None:
     ax.set_axisbelow(True)
 
 
-def log_scale(ax, which: str = "y") -> None:
+def _log_scale(ax, which: str = "y") -> None:
     """Logarithmic axis, with plain numbers as labels unless it spans many powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
@@ -222,52 +233,6 @@ def log_scale(ax, which: str = "y") -> None:
         axis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
-def place_labels(
-    ax, names: Sequence[str], x, y, *, taken=(), must_fit: bool = False, **style: Any
-) -> list:
-    """Write a name next to each point where it covers no other name and no point.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        With its final limits.
-    names : sequence of str
-        Names.
-    x, y : array-like of shape (n_names,)
-        Points in data coordinates.
-    taken : sequence of arrays (left, bottom, right, top)
-        Further places to keep free, in pixels.
-    must_fit : bool, default=False
-        Leave a name out where there is no room for it; otherwise it covers as little as possible.
-    **style
-        Passed to ``Axes.annotate``.
-
-    Returns
-    -------
-    list of matplotlib Annotation
-    """
-    if not len(names):
-        return []
-    taken = [*taken, *point_boxes(ax, x, y, 5.0)]
-    style = {"fontsize": 9, "color": "0.15", "zorder": 4} | style
-    spots = ax.transData.transform(np.column_stack([x, y]))
-    pixels = ax.figure.dpi / 72.0
-    frame = ax.bbox.padded(-3.0 * pixels).extents
-    labels = {}
-    for i in np.argsort(-spots[:, 0], kind="stable"):  # from the right, where room is least
-        size = _size(ax, names[i], style) / pixels
-        distance, offset, covered = _free_offset(spots[i], size, pixels, taken, frame)
-        if must_fit and covered > _TOUCHING:
-            continue
-        taken.append(_box(spots[i] + pixels * offset, pixels * size / 2))
-        beside = distance <= _NEAR and not offset.all()
-        labels[i] = ax.annotate(
-            names[i], (x[i], y[i]), xytext=offset, textcoords="offset points",
-            ha="center", va="center", arrowprops=None if beside else _LINE, **style,
-        )  # fmt: skip
-    return [labels[i] for i in sorted(labels)]
-
-
 def _size(ax, name: str, style: dict[str, Any]) -> np.ndarray:
     """Width and height of a text and a little air in pixels."""
     text = ax.text(0.5, 0.5, name, transform=ax.transAxes, **style)
@@ -276,36 +241,21 @@ def _size(ax, name: str, style: dict[str, Any]) -> np.ndarray:
     return size
 
 
-def point_boxes(ax, x, y, radius: float) -> list[np.ndarray]:
-    """Places of points in pixels, for :func:`place_labels`; the radius is in points."""
-    ax.figure.draw_without_rendering()  # settles the layout, and with it where points are
-    spots = ax.transData.transform(np.column_stack([x, y]))
-    return [_box(spot, radius * ax.figure.dpi / 72.0) for spot in spots]
-
-
 def _box(middle, half) -> np.ndarray:
     """Left, bottom, right and top of a box."""
     return np.concatenate([middle - half, middle + half])
 
 
-def _offsets(size: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Places for the middle of a label around its point, the nearest first."""
-    for distance in _DISTANCES:
-        for direction in _DIRECTIONS:
-            step = np.array(direction, dtype=np.float64)
-            yield distance, step * (size / 2 + distance / np.linalg.norm(step))
-
-
 def _free_offset(spot, size, pixels: float, taken, frame) -> tuple[int, np.ndarray, float]:
     """The nearest place inside the frame where nothing is covered, else the least covered one."""
-    best, least = (0, np.zeros(2), np.inf), np.inf
-    others = np.array(taken)
-    for distance, offset in _offsets(size):
+    best, others = (0, np.zeros(2), np.inf), np.array(taken)
+    for distance, step in product(_DISTANCES, _DIRECTIONS):
+        offset = step * (size / 2 + distance / np.linalg.norm(step))
         box = _box(spot + pixels * offset, pixels * size / 2)
         outside = np.prod(pixels * size) - _overlap(box, frame[None])
         covered = outside + _overlap(box, others)
-        if covered < least - _TOUCHING:
-            best, least = (distance, offset, covered), covered
+        if covered < best[2] - _TOUCHING:
+            best = (distance, offset, covered)
         if covered <= _TOUCHING:
             break
     return best

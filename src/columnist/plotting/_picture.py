@@ -1,14 +1,14 @@
 """What a picture shows: axes, series, marks, words and the roles of colours.
 
 A display describes its picture here, once. :mod:`columnist.plotting._draw` draws it with
-Matplotlib, :mod:`columnist.report._charts` as SVG; this module needs neither.
+Matplotlib, :mod:`columnist.report._figures` as SVG; this module needs neither.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from columnist._text import number
 from columnist.search._words import CRITERIA
 
 __all__ = [
-    "COLORS", "FOUND", "OPEN", "OTHER", "PROVEN", "WARN", "Axis", "Band", "Bars", "Below", "Line",
-    "Mark", "Names", "Picture", "Points", "Rule", "is_proven", "unit_of",
+    "COLORS", "FOUND", "OPEN", "PROVEN", "Axis", "Band", "Bars", "Below", "Line", "Mark", "Names",
+    "Picture", "Points", "Rule", "unit_of",
 ]  # fmt: skip
 
 # The roles of colours. Most are from Okabe and Ito's palette: told apart under every common colour
@@ -26,26 +26,14 @@ COLORS = {
     "found": "#0072B2", "proven": "#D55E00", "open": "#E69F00", "warn": "#A56A00",
     "other": "#5F6670", "ink": "#404040",
 }  # fmt: skip
-FOUND, PROVEN, OPEN, WARN, OTHER = (
-    COLORS[role] for role in ("found", "proven", "open", "warn", "other")
-)
+FOUND, PROVEN, OPEN = COLORS["found"], COLORS["proven"], COLORS["open"]
 # A logarithmic axis shorter than this many powers of ten is labelled at 2 and 5 as well.
 _SHORT = 2.2
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Range of one axis.
-
-    Attributes
-    ----------
-    low, high : float
-        Ends; positive for a logarithmic axis.
-    label : str
-        What it measures.
-    log, whole : bool
-        Logarithmic; whole numbers only.
-    """
+    """Range of one axis; ``whole`` asks for labels at whole numbers only."""
 
     low: float
     high: float
@@ -55,10 +43,7 @@ class Axis:
 
     @classmethod
     def around(cls, values, label: str, *, log: bool = False, zero: bool = False) -> Axis:
-        """An axis that holds the finite values with some air.
-
-        A logarithmic axis needs positive values, and turns into a linear one without them.
-        """
+        """An axis that holds the finite values with some air; logarithmic if all are positive."""
         values = np.asarray(values, dtype=np.float64).ravel()
         values = values[np.isfinite(values)]
         log = log and len(values) > 0 and values.min() > 0.0
@@ -143,34 +128,18 @@ class Band(Mark):
 
 @dataclass(frozen=True)
 class Points(Mark):
-    """One mark per point.
-
-    Attributes
-    ----------
-    x, y : ndarray
-        Where.
-    shape : str
-        ``"dot"``, ``"square"``, ``"triangle"``, ``"diamond"`` or ``"ring"`` (around other marks).
-    filled : ndarray of bool or bool
-        Which are filled; ``open_label`` is the legend of the others.
-    tip : function of int to str, optional
-        What a point tells when it is pointed at.
-    scattered : bool
-        Whether they stand for themselves, or mark places of a line.
-    small, faint, hidden : bool
-        Many points; of less interest; only there to be pointed at.
-    """
+    """One mark per point; ``tip(i)`` is what point i tells when it is pointed at."""
 
     x: np.ndarray
     y: np.ndarray
-    shape: str = "dot"
+    shape: str = "dot"  # "square", "triangle", "diamond", or "ring" (around other marks)
     filled: np.ndarray | bool = True
-    open_label: str = ""
+    open_label: str = ""  # legend of those not filled
     tip: Callable[[int], str] | None = None
-    scattered: bool = False
+    scattered: bool = False  # they stand for themselves, and do not mark places of a line
     small: bool = False
     faint: bool = False
-    hidden: bool = False
+    hidden: bool = False  # only there to be pointed at
 
 
 @dataclass(frozen=True)
@@ -206,10 +175,9 @@ class Names:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with two axes; its ``marks`` are in the order of the legend.
+    """Two axes and marks, in the order of the legend; areas lie below lines, lines below points.
 
-    Areas are drawn below lines, and lines below points. ``description`` is for readers who do not
-    see it.
+    ``description`` is for readers who do not see it.
     """
 
     x: Axis
@@ -222,10 +190,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Bars:
-    """Horizontal bars, the first on top.
+    """Horizontal bars, the first on top; ``texts`` stand at their ends, ``marked`` ones stand out.
 
-    ``texts`` stand at their ends; ``marked`` bars stand out, and ``labels`` are the legends of
-    marked and other bars.
+    ``labels`` are the legends of marked and other bars.
     """
 
     names: Sequence[str]
@@ -235,16 +202,7 @@ class Bars:
     marked: np.ndarray
     description: str = ""
     label: str = ""
-    labels: tuple[str, ...] = field(default=())
-
-
-def is_proven(certificate) -> bool:
-    """Whether to mark a choice as the best one.
-
-    A search that was stopped may just have got there; where rounding left something open, none has.
-    """
-    closed = certificate.gap == 0.0 and certificate.status != "precision_limit"
-    return certificate.is_optimal or closed
+    labels: tuple[str, ...] = ()
 
 
 def unit_of(

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 
 import numpy as np
+import scipy.linalg
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
@@ -19,14 +20,14 @@ from columnist.privacy._directions import (
     Directions,
     against_confidential,
     lengths,
+    removed_shares,
     without_confidential,
 )
-from columnist.privacy._guard import Guard
-from columnist.privacy._knapsack import removed_shares
-from columnist.privacy._report import PrivacyReport, make_report
+from columnist.privacy._evaluation import PrivacyReport, make_report
 
-__all__ = ["NullSpaceCleaner"]
+__all__ = ["Guard", "NullSpaceCleaner"]
 
+_EPS = np.finfo(np.float64).eps
 # Entries that are cleaned together: they stay in the cache from one product to the next.
 _BLOCK = 1 << 17
 # Directions that move the outputs of a row of usual length by less than this share of the
@@ -46,9 +47,8 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
     .. math:: \|A x - A \tilde x\|^2 \le \text{utility},
 
     for every row, seen or not, in single and in double precision, whatever the rank of A. The
-    predictor goes on working without knowing of it. Whoever
-    sees :math:`\tilde x` has the outputs, and what can be guessed from them, but nothing else
-    of x.
+    predictor goes on working without knowing of it. Whoever sees :math:`\tilde x` has the outputs,
+    and what can be guessed from them, but nothing else of x.
 
     Without ``confidential`` the directions that the predictor reads most weakly go first:
     that makes :math:`\|x - \tilde x\|` as large as shares of directions allow, and with it the
@@ -66,12 +66,11 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         labels. A model that was fitted loses its fit when the cleaner is cloned, as in a grid
         search: freeze it (:class:`sklearn.frozen.FrozenEstimator`) or pass its coefficients.
     utility : float, default=0.0
-        The tolerance: by how much, in squared norm, the outputs Ax of a row may move. The
-        outputs are those of the linear map: decision values, log-odds, inputs of the first
-        hidden layer. With 0 they are kept up to the rounding of the outputs of the given row. The
-        tolerance holds for outputs computed in double precision from the cleaned rows; outputs
-        computed in single precision add their own rounding, which matters where the tolerance is
-        smaller than that.
+        The tolerance: by how much, in squared norm, the outputs Ax of a row may move. The outputs
+        are those of the linear map: decision values, log-odds, inputs of the first hidden layer.
+        With 0 they are kept up to the rounding of the outputs of the given row. The tolerance holds
+        for outputs computed in double precision from the cleaned rows; outputs computed in single
+        precision add their own rounding, which matters where the tolerance is smaller than that.
     confidential : array-like, fitted model or None, default=None
         What must not be guessed: coefficients (n_secrets, n_features), a fitted model of the same
         kinds as ``predictor``, or labels of the rows of ``fit``, from which linear regression
@@ -145,9 +144,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
     >>> cleaner = NullSpaceCleaner([[1.0, -1.0]], centering="none").fit(X)
     >>> cleaner.transform(X).round(6) + 0.0
     array([[ 1. , -1. ],
-           [ 1. , -1. ],
-           [ 2. , -2. ],
-           [ 0.5, -0.5]])
+           [ 1. , -1. ], [ 2. , -2. ], [ 0.5, -0.5]])
     """
 
     _parameter_constraints = {"utility": FINITE, "gain": StrOptions("distance", "count")}
@@ -170,8 +167,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
             Rows like those to be cleaned: their mean is taken, and what has to be learned is
             learned from them.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
-            What the predictor is to predict. Needed only where ``predictor`` is None or not
-            fitted.
+            What the predictor is to predict. Needed only where ``predictor`` is None or not fitted.
 
         Returns
         -------
@@ -188,7 +184,8 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         self.confidential_coef_ = (
             None if secret is None else coefficients_of(secret, n_features, name="confidential")
         )
-        self._store_mean(X)
+        centred = self.centering == "mean"
+        self.mean_ = X.mean(axis=0, dtype=np.float64) if centred else np.zeros(n_features)
         self._store_directions(X, precision_of(source), precision_of(secret))
         return self
 
@@ -231,12 +228,6 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
             return LinearRegression().fit(X, resolve_target(self.confidential, len(X)))
         return self.confidential
 
-    def _store_mean(self, X: np.ndarray) -> None:
-        if self.centering == "mean":
-            self.mean_ = X.mean(axis=0, dtype=np.float64)
-        else:
-            self.mean_ = np.zeros(X.shape[1])
-
     def _store_directions(self, X: np.ndarray, precision: float, secret: float) -> None:
         n_outputs, n_features = self.coef_.shape
         # Rounding of single coefficients, and some errors of whoever computed them.
@@ -257,7 +248,6 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
                 f"the rows of fit. Rows are moved by at most {REACH:g} times their length, so part "
                 "of the confidential outputs remains in the cleaned rows. To hide it, allow a "
                 "larger utility, or use a predictor whose outputs do not reveal it.",
-                UserWarning,
                 stacklevel=3,
             )
 
@@ -303,7 +293,6 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
                 f"The predictor reads all {self.n_features_in_} directions of the features: at "
                 "utility=0 nothing can be removed, and the rows stay as they are. Allow a "
                 "tolerance, or use a predictor with fewer outputs.",
-                UserWarning,
                 stacklevel=2,
             )
         cleaned = np.empty(X.shape, dtype=X.dtype)
@@ -317,7 +306,6 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
                 f"{n_left} of {len(X)} rows stay as they are: the tolerance of {self.utility:g} is "
                 f"less than the rounding of their outputs in {X.dtype}. Allow more, or pass rows "
                 "of a higher precision.",
-                UserWarning,
                 stacklevel=2,
             )
         return cleaned
@@ -370,7 +358,8 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         Room is left for rounding by the length that cleaned rows should have. Those that become
         longer get a second try, by the length that they had.
         """
-        sizes, open_ = self._expected_sizes(found, rows), np.arange(len(rows))
+        before, open_ = self._sizes(rows), np.arange(len(rows))
+        sizes = before + found.stretch * before
         for _ in range(2):
             part = rows[open_]
             room = self._room(found, part, sizes) if spend else None
@@ -400,29 +389,21 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         yield without_confidential(self.coef_), False
 
     def _rebuilt(self, found: Directions, rows: np.ndarray, room: np.ndarray | None) -> np.ndarray:
-        """Rows from their coordinates alone, computed in double precision and rounded once."""
+        """Rows from their coordinates alone, computed in double precision and rounded once.
+
+        The tolerance is spent on the coordinates as far as there is room for it.
+        """
         a = rows.astype(np.float64) @ found.basis - self.mean_ @ found.basis
         if room is not None and found.n_spendable:
-            a = self._spend(found, a, room)
+            tau = found.coordinates(a)
+            cheapest_first = self.gain == "count" and found.mix is None
+            shares = removed_shares(
+                tau[:, : found.n_spendable], room, found.starts, per_row_order=cheapest_first
+            )
+            a = found.keep(a, tau, 1.0 - shares)
         cleaned = a @ found.rebuild.T + self.mean_
         with np.errstate(over="ignore"):  # a row beyond its type is tried in another way
             return cleaned.astype(rows.dtype, copy=False)
-
-    def _spend(self, found: Directions, a: np.ndarray, room: np.ndarray) -> np.ndarray:
-        """Coordinates of rows after the tolerance is spent on them."""
-        tau = found.coordinates(a)
-        shares = removed_shares(
-            tau[:, : found.n_spendable],
-            room,
-            found.starts,
-            per_row_order=self.gain == "count" and found.mix is None,
-        )
-        return found.keep(a, tau, 1.0 - shares)
-
-    def _expected_sizes(self, found: Directions, rows: np.ndarray) -> np.ndarray:
-        """Lengths of rows before and after cleaning, together."""
-        before = self._sizes(rows)
-        return before + found.stretch * before
 
     def _sizes(self, rows: np.ndarray) -> np.ndarray:
         """Lengths of rows and of the mean, together."""
@@ -483,3 +464,60 @@ def _holds_labels(given, shape: tuple[int, int]) -> bool:
             f"coefficients of its {p} features, one secret a row."
         )
     return as_labels
+
+
+class Guard:
+    """Checks cleaned rows against the tolerance of their outputs."""
+
+    def __init__(self, coef: np.ndarray):
+        self.unit = np.abs(coef).max(initial=0.0) or 1.0
+        coef = coef / self.unit
+        if coef.shape[0] > coef.shape[1]:  # outputs of the same length from fewer products
+            coef = scipy.linalg.qr(coef, mode="r", check_finite=False)[0][: coef.shape[1]]
+        self.coef = coef
+        self.size = float(np.linalg.norm(coef))
+
+    def reserve(self, sizes: np.ndarray, dtype) -> np.ndarray:
+        """Part of the tolerance to leave to rounding, for rows of these lengths together."""
+        return self._of_the_user(sizes, dtype) + self._of_the_check(sizes)
+
+    def _of_the_user(self, sizes: np.ndarray, dtype) -> np.ndarray:
+        """Rounding of cleaned rows, and of outputs computed in the precision of the rows.
+
+        Errors of sums of many terms grow with the root of their number.
+        """
+        units = (4.0 + np.sqrt(self.coef.shape[1])) * np.finfo(dtype).eps
+        return units * self.unit * self.size * sizes
+
+    def _of_the_check(self, sizes: np.ndarray) -> np.ndarray:
+        """Rounding of the check: every sum of products errs by its number of terms at most."""
+        return (sum(self.coef.shape) + 4.0) * _EPS * self.unit * self.size * sizes
+
+    def moved(self, rows: np.ndarray, cleaned: np.ndarray) -> np.ndarray:
+        """Upper bounds on how far the outputs moved, in the norm; not finite where unknown."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            change = rows.astype(np.float64) - cleaned
+            return self.unit * lengths(change @ self.coef.T) + self._of_the_check(lengths(change))
+
+    def holds(self, rows: np.ndarray, cleaned: np.ndarray, utility: float) -> np.ndarray:
+        """Whether the outputs of every row moved by no more than the tolerance.
+
+        Where the precision of the rows can resolve the tolerance, some of it has to be left for
+        the rounding of whoever checks.
+        """
+        with np.errstate(invalid="ignore"):
+            sizes = lengths(rows.astype(np.float64)) + lengths(cleaned.astype(np.float64))
+        tolerance, reserve = np.sqrt(utility), self._of_the_user(sizes, rows.dtype)
+        limit = np.where(reserve < tolerance, tolerance - 0.5 * reserve, tolerance)
+        return self.moved(rows, cleaned) <= limit
+
+    def keeps(
+        self, rows: np.ndarray, cleaned: np.ndarray, sizes: np.ndarray, unread: np.ndarray
+    ) -> np.ndarray:
+        """Whether the outputs of every row are kept up to the rounding of rows of these lengths.
+
+        What moves by leaving out directions that count as not read is allowed for.
+        """
+        with np.errstate(invalid="ignore", over="ignore"):
+            change = self.unit * lengths((rows.astype(np.float64) - cleaned) @ self.coef.T)
+        return change <= 2.0 * self._of_the_user(sizes, rows.dtype) + unread

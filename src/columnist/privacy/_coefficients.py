@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from columnist.privacy._affine import pull_back
-
-__all__ = ["coefficients_of", "is_model", "is_unfitted", "precision_of"]
+__all__ = ["coefficients_of", "is_model", "is_unfitted", "precision_of", "pull_back"]
 
 # Models that only pass on to another one.
 _INNER = ("best_estimator_", "regressor_")
 _MANY = (MultiOutputRegressor, MultiOutputClassifier, OneVsRestClassifier)
+# Rows of the unit matrix that are transformed together.
+_BLOCK = 256
+# A transformer is affine if it maps random points of these sizes to where it should.
+_SIZES, _TOLERANCE = (1e-2, 1.0, 1e3), 1e-6
 
 
 def is_model(thing) -> bool:
@@ -36,29 +43,10 @@ def is_unfitted(model) -> bool:
 
 
 def coefficients_of(predictor, n_features: int | None = None, *, name: str = "predictor"):
-    """The matrix A of a predictor that computes some function of :math:`Ax`.
+    """The matrix A, n_outputs x n_features, of a predictor that computes some function of Ax.
 
-    Parameters
-    ----------
-    predictor : array-like of shape (n_outputs, n_features), or fitted model
-        Coefficients, or a linear model, a neural network (its first layer), a multi-output or
-        one-versus-rest collection of linear models, a search over or a pipeline to one of these.
-    n_features : int, optional
-        Width that is expected.
-    name : str, default="predictor"
-        How messages call it.
-
-    Returns
-    -------
-    ndarray of shape (n_outputs, n_features)
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LinearRegression
-    >>> from columnist.privacy._coefficients import coefficients_of
-    >>> model = LinearRegression().fit([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [0.0, 2.0, 3.0])
-    >>> coefficients_of(model).round(6).tolist()
-    [[2.0, 3.0]]
+    From coefficients, a linear model, a neural network (its first layer), a multi-output or
+    one-versus-rest collection of linear models, a search over or a pipeline to one of these.
     """
     found = _from_model(predictor, name) if is_model(predictor) else predictor
     if isinstance(found, str) or not hasattr(found, "__len__"):
@@ -83,13 +71,6 @@ def precision_of(predictor) -> float:
 
     A model that was fitted in single precision knows its coefficients no better, whatever they
     are stored in later.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.privacy._coefficients import precision_of
-    >>> precision_of([[1.0, 2.0]]) < 1e-15, precision_of(np.ones((1, 2), np.float32)) < 1e-15
-    (True, False)
     """
     if not is_model(predictor):
         dtype = np.dtype(getattr(predictor, "dtype", np.float64))
@@ -134,3 +115,83 @@ def _from_model(model, name: str) -> np.ndarray:
             "a neural network, a pipeline that ends in one, or the coefficients."
         ) from None
     return coef.toarray() if sp.issparse(coef) else coef
+
+
+def pull_back(coef: np.ndarray, transformer) -> np.ndarray:
+    """Coefficients with respect to what goes into an affine transformer, from those of its output.
+
+    Scalers, selectors, PCA and truncated SVD are read; any other is tried out on the unit vectors,
+    and refused if it does not map other points accordingly.
+    """
+    if transformer is None or transformer == "passthrough":
+        return coef
+    if getattr(transformer, "clip", False):
+        raise ValueError(
+            f"{transformer} clips values, so it is not affine: set clip=False, or pass the "
+            "coefficients of a predictor without it."
+        )
+    if isinstance(transformer, (StandardScaler, RobustScaler, MaxAbsScaler)):
+        return coef if transformer.scale_ is None else coef / transformer.scale_
+    if isinstance(transformer, MinMaxScaler):
+        return coef * transformer.scale_
+    if type(transformer) in (PCA, IncrementalPCA, TruncatedSVD):
+        if getattr(transformer, "whiten", False):
+            coef = coef / np.sqrt(transformer.explained_variance_)
+        return coef @ transformer.components_
+    if isinstance(transformer, SelectorMixin):
+        support = np.asarray(transformer.get_support())
+        if len(transformer.get_feature_names_out()) == support.sum():  # a few append others
+            wide = np.zeros((len(coef), len(support)))
+            wide[:, support] = coef
+            return wide
+    return _tried_out(coef, transformer)
+
+
+def _tried_out(coef: np.ndarray, transformer: BaseEstimator) -> np.ndarray:
+    """The linear part by its values at the unit vectors, a block at a time."""
+    n = transformer.n_features_in_ if hasattr(transformer, "n_features_in_") else None
+    if n is None:
+        raise ValueError(_refusal(transformer, "it does not tell its number of features"))
+    origin = _outputs(np.zeros((1, n)), transformer, coef)
+    found = np.empty((len(coef), n))
+    for start in range(0, n, _BLOCK):
+        unit = np.eye(min(_BLOCK, n - start), n, k=start)
+        found[:, start : start + len(unit)] = (_outputs(unit, transformer, coef) - origin).T
+    rng = np.random.default_rng(0)
+    for size in _SIZES:
+        points = size * rng.standard_normal((3, n))
+        expected, seen = points @ found.T + origin, _outputs(points, transformer, coef)
+        if not np.allclose(seen, expected, rtol=_TOLERANCE, atol=_TOLERANCE * np.abs(seen).max()):
+            raise ValueError(_refusal(transformer, "it is not an affine map of the features"))
+    return found
+
+
+def _outputs(points: np.ndarray, transformer, coef: np.ndarray) -> np.ndarray:
+    """Outputs for points that go into the transformer."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            seen = transformer.transform(_named(points, transformer))
+        except Exception as error:
+            raise ValueError(_refusal(transformer, f"it fails on unit vectors: {error}")) from error
+    seen = seen.toarray() if sp.issparse(seen) else np.asarray(seen, dtype=np.float64)
+    return seen @ coef.T
+
+
+def _named(points: np.ndarray, transformer):
+    """Points with the column names that the transformer knows, if it knows any."""
+    names = getattr(transformer, "feature_names_in_", None)
+    if names is None:
+        return points
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        return points
+    return DataFrame(points, columns=names)
+
+
+def _refusal(transformer, reason: str) -> str:
+    return (
+        f"The linear map of {transformer} cannot be obtained: {reason}. Pass the coefficients of "
+        "the predictor with respect to the features that are to be cleaned."
+    )

@@ -1,16 +1,24 @@
-"""Directions that a predictor reads, in the order in which they can be done without."""
+"""Directions that a predictor reads, in the order in which they can be done without, and shares."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-__all__ = ["REACH", "Directions", "against_confidential", "lengths", "without_confidential"]
+__all__ = [
+    "REACH",
+    "Directions",
+    "against_confidential",
+    "fractional_knapsack",
+    "lengths",
+    "removed_shares",
+    "without_confidential",
+]
 
-_EPS = np.finfo(np.float64).eps
+_EPS, _TINY = np.finfo(np.float64).eps, np.finfo(np.float64).tiny
 # Gains below this share of the largest are rounding.
 _NO_GAIN = 1e-12
 # Spending moves what is left of a row by at most so many times its length; hiding confidential
@@ -77,15 +85,7 @@ class Directions:
 
 
 def lengths(rows: np.ndarray) -> np.ndarray:
-    """Euclidean lengths of rows, without squares that overflow or vanish.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.privacy._directions import lengths
-    >>> lengths(np.array([[3e200, 4e200], [0.0, 0.0]]))
-    array([5.e+200, 0.e+000])
-    """
+    """Euclidean lengths of rows, without squares that overflow or vanish."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
     unit = np.where(largest > 0.0, largest, 1.0)
     return largest * np.sqrt(np.square(rows / unit[:, None]).sum(axis=1))
@@ -94,29 +94,12 @@ def lengths(rows: np.ndarray) -> np.ndarray:
 def without_confidential(coef: np.ndarray, cut: float = 0.0) -> Directions:
     """Weak directions first: no secret is known, so what is removed should be long.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_outputs, n_features)
-        Coefficients of the predictor.
-    cut : float, default=0.0
-        Directions that are read more weakly than this share of the strongest are left out; those
-        at the level of rounding always are.
-
-    Returns
-    -------
-    Directions
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.privacy._directions import without_confidential
-    >>> found = without_confidential(np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
-    >>> found.rank, (found.strengths * found.scale).round(6).tolist()
-    (2, [1.0, 2.0])
+    Directions that are read more weakly than ``cut`` times the strongest are left out; those at
+    the level of rounding always are.
     """
-    U, s, scale, weak = _read(coef, cut)
+    U, s, scale, _, dropped = _read(coef, cut)
     U, s = U[:, ::-1], s[::-1]  # an ascending order is the order of removal
-    return Directions(U, U, s, scale, _starts(s, 1.0), len(s), dropped=weak.strength)
+    return Directions(U, U, s, scale, _starts(s, 1.0), len(s), dropped=dropped)
 
 
 def against_confidential(
@@ -136,40 +119,14 @@ def against_confidential(
     outputs are kept whatever the rank of C.
 
     The shorter :math:`C(I - UU^T)` is in some direction, the farther rows have to move along it.
-    Directions at the level of the rounding of C are none, and those that would make typical rows
-    more than ten times as long are not used: there C counts as a function of the outputs.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (n_outputs, n_features)
-        Coefficients of the predictor.
-    confidential : ndarray of shape (n_secrets, n_features)
-        Coefficients of the confidential outputs.
-    cut : float, default=0.0
-        Directions that are read more weakly than this share of the strongest are left out; rows
-        are not moved along them either. Those at the level of rounding always are left out.
-    precision : float, default=2.2e-16
-        Rounding of the coefficients, relative to their rows.
-    typical : ndarray of shape (n_typical, n_features), optional
-        What the predictor reads of typical rows: their second moments are those of rows of
-        root-mean-square length 1. By default rows may point anywhere that the predictor reads.
-
-    Returns
-    -------
-    Directions
-
-    Examples
-    --------
-    The second feature is confidential, and the predictor does not need it.
-
-    >>> import numpy as np
-    >>> from columnist.privacy._directions import against_confidential
-    >>> found = against_confidential(np.array([[1.0, 0.0, 0.0]]), np.array([[1.0, 1.0, 0.0]]))
-    >>> found.rebuild.round(6).tolist(), found.n_spendable
-    ([[1.0], [-1.0], [0.0]], 0)
+    Directions at the level of the rounding of C (``precision``, relative to its rows) are none, and
+    those that would make typical rows more than ten times as long are not used: there C counts as a
+    function of the outputs. Second moments of ``typical`` are those of what the predictor reads of
+    rows of root-mean-square length 1, by default of any. Rows are not moved along what ``cut``
+    leaves out, as in :func:`without_confidential`.
     """
-    U, s, scale, weak = _read(coef, cut)
-    whole = np.hstack([U, weak.basis])
+    U, s, scale, weak, dropped = _read(coef, cut)
+    whole = np.hstack([U, weak])
     C = confidential / (np.abs(confidential).max() or 1.0)
     C = C / (np.linalg.norm(C, 2) or 1.0)
     inside = C @ U
@@ -179,12 +136,15 @@ def against_confidential(
     L, moves = L[:, near], moves[near]
     rebuild = U - _project_out(R[:, near], whole) @ moves
     left = (inside - L @ (L.T @ inside)) / s
-    gains, Z = _right_vectors(left)
+    # All right singular vectors, those of zeros included.
+    m, r = left.shape
+    _, gains, Zt = scipy.linalg.svd(left, full_matrices=m < r, check_finite=False)
+    gains = np.pad(gains, (0, r - len(gains)))
     spendable = int(np.sum(gains > _NO_GAIN * max(1.0, gains[0]))) if len(gains) else 0
-    mix = s[:, None] * Z
+    mix = s[:, None] * Zt.T
     starts = _starts(gains[:spendable], gains[0] if spendable else 1.0)
     stretch = float(np.linalg.norm(rebuild, 2)) if len(s) else 1.0
-    return Directions(U, rebuild, s, scale, starts, spendable, mix, stretch, weak.strength, too_far)
+    return Directions(U, rebuild, s, scale, starts, spendable, mix, stretch, dropped, too_far)
 
 
 def _outside(
@@ -228,22 +188,18 @@ def _within_reach(
     return np.repeat(near, sizes), float(np.sqrt(far[known & ~near].sum()))
 
 
-class _Weak(NamedTuple):
-    """Directions that are read, but left out."""
+def _read(coef: np.ndarray, cut: float) -> tuple[np.ndarray, np.ndarray, float, np.ndarray, float]:
+    """Right singular vectors, singular values over the largest, the largest.
 
-    basis: np.ndarray
-    strength: float  # the largest
-
-
-def _read(coef: np.ndarray, cut: float) -> tuple[np.ndarray, np.ndarray, float, _Weak]:
-    """Right singular vectors, singular values over the largest, the largest; what is left out."""
+    Also directions that are read, but left out, and the largest strength left out.
+    """
     unit = np.abs(coef).max(initial=0.0) or 1.0
     _, s, Vt = scipy.linalg.svd(coef / unit, full_matrices=False, check_finite=False)
     largest = s[0] if len(s) and s[0] > 0.0 else 1.0
     read = int(np.sum(s > max(coef.shape) * _EPS * largest))
     rank = int(np.sum(s[:read] > cut * largest))
-    weak = _Weak(Vt[rank:read].T, float(s[rank] / largest) if rank < len(s) else 0.0)
-    return Vt[:rank].T, s[:rank] / largest, float(largest * unit), weak
+    dropped = float(s[rank] / largest) if rank < len(s) else 0.0
+    return Vt[:rank].T, s[:rank] / largest, float(largest * unit), Vt[rank:read].T, dropped
 
 
 def _project_out(columns: np.ndarray, U: np.ndarray) -> np.ndarray:
@@ -253,14 +209,55 @@ def _project_out(columns: np.ndarray, U: np.ndarray) -> np.ndarray:
     return columns
 
 
-def _right_vectors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All right singular vectors as columns, and their singular values, zeros included."""
-    m, r = matrix.shape
-    _, values, Zt = scipy.linalg.svd(matrix, full_matrices=m < r, check_finite=False)
-    return np.pad(values, (0, r - len(values))), Zt.T
-
-
 def _starts(values: np.ndarray, largest: float) -> np.ndarray:
     """First index of every run of values that are equal up to rounding."""
     near = 1e3 * _EPS * max(len(values), 10) * largest
     return np.flatnonzero(np.abs(np.diff(values, prepend=np.inf)) > near)
+
+
+def fractional_knapsack(costs: Iterable[np.ndarray], budgets: np.ndarray) -> np.ndarray:
+    r"""Shares b (n_rows, n_taken) that solve one fractional knapsack a row.
+
+    .. math:: \max \sum_j b_j g_j \quad \text{s.t.} \quad \sum_j b_j c_j \le B, \; 0 \le b_j \le 1,
+
+    for items in decreasing order of :math:`g_j / c_j`: take them one by one until the budget is
+    spent, the last one in part. No more are asked for when all budgets are spent, not even such
+    that cost nothing; their shares are zero. No input validation.
+    """
+    room, shares = budgets, []
+    for cost in costs:
+        fits = room >= cost
+        shares.append(np.where(fits, 1.0, room / np.where(fits, 1.0, cost)))
+        room = np.maximum(room - cost, 0.0)
+        if not room.any():
+            break
+    return np.stack(shares, axis=1) if shares else np.empty((len(budgets), 0))
+
+
+def removed_shares(
+    coordinates: np.ndarray, tolerances: np.ndarray, starts: np.ndarray, *, per_row_order: bool
+) -> np.ndarray:
+    r"""Shares a of the first coordinates to remove, :math:`\sum_j a_j^2 \tau_j^2 \le \epsilon`.
+
+    Tolerances are roots of :math:`\epsilon`. Coordinates of a group, from one of ``starts`` to the
+    next, have one share, so that the basis within it does not matter. ``per_row_order`` takes the
+    cheapest first, as if every direction gained the same. No input validation.
+    """
+    sizes = np.diff(starts, append=coordinates.shape[1])
+    # In units of the tolerance nothing but a cost too high to pay can overflow.
+    unit = np.maximum(tolerances, _TINY)
+    budgets = (tolerances > 0.0).astype(np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        costs = (
+            np.sum((coordinates[:, start : start + size] / unit[:, None]) ** 2, axis=1)
+            for start, size in zip(starts, sizes, strict=True)
+        )
+        if per_row_order:  # groups gain their sizes
+            each = np.stack([*costs], axis=1)
+            order = np.argsort(each / sizes, axis=1, kind="stable")
+            taken = fractional_knapsack(np.take_along_axis(each, order, axis=1).T, budgets)
+            shares = np.zeros_like(each)
+            np.put_along_axis(shares, order[:, : taken.shape[1]], taken, axis=1)
+        else:
+            shares = fractional_knapsack(costs, budgets)
+    return np.repeat(np.sqrt(shares), sizes[: shares.shape[1]], axis=1)

@@ -1,14 +1,14 @@
 """What a page is made of: sections, and the blocks within them.
 
 Blocks hold plain text and numbers; the templates escape them. Only :class:`Figure` holds
-markup, which :mod:`columnist.report._charts` writes.
+markup, which :mod:`columnist.report._figures` writes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 __all__ = [
     "Block", "Code", "Facts", "Figure", "KeyFigure", "Legend", "Names", "Note", "Section", "Table",
@@ -17,16 +17,18 @@ __all__ = [
 
 
 class Block:
-    """A piece of a section; ``kind`` is the macro that renders it."""
+    """A piece of a section."""
 
-    kind: ClassVar[str]
+    @property
+    def kind(self) -> str:
+        """The macro that renders it."""
+        return type(self).__name__.lower()
 
 
 @dataclass(frozen=True)
 class Text(Block):
     """A paragraph."""
 
-    kind = "text"
     text: str
 
 
@@ -34,7 +36,6 @@ class Text(Block):
 class Note(Block):
     """A remark in smaller print: what was left out, and why."""
 
-    kind = "note"
     text: str
 
 
@@ -42,7 +43,6 @@ class Note(Block):
 class Verdict(Block):
     """The conclusion in one sentence; ``level`` is "proven", "bounded", "open" or "better"."""
 
-    kind = "verdict"
     level: str
     text: str
 
@@ -51,7 +51,6 @@ class Verdict(Block):
 class Names(Block):
     """A list of names."""
 
-    kind = "names"
     label: str
     names: Sequence[str]
 
@@ -60,7 +59,6 @@ class Names(Block):
 class Facts(Block):
     """Pairs of a term and what is to say about it."""
 
-    kind = "facts"
     rows: Sequence[tuple[str, str]]
 
 
@@ -68,7 +66,6 @@ class Facts(Block):
 class Code(Block):
     """Lines of a program."""
 
-    kind = "code"
     text: str
 
 
@@ -92,7 +89,6 @@ class Table(Block):
         Whether the order of the rows is free.
     """
 
-    kind = "table"
     caption: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[Any]]
@@ -123,7 +119,7 @@ class Figure(Block):
     title : str
         Heading.
     wide, narrow : str
-        Markup of :mod:`columnist.report._charts`; without a narrow one the wide one scrolls.
+        Markup of :mod:`columnist.report._figures`; without a narrow one the wide one scrolls.
     caption : str
         How to read it.
     legend : sequence of Legend
@@ -132,7 +128,6 @@ class Figure(Block):
         The numbers.
     """
 
-    kind = "figure"
     title: str
     wide: str
     narrow: str = ""

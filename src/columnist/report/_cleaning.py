@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -10,19 +10,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from columnist._text import count, number, percent, rounded_percent
 from columnist.plotting._picture import Bars
 from columnist.privacy import NullSpaceCleaner
-from columnist.privacy._report import PrivacyReport, make_report
-from columnist.report._blocks import (
-    Block,
-    KeyFigure,
-    Note,
-    Section,
-    Table,
-    Text,
-    Verdict,
-)
-from columnist.report._common import column_names
+from columnist.privacy._evaluation import PrivacyReport, make_report
+from columnist.report import _page as pages
+from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report._figures import bar_figure
-from columnist.report._page import asked_section, page, reproduce_section
+from columnist.report._measures import column_names
 
 __all__ = ["cleaning_report"]
 
@@ -31,14 +23,9 @@ _MOST_MEASURED, _MOST_BARS, _MOST_ROWS = 20_000, 30, 3000
 
 
 def cleaning_report(
-    cleaner: NullSpaceCleaner,
-    X,
-    cleaned,
-    *,
-    names: Sequence[str] | None = None,
-    asked: Mapping[str, object] | None = None,
-    title: str | None = None,
-) -> str:
+    cleaner: NullSpaceCleaner, X, cleaned, *, names: Sequence[str] | None = None,
+    asked: pages.Asked = None, title: str | None = None,
+) -> str:  # fmt: skip
     """A page about what cleaning removed from the features.
 
     Parameters
@@ -77,29 +64,32 @@ def cleaning_report(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         figures = make_report(cleaner, before, after, None)
     variances = _variances_left(before, after)
-    shape = f"{count(len(X), 'row')}, {count(X.shape[1], 'column')}"
     secret = "none named" if cleaner.confidential_coef_ is None else "named"
-    settings = [("Data", shape), ("Tolerance", f"{number(cleaner.utility)} (squared norm)"),
-                ("Secret", secret)]  # fmt: skip
+    tolerance = f"{number(cleaner.utility)} (squared norm)"
+    settings = [("Data", pages.size_of(X.shape)), ("Tolerance", tolerance), ("Secret", secret)]
     sections = [
-        asked_section(asked, settings),
         _removed(figures, measured),
         _columns(variances, labels),
         _kept(cleaner, figures),
         Section("What this does not protect", [*map(Text, _limits(figures))]),
-        reproduce_section(
-            "from columnist.privacy import NullSpaceCleaner\n\n"
-            f"cleaner = NullSpaceCleaner(predictor, utility={cleaner.utility!r})\n"
-            "cleaned = cleaner.fit(X, y).transform(X)"
-        ),
     ]
-    return page(
-        title or "What cleaning removed",
-        sections,
-        kicker="Features without what the predictor does not need",
-        verdict=_verdict(figures),
-        figures=_key_figures(figures),
+    removed = figures.n_features - figures.n_numbers_left
+    key_figures = [
+        KeyFigure("Removed", f"{removed:,}", f"of {figures.n_features:,} dimensions"),
+        KeyFigure("Variation left", percent(figures.variance_left), "of all features"),
+        KeyFigure("Outputs moved", number(figures.largest_utility_error), "at most, squared"),
+        KeyFigure("Tolerance", number(figures.utility), "squared"),
+    ]
+    code = (
+        "from columnist.privacy import NullSpaceCleaner\n\n"
+        f"cleaner = NullSpaceCleaner(predictor, utility={cleaner.utility!r})\n"
+        "cleaned = cleaner.fit(X, y).transform(X)"
     )
+    return pages.report(
+        title or "What cleaning removed", asked, settings, sections, code,
+        kicker="Features without what the predictor does not need", verdict=_verdict(figures),
+        figures=key_figures,
+    )  # fmt: skip
 
 
 def _measured(cleaner, X: np.ndarray, cleaned: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
@@ -120,72 +110,52 @@ def _variances_left(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return np.where(varied, now / np.where(varied, was, 1.0), np.nan)
 
 
-def _key_figures(figures: PrivacyReport) -> list[KeyFigure]:
-    removed = figures.n_features - figures.n_numbers_left
-    return [
-        KeyFigure("Removed", f"{removed:,}", f"of {figures.n_features:,} dimensions"),
-        KeyFigure("Variation left", percent(figures.variance_left), "of all features"),
-        KeyFigure("Outputs moved", number(figures.largest_utility_error), "at most, squared"),
-        KeyFigure("Tolerance", number(figures.utility), "squared"),
-    ]
-
-
 def _verdict(figures: PrivacyReport) -> Verdict:
     removed = figures.n_features - figures.n_numbers_left
     if removed == 0 and figures.utility == 0:
         return Verdict("open", "Nothing could be removed: the predictor reads every direction.")
-    slack = figures.utility + 1e-8 * (1.0 + figures.utility)
-    within = figures.largest_utility_error <= slack
-    text = (
+    within = figures.largest_utility_error <= figures.utility + 1e-8 * (1.0 + figures.utility)
+    if not within:
+        text = "Some outputs of the predictor move by more than the tolerance: see below."
+        return Verdict("open", text)
+    return Verdict(
+        "proven",
         f"{removed} of {figures.n_features} dimensions are gone from every row, and no output of "
-        "the predictor moves by more than the tolerance."
-    )
-    return (
-        Verdict("proven", text)
-        if within
-        else Verdict(
-            "open", "Some outputs of the predictor move by more than the tolerance: see below."
-        )
+        "the predictor moves by more than the tolerance.",
     )
 
 
 def _removed(figures: PrivacyReport, remark: str) -> Section:
     removed = figures.n_features - figures.n_numbers_left
-    blocks: list[Block] = [
-        Text(
-            f"A cleaned row is determined by {count(figures.n_numbers_left, 'number')}: {removed} "
-            f"of {figures.n_features} dimensions were taken out of every row. "
-            f"{percent(figures.variance_left)} of the variation of the features is left, and a "
-            f"linear model can win back {percent(figures.recoverable)} of it from cleaned rows."
-        )
+    texts = [
+        f"A cleaned row is determined by {count(figures.n_numbers_left, 'number')}: {removed} "
+        f"of {figures.n_features} dimensions were taken out of every row. "
+        f"{percent(figures.variance_left)} of the variation of the features is left, and a "
+        f"linear model can win back {percent(figures.recoverable)} of it from cleaned rows."
     ]
     if figures.secret_recoverable is not None:
-        blocks.append(
-            Text(
-                f"Of what was to be kept secret, a linear model finds "
-                f"{percent(figures.secret_recoverable)} in cleaned rows."
-            )
+        found = percent(figures.secret_recoverable)
+        texts.append(
+            f"Of what was to be kept secret, a linear model finds {found} in cleaned rows."
         )
     if figures.n_rows_at_mean:
-        blocks.append(
-            Text(
-                f"Nothing at all is left of {count(figures.n_rows_at_mean, 'row')}: within the "
-                "tolerance they cannot be told from the mean."
-            )
+        texts.append(
+            f"Nothing at all is left of {count(figures.n_rows_at_mean, 'row')}: within the "
+            "tolerance they cannot be told from the mean."
         )
-    return Section("What was removed", blocks + ([Note(remark)] if remark else []))
+    notes = [Note(remark)] if remark else []
+    return Section("What was removed", [*map(Text, texts), *notes])
 
 
 def _columns(shares: np.ndarray, labels: list[str]) -> Section:
     """Variation left in every column."""
     order = np.argsort(np.where(np.isnan(shares), np.inf, -shares), kind="stable")
     shown = [j for j in order[:_MOST_BARS] if not np.isnan(shares[j])]
-    blocks: list[Block] = [
-        Text(
-            "How much of its own variation each column still has. Above 100 % it varies more than "
-            "before: rows had to be moved to hide something."
-        )
-    ]
+    text = (
+        "How much of its own variation each column still has. Above 100 % it varies more than "
+        "before: rows had to be moved to hide something."
+    )
+    blocks: list[Block] = [Text(text)]
     if shown:
         texts = [rounded_percent(float(shares[j])) for j in shown]
         picture = Bars(
@@ -194,14 +164,14 @@ def _columns(shares: np.ndarray, labels: list[str]) -> Section:
             f"{len(shown)} columns, from {texts[0]} down to {texts[-1]}.",
         )  # fmt: skip
         blocks.append(bar_figure(picture, ("Variation left", "percent")))
-    known = [
-        (labels[j], None if np.isnan(shares[j]) else float(shares[j])) for j in order[:_MOST_ROWS]
-    ]
-    kinds = [("Column", "text"), ("Variation left", "bar")]
-    if len(known) > _MOST_BARS:
+    if len(order) > _MOST_BARS:
+        kinds = [("Column", "text"), ("Variation left", "bar")]
+        known = [
+            (labels[j], None if np.isnan(shares[j]) else float(shares[j]))
+            for j in order[:_MOST_ROWS]
+        ]
         blocks.append(Table("Variation left in each column", kinds, known))
-    if len(order) > _MOST_ROWS:
-        blocks.append(Note(f"{len(order) - _MOST_ROWS:,} columns are left out of the table."))
+    blocks += pages.left_out(len(order), _MOST_ROWS, "{} columns are left out of the table.")
     if np.isnan(shares).any():
         blocks.append(Note(f"{count(int(np.isnan(shares).sum()), 'column')} did not vary before."))
     return Section("Column by column", blocks)

@@ -1,26 +1,29 @@
 """What a report computes from the data, each at a bounded cost.
 
-Large data are sampled, and every answer comes with a sentence that says so.
+Large data are sampled, and every answer comes with a sentence that says so. Products are small, so
+that more threads would only wait for one another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from columnist._text import count
+from columnist._text import count, readable
 from columnist.linalg._passes import columns_of, merge_repeats
 from columnist.linalg._reduce import reduce_data, reduce_gram, squaring_scale
 from columnist.linalg._rounding import EPS
 from columnist.linalg._threads import single_threaded_blas
 from columnist.metrics import redundancy_rate
 
-__all__ = ["Data", "Spectrum", "correlations", "read_data", "redundancy", "spectrum"]
+__all__ = [
+    "Data", "Spectrum", "column_names", "correlations", "read_data", "redundancy", "spectrum",
+]  # fmt: skip
 
 # Entries of the rows that correlations are computed from, and the fewest rows for it.
 _MOST_ENTRIES, _FEWEST_ROWS = 5_000_000, 2_000
@@ -34,25 +37,12 @@ _LEADING = 100
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
-def _one_thread(function: Callable) -> Callable:
-    """The products of a report are small: more threads would only wait for one another."""
-
-    @wraps(function)
-    def limited(*args, **options):
-        with single_threaded_blas():
-            return function(*args, **options)
-
-    return limited
-
-
 @dataclass(frozen=True)
 class Data:
-    """Checked data.
-
-    ``X`` times ``unit`` are the numbers given; ``gram`` says that X is a Gram matrix.
-    """
+    """Checked data: ``X`` times ``unit`` are the numbers given; ``gram``: X is a Gram matrix."""
 
     X: np.ndarray | sp.csr_array
+    names: list[str]
     unit: float = 1.0
     gram: bool = False
 
@@ -72,20 +62,33 @@ class Data:
         return replace(self, X=X[rows]), f"Computed from {count(most, 'row')} taken at random."
 
 
-def read_data(X, *, gram: bool = False, n_columns: int | None = None) -> Data:
-    """Check the data of a report; ``n_columns`` is what the fit has seen."""
+def column_names(names: Sequence[str] | None, fitted: Any, n_columns: int) -> list[str]:
+    """Readable names of all columns: the given ones, those of the fit, or x0, x1 and so on."""
+    names = getattr(fitted, "feature_names_in_", None) if names is None else names
+    names = [f"x{j}" for j in range(n_columns)] if names is None else names
+    if len(names) != n_columns:
+        raise ValueError(f"names needs one entry per column ({n_columns}); got {len(names)}.")
+    return [readable(name) for name in names]
+
+
+def read_data(
+    X, names: Sequence[str] | None = None, fitted: Any = None, *, gram: bool = False
+) -> Data:
+    """Check the data of a report, and that they are those of a fit."""
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], input_name="X")
-    if n_columns is not None and X.shape[1] != n_columns:
+    n_columns = getattr(fitted, "n_features_in_", X.shape[1])
+    if X.shape[1] != n_columns:
         raise ValueError(
             f"X has {X.shape[1]} columns, but the fit has seen {n_columns}: pass the data of "
             "the fit."
         )
+    names = column_names(names, fitted, n_columns)
     X = merge_repeats(X)
     unit = squaring_scale(np.sqrt(np.abs(X)) if gram else X)
-    return Data(X if unit == 1.0 else X / unit / (unit if gram else 1.0), unit, gram)
+    return Data(X if unit == 1.0 else X / unit / (unit if gram else 1.0), names, unit, gram)
 
 
-@_one_thread
+@single_threaded_blas()
 def correlations(data: Data, rows, columns) -> np.ndarray:
     """Correlation of some columns with others; NaN where one of them is constant."""
     rows, columns = np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp)
@@ -108,7 +111,7 @@ def _units(part: np.ndarray) -> np.ndarray:
     return part / np.where(constant, np.nan, lengths)
 
 
-@_one_thread
+@single_threaded_blas()
 def redundancy(data: Data, columns=None) -> tuple[float, str]:
     """Mean absolute correlation of pairs among some columns, or all; and a remark on sampling."""
     columns = np.arange(data.shape[1]) if columns is None else np.asarray(columns, dtype=np.intp)
@@ -130,10 +133,7 @@ def redundancy(data: Data, columns=None) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Singular values, descending.
-
-    ``energy`` is the sum of all their squares; ``complete`` says that none is missing.
-    """
+    """Singular values, descending, the sum of all their squares, and whether none is missing."""
 
     values: np.ndarray
     energy: float
@@ -141,7 +141,7 @@ class Spectrum:
     remark: str = ""
 
 
-@_one_thread
+@single_threaded_blas()
 def spectrum(data: Data, *, center: bool) -> Spectrum | None:
     """Singular values of the data; the leading ones if they are large, None if too large."""
     n, m = data.shape

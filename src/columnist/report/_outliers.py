@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from columnist._text import count, number, readable, ways
-from columnist.plotting._outlier_map import OutlierMapDisplay
+from columnist.plotting._outliers import OutlierMapDisplay
+from columnist.report import _page as pages
 from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Text, Verdict
-from columnist.report._common import call_of, column_names, proof_sections
 from columnist.report._figures import figure
-from columnist.report._page import asked_section, page, reproduce_section
+from columnist.report._measures import column_names
 from columnist.robust._base import BaseRobustPCA
 from columnist.search._words import Subject, verdict
 
@@ -28,14 +28,9 @@ _MAP = (
 
 
 def outlier_report(
-    estimator: BaseRobustPCA,
-    X,
-    *,
-    names: Sequence[str] | None = None,
-    labels: Sequence[object] | None = None,
-    asked: Mapping[str, object] | None = None,
-    title: str | None = None,
-) -> str:
+    estimator: BaseRobustPCA, X, *, names: Sequence[str] | None = None,
+    labels: Sequence[object] | None = None, asked: pages.Asked = None, title: str | None = None,
+) -> str:  # fmt: skip
     """A page about the rows that a robust PCA removed.
 
     Parameters
@@ -66,60 +61,49 @@ def outlier_report(
     True
     """
     map_ = OutlierMapDisplay._of_fit(estimator, X, labels)
-    n, removed = len(map_.labels), map_.removed
+    n, removed, flagged = len(map_.labels), map_.removed, np.count_nonzero(map_._places())
     certificate = getattr(estimator, "certificate_", None)
     subject = Subject("row", len(removed), ways(n, len(removed)))
-    name = type(estimator).__name__
     settings = [
-        ("Data", f"{count(n, 'row')}, {count(estimator.n_features_in_, 'column')}"),
-        ("Method", name),
+        ("Data", pages.size_of((n, estimator.n_features_in_))),
+        ("Method", type(estimator).__name__),
         ("Components", f"{estimator.n_components_}"),
         ("Rows to remove", f"{len(removed):,}"),
     ]
-    code = (
-        f"from columnist.robust import {name}\n\nestimator = {call_of(estimator)}\n"
-        "estimator.fit(X)\nestimator.outliers_"
-    )
     columns = column_names(names, estimator, estimator.n_features_in_)
-    return page(
-        title or f"{count(len(removed), 'row')} removed",
-        [
-            asked_section(asked, settings),
-            Section("Outlier map", _map_blocks(map_)),
-            Section("The rows removed", _removed(map_)),
-            *([] if certificate is None else proof_sections(certificate, subject)),
-            Section("The subspace of the other rows", _subspace(estimator, n, columns)),
-            reproduce_section(code),
-        ],
-        kicker="Outliers, and a PCA that survives them",
+    sections = [
+        Section("Outlier map", _map_blocks(map_)),
+        Section("The rows removed", _removed(map_)),
+        *([] if certificate is None else pages.proof_sections(certificate, subject)),
+        Section("The subspace of the other rows", _subspace(estimator, n, columns)),
+    ]
+    figures = [
+        KeyFigure("Removed", f"{len(removed):,}", f"of {count(n, 'row')}"),
+        KeyFigure("Beyond a cut-off", f"{flagged:,}", "rows, removed or not"),
+        KeyFigure("Components", f"{estimator.n_components_}"),
+        KeyFigure("Error", number(float(estimator.error_)), "of the rows that stay"),
+    ]
+    code = pages.code_of(estimator, "estimator", "fit(X)", "outliers_")
+    return pages.report(
+        title or f"{count(len(removed), 'row')} removed", asked, settings, sections, code,
+        kicker="Outliers, and a PCA that survives them", figures=figures,
         verdict=None if certificate is None else Verdict(*verdict(certificate, subject)),
-        figures=[
-            KeyFigure("Removed", f"{len(removed):,}", f"of {count(n, 'row')}"),
-            KeyFigure("Beyond a cut-off", f"{_flagged(map_).sum():,}", "rows, removed or not"),
-            KeyFigure("Components", f"{estimator.n_components_}"),
-            KeyFigure("Error", number(float(estimator.error_)), "of the rows that stay"),
-        ],
-    )
-
-
-def _flagged(map_: OutlierMapDisplay) -> np.ndarray:
-    return map_._places() > 0
+    )  # fmt: skip
 
 
 def _map_blocks(map_: OutlierMapDisplay) -> list[Block]:
     """The map of as many rows as can be told apart."""
     shown, remark = _shown(map_)
-    order = np.argsort(-map_._cutoffs(), kind="stable")
-    table = _rows_table(map_, "The most outlying rows", order[:100])
+    table = _rows_table(map_, "The most outlying rows", np.arange(len(map_.labels)), 100)
     return [Text(_MAP), figure(map_._picture(shown=shown), remark, table)]
 
 
 def _shown(map_: OutlierMapDisplay) -> tuple[np.ndarray, str]:
     """Rows to draw: the most outlying ones, and some of the regular."""
-    marked = _flagged(map_)
+    marked = map_._places() > 0
     marked[map_.removed] = True
-    strange, regular = np.flatnonzero(marked), np.flatnonzero(~marked)
-    strange = strange[np.argsort(-map_._cutoffs()[strange], kind="stable")][:_MOST_STRANGE]
+    regular = np.flatnonzero(~marked)
+    strange = _farthest(map_, np.flatnonzero(marked))[:_MOST_STRANGE]
     if len(regular) > _MOST_REGULAR:
         regular = np.sort(np.random.default_rng(0).choice(regular, _MOST_REGULAR, replace=False))
     shown = np.concatenate([strange, regular])
@@ -136,28 +120,27 @@ def _removed(map_: OutlierMapDisplay) -> list[Block]:
     removed = map_.removed
     if not len(removed):
         return [Text("The fit removed no row.")]
-    order = removed[np.argsort(-map_._cutoffs()[removed], kind="stable")]
     caption = "Rows removed, the most outlying first"
-    blocks: list[Block] = [_rows_table(map_, caption, order[:_MOST_ROWS])]
-    regular = int((~_flagged(map_)[removed]).sum())
+    blocks: list[Block] = [_rows_table(map_, caption, removed, _MOST_ROWS)]
+    regular = int((map_._places()[removed] == 0).sum())
     if regular:
-        blocks.append(
-            Note(
-                f"{count(regular, 'row')} of these lie within both cut-offs: they were excluded "
-                "from the fit, but look like the others."
-            )
-        )
-    if len(order) > _MOST_ROWS:
-        blocks.append(Note(f"{len(order) - _MOST_ROWS:,} more are left out."))
-    return blocks
+        why = "they were excluded from the fit, but look like the others."
+        blocks.append(Note(f"{count(regular, 'row')} of these lie within both cut-offs: {why}"))
+    return blocks + pages.left_out(len(removed), _MOST_ROWS, "{} more are left out.")
 
 
-def _rows_table(map_: OutlierMapDisplay, caption: str, rows: np.ndarray) -> Table:
+def _farthest(map_: OutlierMapDisplay, rows: np.ndarray) -> np.ndarray:
+    """The rows, the most outlying first."""
+    return rows[np.argsort(-map_._cutoffs()[rows], kind="stable")]
+
+
+def _rows_table(map_: OutlierMapDisplay, caption: str, rows: np.ndarray, most: int) -> Table:
+    """The most outlying of some rows."""
     regions, cutoffs = map_.regions, map_._cutoffs()
     cells = [
         (int(i), readable(map_.labels[i], 80), regions[i], float(map_.score_distances[i]),
          float(map_.orthogonal_distances[i]), float(cutoffs[i]))
-        for i in rows
+        for i in _farthest(map_, rows)[:most]
     ]  # fmt: skip
     kinds = [("Row", "count"), ("Label", "text"), ("Region", "text"), ("Within", "number"),
              ("Off", "number"), ("In cut-offs", "number")]  # fmt: skip

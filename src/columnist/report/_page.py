@@ -1,4 +1,4 @@
-"""The frame of every report: one HTML file that needs nothing else."""
+"""The frame of every report, one HTML file that needs nothing else, and what reports share."""
 
 from __future__ import annotations
 
@@ -10,18 +10,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from columnist._text import number, percent, readable, rounded_percent
+import numpy as np
+
+from columnist._text import count, number, percent, readable, rounded_percent
 from columnist.plotting._picture import COLORS
-from columnist.report._blocks import Block, Code, Facts, KeyFigure, Section
+from columnist.report._blocks import Block, Code, Facts, KeyFigure, Note, Section, Text
+from columnist.report._figures import correlation_figure, history_figure
+from columnist.report._measures import Data, redundancy
+from columnist.search._certificate import Certificate
+from columnist.search._words import Subject, details, explained
 
-__all__ = ["asked_section", "page", "reproduce_section", "write_report"]
+__all__ = [
+    "Asked", "asked_section", "code_of", "left_out", "page", "proof_sections", "redundancy_section",
+    "report", "reproduce_section", "size_of", "write_report",
+]  # fmt: skip
 
+# What a user asked for, in the words to be shown.
+Asked = Mapping[str, object] | None
 _TEMPLATES = Path(__file__).with_name("templates")
 _PACKAGES = ("columnist", "numpy", "scipy", "scikit-learn")
+# Parameters that change how a run talks, not what it finds.
+_SILENT = {"callback", "verbose"}
 
 
 def page(
@@ -115,9 +129,7 @@ def _environment() -> Any:
     return environment
 
 
-def asked_section(
-    asked: Mapping[str, object] | None, settings: Iterable[tuple[str, str]] = ()
-) -> Section:
+def asked_section(asked: Asked, settings: Iterable[tuple[str, str]] = ()) -> Section:
     """What was asked: the caller's words first, then the settings they do not mention."""
     rows = [(readable(key), readable(value, 1000)) for key, value in (asked or {}).items()]
     said = {key.casefold() for key, _ in rows}
@@ -148,3 +160,74 @@ def write_report(html: str, path: str | PathLike[str]) -> None:
 
     with atomic_path(Path(path)) as temporary:
         Path(temporary).write_text(html, encoding="utf-8")
+
+
+def report(
+    title: str, asked: Asked, settings: Iterable[tuple[str, str]], sections: Iterable[Section],
+    code: str, **head: Any,
+) -> str:  # fmt: skip
+    """A page that starts with what was asked and ends with the lines that give the answer again."""
+    return page(title, [asked_section(asked, settings), *sections, reproduce_section(code)], **head)
+
+
+def size_of(shape: Sequence[int]) -> str:
+    """Numbers of rows and columns."""
+    return f"{count(shape[0], 'row')}, {count(shape[1], 'column')}"
+
+
+def left_out(n: int, most: int, words: str) -> list[Block]:
+    """A note on what is left out of a list, if anything; ``{}`` in the words is how many."""
+    return [Note(words.format(f"{n - most:,}"))] if n > most else []
+
+
+def code_of(estimator: Any, variable: str, *lines: str, home: str = "") -> str:
+    """Lines that make such an estimator, by what differs from its defaults, and use it."""
+    own, parts = estimator.get_params(deep=False), []
+    for place, (name, parameter) in enumerate(signature(type(estimator)).parameters.items()):
+        positional = place == 0 and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        if name in _SILENT or (not positional and _same(own[name], parameter.default)):
+            continue
+        said = readable(repr(own[name]), 300)
+        parts.append(said if positional else f"{name}={said}")
+    made = type(estimator).__name__
+    home = home or ".".join(type(estimator).__module__.split(".")[:2])  # its public package
+    first = f"from {home} import {made}\n\n{variable} = {made}({', '.join(parts)})"
+    return "\n".join([first, *(f"{variable}.{line}" for line in lines)])
+
+
+def _same(value: Any, default: Any) -> bool:
+    try:
+        return bool(value is default or value == default)
+    except ValueError:  # arrays
+        return False
+
+
+def proof_sections(
+    certificate: Certificate, subject: Subject, n_solutions: int = 1
+) -> list[Section]:
+    """What is proven, in words and numbers, and how the search came to it."""
+    words = [Text(text) for text in explained(certificate, subject, n_solutions)]
+    return [
+        Section("What is proven", [*words, Facts(details(certificate, subject))]),
+        Section("How the search went", [history_figure(certificate)]),
+    ]
+
+
+def redundancy_section(data: Data, kept: np.ndarray) -> Section:
+    """How much the kept columns repeat one another."""
+    title = "How much the kept columns repeat one another"
+    if len(kept) < 2:
+        return Section(title, [Text("One column alone cannot repeat another.")])
+    among, remark_kept = redundancy(data, kept)
+    everywhere, remark_all = redundancy(data)
+    text = (
+        f"Two kept columns have a correlation of {number(among, 3)} on average (in size); two "
+        f"columns taken from all {data.shape[1]:,} have {number(everywhere, 3)}. The smaller the "
+        "first number, the less is measured twice."
+    )
+    remarks = [Note(r) for r in (remark_kept, remark_all and f"All columns: {remark_all}") if r]
+    heat = correlation_figure(
+        data, kept, kept, title="Correlation among the kept columns",
+        what="Each kept column against each.",
+    )  # fmt: skip
+    return Section(title, [Text(text), *remarks, *heat])

@@ -1,8 +1,9 @@
-"""The report of a certified selection."""
+"""The reports of certified choices of columns: a selection, and a certificate for anyone's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,38 +13,21 @@ from columnist.criteria import get_criterion, leading_values
 from columnist.data._target import as_target
 from columnist.data._validation import resolve_constraints
 from columnist.linalg._passes import columns_of, squared_norms
-from columnist.report._blocks import (
-    Block,
-    KeyFigure,
-    Names,
-    Note,
-    Section,
-    Table,
-    Text,
-    Verdict,
-)
-from columnist.report._common import (
-    call_of,
-    column_names,
-    proof_sections,
-    redundancy_section,
-    swapped,
-)
-from columnist.report._figures import (
-    correlation_figure,
-    path_figure,
-    spectrum_figure,
-)
+from columnist.plotting._bars import RepresentativeDisplay
+from columnist.report import _page as pages
+from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Table, Text, Verdict
+from columnist.report._figures import bar_figure, correlation_figure, path_figure, spectrum_figure
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
-from columnist.report._page import asked_section, page, reproduce_section
+from columnist.search._certificate import Certificate
 from columnist.search._words import CRITERIA, Subject, conditions, verdict
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
 
-__all__ = ["selection_report"]
+__all__ = ["certificate_report", "selection_report"]
 
-# Rows of the table of columns, and names in a list.
-_MOST_ROWS, _MOST_NAMES = 3000, 400
+# Rows of the table of columns, bars of the picture, and names in a list.
+_MOST_ROWS, _MOST_BARS, _MOST_NAMES = 3000, 30, 400
+_GROUPS = "Columns below the kept one closest to them, the largest group first."
 _NOT_CENTRED = (
     "The data are not centred, and means were not free: R² is the share of a column's sum of "
     "squares, while correlations are about the means."
@@ -51,15 +35,9 @@ _NOT_CENTRED = (
 
 
 def selection_report(
-    selector: ColumnSelector,
-    X,
-    y=None,
-    *,
-    names: Sequence[str] | None = None,
-    path: SelectionPath | None = None,
-    asked: Mapping[str, object] | None = None,
-    title: str | None = None,
-) -> str:
+    selector: ColumnSelector, X, y=None, *, names: Sequence[str] | None = None,
+    path: SelectionPath | None = None, asked: pages.Asked = None, title: str | None = None,
+) -> str:  # fmt: skip
     """A page that tells what a certified selection kept, and defends it.
 
     Parameters
@@ -99,24 +77,22 @@ def selection_report(
     check_is_fitted(selector)
     parts = _SelectionPage(selector, X, y, names)
     sections = [
-        asked_section(asked, parts.settings()),
         parts.answer(),
-        *proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
+        *pages.proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
         parts.sizes(path),
         parts.spectrum(),
         *parts.targets(),
         parts.dropped(),
-        redundancy_section(parts.data, selector.selected_, parts.names),
-        reproduce_section(parts.code()),
+        pages.redundancy_section(parts.data, selector.selected_),
     ]
     k, n = len(selector.selected_), parts.n_columns
-    return page(
-        title or f"{count(k, 'column')} of {n:,}",
-        sections,
-        kicker="Column selection, with a proof",
+    fit = f"{'fit(X)' if parts.on_x else 'fit(X, y)'}  # {n:,} columns"
+    code = pages.code_of(selector, "selector", fit, "certificate_", home="columnist")
+    return pages.report(
+        title or f"{count(k, 'column')} of {n:,}", asked, parts.settings(), sections, code,
+        kicker="Column selection, with a proof", figures=parts.key_figures(),
         verdict=Verdict(*verdict(selector.certificate_, parts.subject)),
-        figures=parts.key_figures(),
-    )
+    )  # fmt: skip
 
 
 class _SelectionPage:
@@ -126,8 +102,8 @@ class _SelectionPage:
         self.selector = selector
         self.n_columns = selector.n_features_in_
         self.gram = selector.input == "gram"
-        self.data: Data = read_data(X, gram=self.gram, n_columns=self.n_columns)
-        self.names = column_names(names, selector, self.n_columns)
+        self.data: Data = read_data(X, names, selector, gram=self.gram)
+        self.names = self.data.names
         self.y = y
         self.criterion = get_criterion(selector.criterion)
         self.on_x = selector._rebuilds_x
@@ -150,34 +126,25 @@ class _SelectionPage:
     def settings(self) -> list[tuple[str, str]]:
         """What the selector was told."""
         s, (n_rows, n) = self.selector, self.data.shape
-        shape = f"a Gram matrix of {n} columns" if self.gram else (
-            f"{count(n_rows, 'row')}, {count(n, 'column')}")  # fmt: skip
-        wish = s.n_features_to_select
-        keep = (
-            f"the fewest columns with a relative error of at most {percent(s.tol)}"
-            if wish == "auto"
-            else count(len(s.selected_), "column")
-        )
-        what = "the target y" if not self.on_x else "all columns of the data themselves"
-        rows = [("Data", shape), ("Keep", keep), ("To rebuild", what)]
-        rows += [("Measure of error", CRITERIA.get(self.criterion.name, self.criterion.name))]
-        if s.n_components:
-            rows.append(("Beside the columns", f"{count(s.n_components, 'free direction')}"))
-        rows += [
+        free = count(s.n_components, "free direction") if s.n_components else ""
+        keep = count(len(s.selected_), "column")
+        if s.n_features_to_select == "auto":
+            keep = f"the fewest columns with a relative error of at most {percent(s.tol)}"
+        rows = [
+            ("Data", f"a Gram matrix of {n} columns" if self.gram else pages.size_of((n_rows, n))),
+            ("Keep", keep),
+            ("To rebuild", "all columns of the data themselves" if self.on_x else "the target y"),
+            ("Measure of error", CRITERIA.get(self.criterion.name, self.criterion.name)),
+            ("Beside the columns", free),
             ("Centring", "column means are free" if s.centering == "mean" else "none"),
             ("Search", s.search),
+            ("Always kept", joined(self.include, 30)),
+            ("Never kept", joined(self.exclude, 30)),
+            ("Time limit", "none" if s.time_limit is None else f"{number(s.time_limit)} s"),
+            ("Limit on steps", "" if s.max_nodes is None else f"{s.max_nodes:,}"),
+            ("Gap that is good enough", percent(s.max_gap) if s.max_gap > 0 else ""),
         ]
-        if self.include:
-            rows.append(("Always kept", joined(self.include, 30)))
-        if self.exclude:
-            rows.append(("Never kept", joined(self.exclude, 30)))
-        limit = "none" if s.time_limit is None else f"{number(s.time_limit)} s"
-        rows.append(("Time limit", limit))
-        if s.max_nodes is not None:
-            rows.append(("Limit on steps", f"{s.max_nodes:,}"))
-        if s.max_gap > 0:
-            rows.append(("Gap that is good enough", percent(s.max_gap)))
-        return rows
+        return [(term, text) for term, text in rows if text]
 
     def key_figures(self) -> list[KeyFigure]:
         """The few numbers at the head."""
@@ -201,16 +168,17 @@ class _SelectionPage:
         """The kept columns and the runners-up."""
         s = self.selector
         kept = [self.names[j] for j in s.selected_]
-        blocks: list[Block] = [Names("Keep these columns", kept[:_MOST_NAMES])]
-        if len(kept) > _MOST_NAMES:
-            blocks.append(Note(f"{len(kept) - _MOST_NAMES:,} more are in the table below."))
         extra = count(s.n_components, "free direction") if s.n_components else ""
         extra = f", together with {extra}" if extra else ""
         thing = "all columns" if self.on_x else "the target"
         left = f"{percent(s.relative_error_)} of {self._whole()} is unexplained"
         rebuilt = f"{thing} can be rebuilt up to an error of {number(s.error_, 6)}: {left}."
-        blocks.append(Text(f"By linear regression on them{extra}, {rebuilt}"))
-        return Section("The answer", blocks + self._runners_up())
+        return Section("The answer", [
+            Names("Keep these columns", kept[:_MOST_NAMES]),
+            *pages.left_out(len(kept), _MOST_NAMES, "{} more are in the table below."),
+            Text(f"By linear regression on them{extra}, {rebuilt}"),
+            *self._runners_up(),
+        ])  # fmt: skip
 
     def _runners_up(self) -> list[Block]:
         s = self.selector
@@ -218,18 +186,16 @@ class _SelectionPage:
             return [Note("Runners-up were not asked for (n_solutions).")]
         rows = []
         for place, solution in enumerate(s.solutions_, start=1):
-            new, gone = swapped(s.selected_, solution, self.names)
+            new, gone = _swapped(s.selected_, solution, self.names)
             worse = solution.error / s.error_ - 1.0 if s.error_ > 0 and place > 1 else None
             rows.append((place, new, gone, solution.error, worse))
         kinds = [("Place", "count"), ("Takes", "names"), ("Instead of", "names"),
                  ("Error", "number"), ("Worse by", "percent")]  # fmt: skip
         proven = "proven" if s.certificate_.is_optimal else "found so far, not proven"
         table = Table(f"The best {len(rows)} sets, {proven}", kinds, rows, frozenset({0}))
-        text = (
-            "If one of these is easier to measure, this is exactly what it costs."
-            if s.certificate_.is_optimal
-            else "The search did not finish: other sets may lie between these."
-        )
+        text = "The search did not finish: other sets may lie between these."
+        if s.certificate_.is_optimal:
+            text = "If one of these is easier to measure, this is exactly what it costs."
         return [table, Note(text)]
 
     def sizes(self, path: SelectionPath | None) -> Section:
@@ -257,22 +223,18 @@ class _SelectionPage:
                 "The singular values of the data say how many independent directions the columns "
                 "have; few large ones mean that the columns repeat one another."
             )
-        best = _left_by_pca(found, size, self.criterion)
-        start = (
-            "Principal components mix all columns, so they are not a choice of columns, but no "
-            f"choice can beat them. With {size} of them, "
+        best, s = _left_by_pca(found, size, self.criterion), self.selector
+        about = "" if found.complete else "about "
+        told = (
+            f"{about}{percent(best)} would be left; the {len(s.selected_)} kept columns leave "
+            f"{percent(s.relative_error_)}. The difference is the price of keeping real columns."
         )
         if best is None:
-            return (
-                start + "how much would be left cannot be told here: only the leading singular "
-                "values are known."
-            )
-        s = self.selector
-        about = "" if found.complete else "about "
+            told = "how much would be left cannot be told here: only the leading singular values "
+            told += "are known."
         return (
-            start + f"{about}{percent(best)} would be left; the {len(s.selected_)} kept columns "
-            f"leave {percent(s.relative_error_)}. The difference is the price of keeping real "
-            "columns."
+            "Principal components mix all columns, so they are not a choice of columns, but no "
+            f"choice can beat them. With {size} of them, {told}"
         )
 
     def targets(self) -> list[Section]:
@@ -313,13 +275,19 @@ class _SelectionPage:
             f"{percent(float(r2.min()))}. The nearest kept column is the one most like it."
         )
         order = dropped[np.argsort(r2, kind="stable")]
-        blocks: list[Block] = [Text(text), *self._column_table(order), *_cut(len(order), "column")]
+        stands = RepresentativeDisplay(s.column_r2_, s.representative_, feature_names=self.names)
+        blocks: list[Block] = [
+            Text(text),
+            *self._column_table(order),
+            *_cut(len(order), "column"),
+            bar_figure(stands._picture(_MOST_BARS), ("Rebuilt (R²)", "percent"), _GROUPS),
+            *pages.left_out(self.n_columns, _MOST_BARS, "{} columns are left out of the picture."),
+        ]
         if s.centering == "none" and not self.gram and self._off_centre():
             blocks.append(Note(_NOT_CENTRED))
-        group = np.searchsorted(s.selected_, s.representative_[order])
-        by_group = order[np.argsort(group, kind="stable")]
+        by_group = order[np.argsort(s.representative_[order], kind="stable")]
         blocks += correlation_figure(
-            self.data, s.selected_, by_group, self.names,
+            self.data, s.selected_, by_group,
             title="Correlation of kept and dropped columns",
             what="Kept columns down the side, dropped ones along the top.",
         )  # fmt: skip
@@ -350,15 +318,12 @@ class _SelectionPage:
         means = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         return bool((means**2 > 1e-4 * squared_norms(X) / X.shape[0]).any())
 
-    def code(self) -> str:
-        """Lines that give the same answer again."""
-        fit = "X" if self.on_x else "X, y"
-        return (
-            "from columnist import ColumnSelector\n\n"
-            f"selector = {call_of(self.selector)}\n"
-            f"selector.fit({fit})  # {self.n_columns:,} columns\n"
-            "selector.certificate_"
-        )
+
+def _swapped(first, other, names: Sequence) -> tuple[list, list]:
+    """Names of the columns that a second selection adds, and of those it drops."""
+    new = [names[j] for j in sorted(set(other) - set(first))]
+    gone = [names[j] for j in sorted(set(first) - set(other))]
+    return new, gone
 
 
 def _left_by_pca(found: Spectrum, size: int, criterion) -> float | None:
@@ -389,3 +354,104 @@ def _cut(n_rows: int, what: str) -> list[Block]:
         return []
     rest = count(n_rows - _MOST_ROWS, what)
     return [Note(f"The table ends after {_MOST_ROWS:,} rows; {rest} are left out.")]
+
+
+def certificate_report(
+    certificate: Certificate, X, *, names: Sequence[str] | None = None, asked: pages.Asked = None,
+    title: str | None = None,
+) -> str:  # fmt: skip
+    """A page about how good a given selection is.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        From :func:`columnist.certify`.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The data it was asked about.
+    names, asked, title
+        As in :func:`selection_report`; names are those of a data frame by default.
+
+    Returns
+    -------
+    str
+        One HTML file.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from columnist import certify
+    >>> from columnist.report import certificate_report
+    >>> X = scale(load_wine().data)
+    >>> html = certificate_report(certify(X, [0, 6, 9]), X)
+    >>> "A better set of 3 columns exists" in html
+    True
+    """
+    if not certificate.selection:
+        raise ValueError("The certificate names no selection: pass one that certify returned.")
+    names = getattr(X, "columns", None) if names is None else names
+    data = read_data(X, names)
+    given = np.array(certificate.selection)
+    if given.max() >= data.shape[1]:
+        raise ValueError(
+            f"The certificate speaks of column {given.max()}, but X has {data.shape[1]} columns: "
+            "pass the data it was asked about."
+        )
+    subject = Subject("column", len(given), ways(data.shape[1], len(given)))
+    target = "all columns of the data" if certificate.target == "X" else "the target y"
+    settings = [
+        ("Data", pages.size_of(data.shape)),
+        ("To rebuild", target),
+        ("Measure of error", CRITERIA.get(certificate.criterion, certificate.criterion)),
+    ]
+    sections = [
+        _answer(certificate, data.names),
+        *pages.proof_sections(certificate, subject),
+        *_exchange(certificate, data),
+        pages.redundancy_section(data, given),
+    ]
+    figures = [
+        KeyFigure("Handed in", f"{len(given):,}", f"of {count(data.shape[1], 'column')}"),
+        KeyFigure("Error", number(certificate.error), certificate.criterion),
+        KeyFigure("Proven gap", percent(certificate.gap), "of the error, at most"),
+        KeyFigure("Time", f"{number(certificate.elapsed, 3)} s", "of search"),
+    ]
+    arguments = f"X, {given.tolist()!r}, criterion={certificate.criterion!r}"
+    return pages.report(
+        title or f"Is this choice of {count(len(given), 'column')} good?", asked, settings,
+        sections, f"from columnist import certify\n\ncertify({arguments})",
+        kicker="Certificate of a selection", figures=figures,
+        verdict=Verdict(*verdict(certificate, subject)),
+    )  # fmt: skip
+
+
+def _answer(certificate: Certificate, labels: list[str]) -> Section:
+    given = [labels[j] for j in certificate.selection]
+    blocks: list[Block] = [Names("The columns handed in", given)]
+    if certificate.better is None:
+        return Section("The answer", [*blocks, Text("No better set of this size was found.")])
+    new, gone = _swapped(certificate.selection, certificate.better, labels)
+    blocks.append(Names("A better set", [labels[j] for j in certificate.better]))
+    kinds = [("Takes", "text"), ("Instead of", "text")]
+    caption = "What the better set exchanges (in no particular order)"
+    blocks.append(Table(caption, kinds, [*zip_longest(new, gone)], sortable=False))
+    reached = certificate.history[-1]["incumbent"] if certificate.history else np.inf
+    if np.isfinite(reached) and certificate.error > 0:
+        saved = percent(max(1.0 - reached / certificate.error, 0.0))
+        blocks.append(Text(f"It leaves {number(reached, 6)} instead of "
+                           f"{number(certificate.error, 6)}: {saved} less."))  # fmt: skip
+    return Section("The answer", blocks)
+
+
+def _exchange(certificate: Certificate, data: Data) -> list[Section]:
+    """How the columns that are exchanged go together."""
+    if certificate.better is None:
+        return []
+    new, gone = _swapped(certificate.selection, certificate.better, range(data.shape[1]))
+    if not new or not gone:
+        return []
+    blocks = correlation_figure(
+        data, new, gone, title="Correlation of the columns that are exchanged",
+        what="New columns down the side, those they replace along the top.",
+    )  # fmt: skip
+    return [Section("What is exchanged", blocks)]

@@ -9,24 +9,23 @@ set that the programme picks in block b, I - P_b is a supergradient. Steps go al
 c_b the size of R_b: large blocks move in large steps. Their length is Polyak's, a share of the
 distance to a point beyond the target over the squared norm; the share is halved whenever the bound
 stops rising.
-
-No input validation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Self
 
 import numpy as np
 
 from columnist.robust._blocks import Blocks
 from columnist.robust._deal import evaluation_seconds
 from columnist.robust._tails import BlockTables
-from columnist.robust._team import Team
 
-__all__ = ["Ascent", "refresh"]
+__all__ = ["Ascent", "Team", "refresh"]
 
 _MOMENTUM = 0.9
 _PATIENCE = 10
@@ -39,30 +38,43 @@ _SMALLEST_STEP = 0.02
 _LEAST_WEIGHT = 1e-3
 # Seconds between two looks at the clock.
 _SLICE = 0.05
+# Seconds of work below which sharing it out only costs.
+_SHORT = 1e-3
+
+
+class Team:
+    """Threads that share out the blocks of a proof; how many they are changes no result."""
+
+    def __init__(self, n_jobs: int = 1):
+        self.n_jobs = n_jobs
+        self._threads = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args) -> None:
+        if self._threads is not None:
+            self._threads.shutdown()
+
+    def share(self, count: int, seconds: float, work: Callable[[int, int, int], object]) -> None:
+        """Call ``work(start, stop, worker)`` on parts of a range that takes so many seconds."""
+        parts = min(self.n_jobs, count)
+        if self._threads is None or seconds < _SHORT or parts < 2:
+            work(0, count, 0)
+            return
+        ends = [count * part // parts for part in range(parts + 1)]
+        for _ in self._threads.map(work, ends[:-1], ends[1:], range(parts)):
+            pass
 
 
 @dataclass
 class Ascent:
-    """Ascent on the multipliers of blocks.
+    """Ascent on the multipliers of blocks."""
 
-    Parameters
-    ----------
-    expired : callable
-        Whether to stop.
-    team : Team, optional
-        Threads that share the blocks.
-
-    Attributes
-    ----------
-    step : float
-        Share of Polyak's step; small once the bound has stopped rising.
-    direction : ndarray
-        The last direction, with which the next run goes on if it has as many blocks.
-    """
-
-    expired: Callable[[], bool]
-    step: float = 1.0
+    expired: Callable[[], bool]  # whether to stop
+    step: float = 1.0  # share of Polyak's step; small once the bound has stopped rising
     team: Team = field(default_factory=Team, repr=False)
+    # The last direction, with which the next run goes on if it has as many blocks.
     direction: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
     @property

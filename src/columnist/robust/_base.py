@@ -6,7 +6,8 @@ import numbers
 import warnings
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,19 +18,18 @@ from sklearn.base import (
     OutlierMixin,
     TransformerMixin,
 )
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks, open_blocks
 from columnist.data._parameters import Integer, ParameterChecks, StrOptions
 from columnist.data._validation import open_data, read_data
-from columnist.linalg._reduce import power_of_two
+from columnist.linalg._reduce import can_be_squared, power_of_two
 from columnist.linalg._rounding import EPS
 from columnist.linalg._threads import single_threaded_blas
 from columnist.robust._cutoffs import Cutoffs
-from columnist.robust._fitted import Points, Yardstick
-from columnist.robust._row_data import Measured, RowData, worth_passes
+from columnist.robust._row_data import Measured, RowData, given_mean, worth_passes
 from columnist.robust._subspace import Subspace, fit_subspace
 
 __all__ = [
@@ -43,8 +43,6 @@ __all__ = [
     "resolve_outliers",
 ]
 
-# Entries within this and its inverse need no scaling.
-_SAFE = 1e70
 # Operations below which more than one BLAS thread only costs.
 _SMALL = 1e8
 
@@ -64,10 +62,7 @@ class BaseRobustPCA(
     BaseEstimator,
     ABC,
 ):
-    """PCA of the rows that are left when outliers are removed.
-
-    A subclass has a parameter ``cutoff`` ("cross-fitted" or "classical") and defines
-    :meth:`_find_rows`.
+    """PCA of the rows left when outliers are removed: a subclass defines :meth:`_find_rows`.
 
     A row is an inlier if its score distance (within the subspace, in standard deviations) and
     its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
@@ -131,6 +126,11 @@ class BaseRobustPCA(
     def _find_rows(self, data: RowData) -> Found:
         """Rows to remove and the subspace of the others."""
 
+    def _sizes(self, n: int, p: int, *, least: int = 1) -> tuple[int, int]:
+        """Rows to remove and dimension of the subspace of n rows of p features, checked."""
+        k = resolve_outliers(self.n_outliers, n)
+        return k, resolve_components(self.n_components, n - k, p, least=least)
+
     def _store(self, data: RowData, found: Found) -> None:
         subspace = found.subspace
         self.outliers_ = found.removed.astype(np.intp)
@@ -173,7 +173,7 @@ class BaseRobustPCA(
             )
 
     def _answer(self, X, question: str):
-        """What the fit says of rows: see :class:`columnist.robust._fitted.Yardstick`."""
+        """What the fit says of rows: see :class:`Yardstick`."""
         check_is_fitted(self)
         self._checked_kind(X)
         X = as_rows(open_data(self, X, dtype=np.float64, reset=False))
@@ -219,7 +219,7 @@ class BaseRobustPCA(
                 f"X has {X.shape[1]} columns, but {type(self).__name__} found "
                 f"{self.n_components_} components: pass what transform returns."
             )
-        return X.map(Points(self.mean_, self.components_), len(self.mean_))
+        return X.map(partial(points, self.mean_, self.components_), len(self.mean_))
 
     def score_distances(self, X) -> np.ndarray:
         """Distances from the mean within the subspace, in standard deviations.
@@ -306,17 +306,13 @@ class WholeRowsPCA(BaseRobustPCA):
 
     @abstractmethod
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
-        """Rows to remove and the subspace of the others.
-
-        The entries of X can be squared and summed safely.
-        """
+        """Rows to remove and the subspace of the others; entries of X are safe to square."""
 
 
 class CenteredPCA(WholeRowsPCA):
     """A robust PCA whose method does not centre by itself.
 
-    It has the parameters ``centering`` and ``location``, the centre that rows are rated from while
-    nobody knows which are kept.
+    Its parameter ``location`` is the centre that rows are rated from while nobody knows which stay.
     """
 
     def _centered(self, X: np.ndarray) -> np.ndarray:
@@ -326,27 +322,17 @@ class CenteredPCA(WholeRowsPCA):
         median = self.centering == "optimal" and self.location == "median"
         return X - (np.median(X, axis=0) if median else X.mean(axis=0))
 
-    def _given_mean(self, X: np.ndarray) -> np.ndarray | None:
-        """What components are about; None for the mean of the kept rows."""
-        if self.centering == "optimal":
-            return None
-        return X.mean(axis=0) if self.centering == "mean" else np.zeros(X.shape[1])
-
     def _refit(self, X: np.ndarray, outliers: np.ndarray, n_components: int) -> Subspace:
         """PCA of the rows left."""
-        return fit_subspace(np.delete(X, outliers, axis=0), n_components, self._given_mean(X))
+        mean = given_mean(self.centering, X.mean(axis=0))
+        return fit_subspace(np.delete(X, outliers, axis=0), n_components, mean)
 
 
 class RowRemovalPCA(CenteredPCA):
-    """Rate every row, remove the most outlying ones, fit a subspace to the rest.
-
-    A subclass defines :meth:`_outlyingness` and has the parameters ``n_components`` and
-    ``n_outliers``.
-    """
+    """Remove the rows that :meth:`_outlyingness` rates highest, fit a subspace to the rest."""
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
-        k = resolve_outliers(self.n_outliers, len(X))
-        r = resolve_components(self.n_components, len(X) - k, X.shape[1])
+        k, r = self._sizes(*X.shape)
         self.outlyingness_ = self._outlyingness(self._centered(X), r, k)
         outliers = most_outlying(self.outlyingness_, k)
         return outliers, self._refit(X, outliers, r)
@@ -354,6 +340,47 @@ class RowRemovalPCA(CenteredPCA):
     @abstractmethod
     def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
         """How outlying every row of the centred data is: the largest are removed."""
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """A subspace and the distances it allows, in a unit that is safe to square."""
+
+    subspace: Subspace  # in multiples of the unit
+    unit: float  # what rows are divided by
+    score_cutoff: float
+    orthogonal_cutoff: float  # in multiples of the unit
+
+    def coordinates(self, X: np.ndarray) -> np.ndarray:
+        """Coordinates along the axes."""
+        return self.subspace.scores(X / self.unit) * self.unit
+
+    def score_distances(self, X: np.ndarray) -> np.ndarray:
+        """Distances within the subspace, in standard deviations."""
+        return self.subspace.score_distances(X / self.unit)
+
+    def orthogonal_distances(self, X: np.ndarray) -> np.ndarray:
+        """Distances from the subspace."""
+        return self.subspace.orthogonal_distances(X / self.unit) * self.unit
+
+    def normality(self, X: np.ndarray) -> np.ndarray:
+        """Minus the larger of the two distances, each in units of its cut-off."""
+        _, along, across, _ = self.subspace.measure(X / self.unit)
+        return -np.maximum(along / self.score_cutoff, across / self.orthogonal_cutoff)
+
+    def answer(self, X: RowBlocks, question: str):
+        """The answer to a question, the name of a method above; of blocks a lazy collection."""
+        width = len(self.subspace.components) if question == "coordinates" else None
+        return X.map(partial(self._of_block, question), width)
+
+    def _of_block(self, question: str, block: np.ndarray) -> np.ndarray:
+        assert_all_finite(block, input_name="X")
+        return getattr(self, question)(block.astype(np.float64))
+
+
+def points(mean: np.ndarray, components: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    """The points of a subspace with given coordinates."""
+    return coordinates @ components + mean
 
 
 def most_outlying(outlyingness: np.ndarray, n_outliers: int) -> np.ndarray:
@@ -396,4 +423,4 @@ def _safe_unit(largest: float, size: int) -> float:
         raise ValueError(
             f"X has entries of about {scale:.0e}, too large to be squared: divide it by that."
         )
-    return 1.0 if 1.0 / _SAFE < scale < _SAFE else scale
+    return 1.0 if can_be_squared(scale) else scale

@@ -13,8 +13,6 @@ pair is kept only if T_1 + T_2 + O_12 stays below the incumbent.
 
 A block holds R_b, its multiplier plus its rows outside a reference set; that the R_b sum to the
 scatter of all such rows is checked, and what is missing is charged to the bound.
-
-No input validation.
 """
 
 from __future__ import annotations
@@ -39,32 +37,15 @@ _PAIRS = 16_384
 
 @dataclass
 class Block:
-    """Some rows and the sets of them that may be removed.
+    """Some rows and the sets of them that may be removed."""
 
-    Attributes
-    ----------
-    rows : ndarray of int32
-        Rows on which the listed sets differ.
-    members : ndarray of bool, shape (sets, rows)
-        The listed sets, ascending by ``sizes``.
-    sizes : ndarray of int
-        Rows each set removes, those in ``removed`` included.
-    bounds : ndarray
-        Lower bounds on the tail sum of each set.
-    matrix : ndarray of shape (d, d)
-        R_b.
-    reference : ndarray of bool
-        The reference set among ``rows``.
-    removed : ndarray of int
-        Rows that every listed set removes.
-    """
-
-    rows: np.ndarray
-    members: np.ndarray
-    sizes: np.ndarray
-    bounds: np.ndarray
-    matrix: np.ndarray
-    reference: np.ndarray
+    rows: np.ndarray  # int32, on which the listed sets differ
+    members: np.ndarray  # bool (sets, rows), the listed sets, ascending by ``sizes``
+    sizes: np.ndarray  # rows each set removes, those in ``removed`` included
+    bounds: np.ndarray  # lower bounds on the tail sum of each set
+    matrix: np.ndarray  # R_b
+    reference: np.ndarray  # bool, the reference set among ``rows``
+    # Rows that every listed set removes.
     removed: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     def __len__(self) -> int:
@@ -116,25 +97,10 @@ def every_set(rows: np.ndarray, reference: np.ndarray, matrix: np.ndarray, large
 
 
 class Blocks:
-    """All blocks of one problem.
+    """All blocks of one problem: contracted rows, of which k are to be removed.
 
-    Parameters
-    ----------
-    data : ndarray of shape (n, d)
-        Contracted rows.
-    top : int
-        Eigenvalues left out of tail sums.
-    k : int
-        Rows to remove from the blocks in all.
-    kept : ndarray of bool
-        Rows outside the reference set: those whose scatter the R_b sum to.
-    blocks : list of Block
-        The blocks.
-
-    Attributes
-    ----------
-    evaluations : int
-        Tail sums computed.
+    ``top`` eigenvalues are left out of tail sums; the R_b sum to the scatter of the ``kept`` rows,
+    a mask of those outside the reference set.
     """
 
     def __init__(self, data: np.ndarray, top: int, k: int, kept: np.ndarray, blocks: list[Block]):
@@ -259,10 +225,7 @@ class Blocks:
         self.blocks = merged + [block for b, block in enumerate(self.blocks) if b not in used]
 
     def pair(
-        self,
-        target: float,
-        expired: Callable[[], bool] = lambda: False,
-        max_memory: float = np.inf,
+        self, target: float, expired: Callable[[], bool] = lambda: False, max_memory: float = np.inf
     ) -> None:
         """Merge every block with the next one, or as many as time allows."""
         table, merged, needed = self.least(), [], float(self.nbytes)
@@ -282,8 +245,7 @@ class Blocks:
         """Pairs of sets of two blocks whose total can be below ``target``."""
         one, two = (self.blocks[b] for b in pair)
         rest = np.delete(table, pair, axis=0)
-        elsewhere = least_elsewhere(rest, self.k)[1] if len(rest) else _nothing(self.k)
-        elsewhere = np.append(elsewhere, np.inf)
+        elsewhere = np.append(least_elsewhere(rest, self.k)[1], np.inf)
         found = []
         step = max(1, _PAIRS // max(len(two), 1))
         for start in range(0, len(one), step):  # all pairs at once would take much memory
@@ -334,13 +296,6 @@ def _below(bounds: np.ndarray, elsewhere: np.ndarray, target: float) -> np.ndarr
 def _bytes_per_set(n_rows: int) -> int:
     """What a listed set takes while its block is put together and its bounds are computed."""
     return 3 * n_rows + 64
-
-
-def _nothing(k: int) -> np.ndarray:
-    """Costs of no block at all."""
-    costs = np.full(k + 1, np.inf)
-    costs[0] = 0.0
-    return costs
 
 
 def _pack(members: np.ndarray) -> np.ndarray:

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 
-from columnist.criteria import Criterion, get_criterion, is_frobenius
+from columnist.criteria import Criterion, is_frobenius
 from columnist.data._parameters import StrOptions
 from columnist.data._validation import random_generator
-from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
-from columnist.robust._errors import RowErrors
-from columnist.robust._nested import NestedRows
+from columnist.robust._base import BaseRobustPCA, Found
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._solve import Question, certified_outliers
-from columnist.search._certificate import Certificate, warn_unless_optimal
-from columnist.search._interrupts import at_once, keeps_answer, pending, raise_pending
+from columnist.search._certificate import warn_unless_optimal
+from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._options import SearchOptions
 from columnist.search._policies import SEARCHES
 
 __all__ = ["RobustPCA"]
-
-# Seconds that a search takes at least, for every product of rows, columns and the fewer of both.
-_SEARCH = 2e-9
 
 
 class RobustPCA(BaseRobustPCA):
@@ -187,9 +182,7 @@ class RobustPCA(BaseRobustPCA):
         return is_frobenius(options.criterion) and options.policy().by_bound
 
     def _find_rows(self, data: RowData) -> Found:
-        n, p = data.shape
-        k = resolve_outliers(self.n_outliers, n)
-        r = resolve_components(self.n_components, n - k, p, least=0)
+        k, r = self._sizes(*data.shape, least=0)
         rng = random_generator(self.random_state)
         question, limit = Question(data, r, k, self.centering, rng), self._time_left()
         raise_pending()
@@ -207,16 +200,9 @@ class RobustPCA(BaseRobustPCA):
         self.certificate_ = certified_outliers(question, SearchOptions.of(self, time_limit))
         return np.array(self.certificate_.selection, dtype=np.intp)
 
-    def _searched(self, *args) -> np.ndarray | None:
-        """A step of a path; None if it was interrupted before it found anything."""
-        try:
-            return self._search(*args)
-        except KeyboardInterrupt:
-            return None
-
     def _fitted(self, data: RowData, outliers: np.ndarray) -> Found:
         """The subspace of the rows that are left."""
-        mean = given_mean(data, self.centering)
+        mean = given_mean(self.centering, data.moments.mean)
         return Found(outliers, data.without(outliers, self.n_components, mean).subspace)
 
     def _store(self, data: RowData, found: Found) -> None:
@@ -231,49 +217,3 @@ class RobustPCA(BaseRobustPCA):
         self.error_ = self.certificate_.error
         if self.search == "optimal":
             warn_unless_optimal(self.certificate_, stacklevel=7)
-
-    def _path(self, X, numbers: Sequence[int]) -> list[Certificate]:
-        """Certificates for growing numbers of outliers; the fit is that of the last.
-
-        Each search starts from the rows of the one before; what easy ones leave of the time
-        goes to the others.
-        """
-        rng = random_generator(self.random_state)
-        data = self._begin(X)
-        certificates: list[Certificate] = []
-        outliers = np.zeros(0, dtype=np.intp)
-        n, p = data.shape
-        resolve_components(self.n_components, n - max(numbers), p, least=0)
-        search_seconds = _SEARCH * n * p * min(n, p)
-        raise_pending()
-        criterion = get_criterion(self.criterion)
-        errors = RowErrors(data.array(), self.n_components, criterion, self.centering, data.unit)
-        first = Question(data, self.n_components, 0, self.centering, rng, errors=errors)
-        nested: NestedRows | None = None
-        for position, number in enumerate(numbers):
-            share = self._time_left()
-            if share is not None:
-                share /= len(numbers) - position
-            found = None
-            if not pending() and (share is None or share >= search_seconds):
-                question = replace(first, n_outliers=number, start=outliers)
-                found = self._searched(question, share)
-            if found is None:
-                nested = nested or NestedRows(errors, outliers)
-                outliers, error = nested.to(number)
-                self.certificate_ = _unproven(outliers, error, criterion)
-            else:
-                outliers, nested = found, None
-            elapsed = time.perf_counter() - self._started
-            certificates.append(replace(self.certificate_, elapsed=elapsed))
-        self._store(data, self._fitted(data, outliers))
-        return certificates
-
-
-def _unproven(outliers: np.ndarray, error: float, criterion: Criterion) -> Certificate:
-    """The certificate of a choice for which there was no time."""
-    return Certificate(
-        status="interrupted" if pending() else "time_limit", error=error,
-        lower_bound=min(float(criterion.value(np.zeros(1))), error),
-        criterion=str(criterion), selection=tuple(int(i) for i in outliers),
-    )  # fmt: skip

@@ -7,8 +7,6 @@ often hold no outlier; larger ones, which give a stabler fit. An exchange puts o
 back for a kept one: with q the squared distance of a row and h its leverage, removing it gains
 about q / (1 - h) and putting it back costs about q / (1 + h), so only pairs where the gain is
 larger are tried.
-
-No input validation.
 """
 
 from __future__ import annotations
@@ -21,92 +19,32 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.linalg
 
-from columnist.robust._subspace import about_mean, singular_values
+from columnist.robust._subspace import about_mean
 from columnist.search import _interrupts as interrupts
 
-__all__ = [
-    "Trimming",
-    "concentrate",
-    "concentrated_rows",
-    "finalists",
-    "sampled_rows",
-    "trimmed_error",
-]
+__all__ = ["Trimming", "concentrated_rows", "finalists", "sampled_rows"]
 
 # An error has to fall by this share to count as lower.
 _GAIN = 1e-12
 _MAX_STEPS = 100
 _MAX_EXCHANGES = 200
+_STARTS = 50
 # Taller data are searched on a sample of this many rows first.
 _SAMPLE = 4000
 _FINALISTS = 3
 
 
-def trimmed_error(
-    X: np.ndarray,
-    kept: np.ndarray,
-    n_components: int,
-    centred: bool,
-    weights: np.ndarray | None = None,
-) -> float:
-    """Sum of squared distances of the kept rows from their best subspace, by an SVD.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        All rows.
-    kept : ndarray of bool or int
-        Rows to fit.
-    n_components : int
-        Dimension of the subspace.
-    centred : bool
-        Whether the subspace may leave the origin (it then passes through the mean).
-    weights : ndarray of shape (n,), optional
-        What rows are multiplied by: see :func:`columnist.robust._subspace.about_mean`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.robust._concentrate import trimmed_error
-    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 1.0], [0.0, 9.0]])
-    >>> trimmed_error(X, [0, 1, 2], 1, centred=True)
-    0.0
-    >>> round(trimmed_error(X, [0, 3], 0, centred=False), 12)
-    82.0
-    """
-    sigma = singular_values(X[kept], centred, None if weights is None else weights[kept])
-    return float(np.sum(sigma[n_components:] ** 2))
-
-
 @dataclass
 class Trimming:
-    """Concentration steps for one data set, in a space of at most n dimensions.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows.
-    n_components : int
-        Dimension of the subspace.
-    n_removed : int
-        Rows to remove.
-    centred : bool
-        Whether the subspace passes through the mean of the kept rows, or the origin.
-    must_keep, must_remove : ndarray of bool, optional
-        Rows whose place is given.
-    weights : ndarray of shape (n,), optional
-        What rows are multiplied by; those that may be removed by 1.
-    expired : callable, optional
-        Whether to stop at what is found.
-    """
+    """Concentration steps for one data set, in a space of at most n dimensions."""
 
     X: np.ndarray
     n_components: int
     n_removed: int
-    centred: bool
-    must_keep: np.ndarray | None = None
+    centred: bool  # whether the subspace passes through the mean of the kept rows, or the origin
+    must_keep: np.ndarray | None = None  # masks of rows whose place is given
     must_remove: np.ndarray | None = None
-    weights: np.ndarray | None = None
+    weights: np.ndarray | None = None  # what rows are multiplied by; those that may go by 1
     expired: Callable[[], bool] = field(default=lambda: False, repr=False)
 
     def __post_init__(self) -> None:
@@ -213,56 +151,6 @@ class Trimming:
         return np.column_stack([ins[row], outs[column]])
 
 
-def concentrate(
-    X: np.ndarray,
-    n_components: int,
-    n_removed: int,
-    *,
-    centred: bool,
-    rng: np.random.Generator,
-    n_starts: int = 50,
-    deadline: float = np.inf,
-) -> tuple[float, np.ndarray]:
-    """A strong choice of the rows to keep.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows.
-    n_components, n_removed : int
-        Dimension of the subspace; rows to remove.
-    centred : bool
-        Whether the subspace passes through the mean of the kept rows, or the origin.
-    rng : numpy.random.Generator
-        Where the starts come from.
-    n_starts : int, default=50
-        Starts; the first is the fit to all rows.
-    deadline : float, default=inf
-        ``time.perf_counter()`` after which nothing further is tried.
-
-    Returns
-    -------
-    error : float
-        Error of the choice, by an SVD of the kept rows.
-    kept : ndarray of bool
-        The choice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.robust._concentrate import concentrate
-    >>> X = np.vstack([np.outer(np.arange(20.0), [3.0, 4.0]), [[60.0, 0.0]]])
-    >>> error, kept = concentrate(X, 1, 1, centred=True, rng=np.random.default_rng(0))
-    >>> np.flatnonzero(~kept)
-    array([20])
-    """
-
-    kept = concentrated_rows(
-        X, n_components, n_removed, centred=centred, rng=rng, n_starts=n_starts, deadline=deadline
-    )
-    return trimmed_error(X, kept, n_components, centred), kept
-
-
 def concentrated_rows(
     X: np.ndarray,
     n_components: int,
@@ -270,11 +158,13 @@ def concentrated_rows(
     *,
     centred: bool,
     rng: np.random.Generator,
-    n_starts: int = 50,
     deadline: float = np.inf,
     start: np.ndarray | None = None,
 ) -> np.ndarray:
-    """What :func:`concentrate` keeps, as a mask; a given start (mask) comes before all others."""
+    """A strong choice of the rows to keep, as a mask; a given start (mask) comes before all others.
+
+    The first start is the fit to all rows; nothing further is tried after the ``deadline``.
+    """
 
     def expired() -> bool:
         return interrupts.expired(deadline)
@@ -285,9 +175,12 @@ def concentrated_rows(
     best, kept = trimming.descend(everyone if start is None else start)
     starts = [] if start is None else [everyone]
     if n > 2 * _SAMPLE:
-        others = _sampled_starts(trimming, rng, n_starts, expired)
+        # The rows nearest to the best subspaces of a sample.
+        some = sampled_rows(n, rng)
+        best_rows = finalists(trimming.X[some], n_components, n_removed / n, centred, rng, expired)
+        others = (some[rows] for rows in best_rows)
     else:
-        others = _starts(n, n_components, n - n_removed, n_starts, rng)
+        others = _starts(n, n_components, n - n_removed, rng)
     for other in itertools.chain(starts, others):
         if expired():
             break
@@ -297,20 +190,12 @@ def concentrated_rows(
     return trimming.exchanged(best, kept, expired)[1]
 
 
-def _starts(n: int, r: int, h: int, n_starts: int, rng: np.random.Generator):
+def _starts(n: int, r: int, h: int, rng: np.random.Generator):
     """Alternately r + 2 rows and a random number of rows between that and h."""
     least = min(r + 2, n)
-    for start in range(1, n_starts):
+    for start in range(1, _STARTS):
         size = least if start % 2 else int(rng.integers(least, max(h, least) + 1))
         yield rng.choice(n, size, replace=False)
-
-
-def _sampled_starts(trimming: Trimming, rng, n_starts: int, expired: Callable[[], bool]):
-    """The rows nearest to the best subspaces of a sample."""
-    n, r, k = len(trimming.X), trimming.n_components, trimming.n_removed
-    some = sampled_rows(n, rng)
-    kept = finalists(trimming.X[some], r, k / n, trimming.centred, rng, n_starts, expired)
-    return [some[rows] for rows in kept]
 
 
 def sampled_rows(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -324,7 +209,6 @@ def finalists(
     share: float,
     centred: bool,
     rng: np.random.Generator,
-    n_starts: int = 50,
     expired: Callable[[], bool] = lambda: False,
 ) -> list[np.ndarray]:
     """The best sets of rows of a sample to fit subspaces to, as masks.
@@ -337,7 +221,7 @@ def finalists(
     removed = min(math.ceil(removed), max(size - n_components - 2, 0))
     sample = Trimming(X, n_components, removed, centred)
     found: dict[bytes, tuple[float, np.ndarray]] = {}
-    for start in _starts(size, n_components, size - removed, n_starts, rng):
+    for start in _starts(size, n_components, size - removed, rng):
         if expired():
             break
         error, kept = sample.descend(start)

@@ -14,8 +14,6 @@ The map is what the computer multiplies by, so V need not be orthogonal: its nor
 the other axes, the null space of :math:`W^T` is a subspace of the right dimension, and rows lie no
 farther from it than :math:`|W^T(x - m)| / \sigma_{\min}(W)`, which bounds the error of the choice
 from above.
-
-No input validation.
 """
 
 from __future__ import annotations
@@ -25,11 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import UNIT
+from columnist.robust._errors import Interval
 from columnist.robust._row_data import KeptRows, RowData
-from columnist.robust._subspace import at_most_square, row_norms
+from columnist.robust._subspace import at_most_square
 
-__all__ = ["Seen", "conditioned"]
+__all__ = ["PassErrors", "Seen", "conditioned"]
 
 # Leading eigenvalues become at most so many times the largest other one.
 _LEAD = 100.0
@@ -37,24 +37,12 @@ _LEAD = 100.0
 
 @dataclass(frozen=True)
 class Seen:
-    """Rows, perhaps as a map shows them, and what that may have cost.
-
-    Attributes
-    ----------
-    data : RowData
-        The rows.
-    mean : ndarray of shape (p,) or None
-        Where the subspace passes; None for the mean of the kept rows.
-    noise : ndarray of shape (n,)
-        How far rounding may have moved every row.
-    stretch : float
-        Squared norm of the map, at most.
-    """
+    """Rows, perhaps as a map shows them, and what that may have cost."""
 
     data: RowData
-    mean: np.ndarray | None
-    noise: np.ndarray
-    stretch: float = 1.0
+    mean: np.ndarray | None  # where the subspace passes; None for the mean of the kept rows
+    noise: np.ndarray  # (n,), how far rounding may have moved every row
+    stretch: float = 1.0  # squared norm of the map, at most
 
     def without(self, removed: np.ndarray, n_components: int) -> KeptRows:
         """The choice that removes some rows."""
@@ -78,8 +66,8 @@ def conditioned(data: RowData, kept: KeptRows) -> Seen:
     shrink = np.ones(len(squares))
     shrink[:r] = np.sqrt(np.minimum(1.0, _LEAD * squares[r] / squares[:r]))
     image = axes * shrink
-    seen = RowData(data.mapped(_Image(subspace.mean, image)))
-    noise = data.collect(_Noise(subspace.mean, np.abs(image)))
+    shown = _Map(subspace.mean, image)
+    seen, noise = RowData(data.mapped(shown.rows)), data.collect(shown.noise)
     mean = None if subspace.free_mean else np.zeros(len(squares))
     return Seen(seen, mean, noise, 1.0 + _skewness(axes))
 
@@ -91,23 +79,60 @@ def _skewness(axes: np.ndarray) -> float:
 
 
 @dataclass(frozen=True)
-class _Image:
-    """Rows about a centre, mapped."""
+class _Map:
+    """A linear map of rows about a centre."""
 
     centre: np.ndarray
     image: np.ndarray
 
-    def __call__(self, block: np.ndarray) -> np.ndarray:
+    def rows(self, block: np.ndarray) -> np.ndarray:
         return (block - self.centre) @ self.image
 
-
-@dataclass(frozen=True)
-class _Noise:
-    """Rounding of the mapped rows: every sum by its terms, and every entry once or twice before."""
-
-    centre: np.ndarray
-    sizes: np.ndarray
-
-    def __call__(self, block: np.ndarray) -> np.ndarray:
+    def noise(self, block: np.ndarray) -> np.ndarray:
+        """Rounding: every sum by its terms, and every entry once or twice before."""
         terms = np.abs(block - self.centre) + np.abs(self.centre)
-        return 1.1 * (len(self.centre) + 4) * UNIT * row_norms(terms @ self.sizes)
+        return 1.1 * (len(self.centre) + 4) * UNIT * row_norms(terms @ np.abs(self.image))
+
+
+class PassErrors:
+    """Squared Frobenius errors of the rows that are kept of many, as intervals, from passes.
+
+    Rows are multiplied by ``scale``; the subspace passes through ``mean``, or the kept rows' own.
+    """
+
+    def __init__(
+        self, data: RowData, n_components: int, mean: np.ndarray | None, scale: float = 1.0
+    ):
+        self.data, self.n_components, self.mean = data, n_components, mean
+        self.square = scale * scale
+        self._known: dict[bytes, Interval] = {}
+
+    def evaluate(self, kept: np.ndarray, limit: float = np.inf) -> Interval:
+        """Error of some rows (a mask), as precise as it can be had."""
+        removed = np.flatnonzero(~kept)
+        known = self._known.get(removed.tobytes())
+        return known or self.of(self.data.without(removed, self.n_components, self.mean))
+
+    def of(self, kept: KeptRows) -> Interval:
+        """The same for rows whose moments are known."""
+        error, off = kept.error, kept.rounding
+        found = Interval(max(error - off, 0.0), error, error + off)
+        if error == 0.0:  # nothing but rounding is no error
+            found = Interval(0.0, 0.0, 0.0)
+        elif not found.precise:
+            found = self._closer(kept, found)
+        found = Interval(*(self.square * end for end in found[:3]))
+        self._known[kept.removed.tobytes()] = found
+        return found
+
+    def _closer(self, kept: KeptRows, found: Interval) -> Interval:
+        """From rows whose leading directions are shortened: see :func:`conditioned`."""
+        seen = conditioned(self.data, kept)
+        image = seen.without(kept.removed, self.n_components)
+        off = seen.off(kept.removed)
+        low = seen.proven(image.error - image.rounding, off)
+        left = float(np.sum(image.about_centre()[:, self.n_components :] ** 2))
+        high = (np.sqrt(left + image.rounding) + off) ** 2 / (2.0 - seen.stretch)
+        if high - low >= found.high - found.low:
+            return found
+        return Interval(low, low + 0.5 * (high - low), high)

@@ -10,7 +10,7 @@ many, and their score distances are too large: a subspace bends towards its rows
 Cross-fitting measures every kept row from a subspace fitted without it. The orthogonal
 cut-off is that of new rows. The score cut-off is that of new rows or that of the rows of the
 fit, whichever is larger, so that neither raise more false alarms than stated; with more
-features than rows, new rows raise fewer. No input validation.
+features than rows, new rows raise fewer.
 """
 
 from __future__ import annotations
@@ -61,17 +61,7 @@ class Distances(NamedTuple):
 
 
 def classical_cutoffs(orthogonal: np.ndarray, n_components: int, longest: float) -> Cutoffs:
-    """Cut-offs from the distances of all rows the fit has seen, kept and removed.
-
-    Parameters
-    ----------
-    orthogonal : ndarray
-        Orthogonal distances of all rows.
-    n_components : int
-        Dimension of the subspace.
-    longest : float
-        Length of the longest row.
-    """
+    """Cut-offs from the orthogonal distances of all rows, and the norm of the longest."""
     return Cutoffs(
         float(np.sqrt(_chi2_quantile(COVERAGE, max(n_components, 1)))),
         max(orthogonal_cutoff(orthogonal), _smallest(longest)),
@@ -81,23 +71,11 @@ def classical_cutoffs(orthogonal: np.ndarray, n_components: int, longest: float)
 def cross_fitted_cutoffs(
     held_out: Distances, own: np.ndarray, removed: Distances, n_components: int, longest: float
 ) -> Cutoffs:
-    """Cut-offs from distances of kept rows to subspaces fitted without them.
+    """Cut-offs from distances of kept rows to subspaces fitted without them (``held_out``).
 
-    Removed rows that may be good count with their own distances: without them the cut-offs would
-    be too small where good rows were removed, with the others too large where bad ones were.
-
-    Parameters
-    ----------
-    held_out : Distances
-        Of the kept rows to the subspaces fitted without them.
-    own : ndarray
-        Score distances of the kept rows.
-    removed : Distances
-        Of the removed rows to the fit.
-    n_components : int
-        Dimension of the subspace.
-    longest : float
-        Length of the longest row.
+    ``own`` are score distances of the kept rows. Removed rows that may be good count with their own
+    distances: without them the cut-offs would be too small where good rows were removed, with the
+    others too large where bad ones were.
     """
     limit = _settled(held_out.orthogonal, removed.orthogonal, orthogonal_cutoff)
     limit = max(limit, _smallest(longest))

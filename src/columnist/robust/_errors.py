@@ -8,13 +8,12 @@ again in double-double arithmetic (:mod:`columnist.linalg._accurate`).
 The data are rounded too. If every kept row lies in the subspace up to the rounding of its own
 entries, however long the others are, there is no error: the number of dimensions that rows span is
 judged with each of them divided by its length.
-
-No input validation.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +21,11 @@ import scipy.linalg
 
 from columnist.criteria import Criterion
 from columnist.linalg import _accurate as accurate
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import EPS, is_trusted
-from columnist.robust._subspace import about_mean, at_most_square, row_norms
+from columnist.robust._subspace import about_mean, at_most_square
 
-__all__ = ["Interval", "RowErrors", "WeightedErrors"]
+__all__ = ["Interval", "RowErrors", "WeightedErrors", "all_but", "unit_of"]
 
 # Errors below this share of the data may be nothing but rounding: look closer.
 _SUSPICIOUS = 1e-8
@@ -50,41 +50,12 @@ class Interval(NamedTuple):
 
 
 class RowErrors:
-    r"""Errors :math:`\Theta(\sigma_{r+1}, \dots)` of rows that are kept.
+    r"""Errors :math:`\Theta(\sigma_{r+1}, \dots)`, times ``scale`` inside, of rows that are kept.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows, safe to square.
-    n_components : int
-        Singular values that do not count.
-    criterion : Criterion
-        Error of the others.
-    centering : {"optimal", "mean", "none"}
-        Whether singular values are about the mean of the kept rows, that of all rows, or the
-        origin.
-    scale : float, default=1.0
-        Factor of the singular values.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n, p)
-        X about a point that makes no difference ("optimal"), or about the given centre: every
-        entry is rounded once.
-    short : ndarray of shape (n, min(n, p))
-        The same, turned into as few dimensions as there are rows.
-    off : float
-        What that may have changed singular values by.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.criteria import Nuclear
-    >>> from columnist.robust._errors import RowErrors
-    >>> X = np.array([[1e9, 0.0], [-1e9, 0.0], [0.0, 3.0], [0.0, -3.0]])
-    >>> errors = RowErrors(X, 1, Nuclear(), "optimal")
-    >>> round(errors.evaluate(np.arange(4)).value, 10)
-    4.2426406871
+    Singular values are about the mean of the kept rows ("optimal"), that of all rows ("mean"), or
+    the origin ("none"). ``rows`` are X about a point that makes no difference, or about the given
+    centre, every entry rounded once; ``short`` the same, turned into as few dimensions as there
+    are rows, which may have changed singular values by ``off``.
     """
 
     def __init__(
@@ -111,8 +82,7 @@ class RowErrors:
             self.off = (n + p + 10) * EPS * float(np.linalg.norm(sigma))
 
     def evaluate(self, kept: np.ndarray, limit: float = np.inf) -> Interval:
-        """Error of some rows (mask or indices), as precise as it can be had where it may be below
-        ``limit``."""
+        """Error of some rows (mask or indices), precise where it may be below ``limit``."""
         found = self.interval(kept)
         if found.precise or found.low >= limit:
             return found
@@ -220,28 +190,13 @@ class RowErrors:
 class WeightedErrors:
     """The same for the squared Frobenius norm of rows with weights, in double precision.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows; some of them stand for many others, whose rounding is charged elsewhere.
-    n_components : int
-        Singular values that do not count.
-    weights : ndarray of shape (n,) or None
-        What rows are multiplied by, and singular values are about their mean: see
-        :func:`columnist.robust._subspace.about_mean`. None: about the origin.
+    Some rows stand for many others, whose rounding is charged elsewhere. Weights are what rows are
+    multiplied by (see :func:`columnist.robust._subspace.about_mean`); None: about the origin.
     """
 
     def __init__(self, X: np.ndarray, n_components: int, weights: np.ndarray | None = None):
         self.rows, self.n_components = X, n_components
         self.centred, self.weights = weights is not None, weights
-
-    def affordable(self, kept: np.ndarray, seconds: float = _SECONDS) -> bool:
-        """There is no better arithmetic for these."""
-        return False
-
-    def exact(self, kept: np.ndarray) -> Interval:
-        """As precise as it can be had."""
-        return self.interval(kept)
 
     def evaluate(self, kept: np.ndarray) -> Interval:
         """As precise as it can be had."""
@@ -261,6 +216,19 @@ class WeightedErrors:
         off = (sum(Z.shape) + 10) * EPS * size * (sigma > 0.0)
         ends = np.maximum(sigma - off, 0.0), sigma, sigma + off
         return Interval(*(float(end @ end) for end in ends))
+
+
+def all_but(n: int, removed: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Mask of n rows without some."""
+    kept = np.ones(n, dtype=bool)
+    kept[np.asarray(removed, dtype=np.intp)] = False
+    return kept
+
+
+def unit_of(X: np.ndarray) -> float:
+    """The power of two next to the largest entry."""
+    largest = np.abs(X).max(initial=0.0)
+    return float(np.exp2(np.floor(np.log2(largest)))) if largest > 0.0 else 1.0
 
 
 def _shifted(X: np.ndarray, centering: str) -> tuple[np.ndarray, np.ndarray]:

@@ -131,41 +131,12 @@ cdef void _visit(Search* s, int depth, int t, uint64_t alive, uint64_t kept, con
 
 def best_removal(const double[:, ::1] gram, int n_components, int n_removed, bint centred,
                  double limit, long max_nodes, int roundings):
-    """Look for a set of rows to remove that leaves an error below ``limit``.
+    """Look for a set of at most 64 rows to remove that leaves an error below ``limit``.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-        Inner products of the rows, n at most 64.
-    n_components, n_removed : int
-        Dimension of the subspace; rows to remove.
-    centred : bool
-        Whether errors are about the mean of the kept rows, or the origin.
-    limit : float
-        Sets of this error or a larger one are of no interest.
-    max_nodes : int
-        Nodes after which to give up.
-    roundings : int
-        Operations that an entry of ``gram`` took.
-
-    Returns
-    -------
-    bound : float
-        No set but the one found has a smaller error. Valid if finished.
-    removed : ndarray of int or None
-        The best set found, or None if there is none below the limit.
-    n_nodes : int
-        Nodes visited.
-    finished : bool
-        Whether every set was ruled out or looked at.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.robust._few_rows import best_removal
-    >>> X = np.array([[3.0, 4.0], [6.0, 8.0], [4.0, -3.0]])
-    >>> best_removal(X @ X.T, 1, 1, False, np.inf, 100, 4)[1]
-    array([2])
+    ``gram`` holds the inner products of the rows, each the result of some ``roundings``; errors are
+    about the mean of the kept rows (``centred``), or the origin. Returns a bound (no set but the one
+    found has a smaller error); that set, or None if there is none below the limit; the nodes
+    visited; and whether all sets were ruled out or looked at: if not, the bound means nothing.
     """
     cdef int n = gram.shape[0], a
     cdef Search s

@@ -6,12 +6,8 @@ import numpy as np
 import scipy.linalg
 
 from columnist.data._validation import random_generator
-from columnist.robust._base import (
-    CenteredPCA,
-    most_outlying,
-    resolve_components,
-    resolve_outliers,
-)
+from columnist.robust._base import CenteredPCA, most_outlying
+from columnist.robust._row_data import given_mean
 from columnist.robust._subspace import Subspace, principal_axes
 
 __all__ = ["HRPCA"]
@@ -99,8 +95,7 @@ class HRPCA(CenteredPCA):
         self.cutoff = cutoff
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
-        k = resolve_outliers(self.n_outliers, len(X))
-        r = resolve_components(self.n_components, len(X) - k, X.shape[1])
+        k, r = self._sizes(*X.shape)
         Z = self._centered(X)
         coordinates, rotation = _rotated(Z)
         rng = random_generator(self.random_state)
@@ -110,7 +105,8 @@ class HRPCA(CenteredPCA):
         self.trimmed_variance_ = variance * self._unit**2
         self.outlyingness_ = distances * self._unit
         outliers = most_outlying(distances, k)
-        kept, given = np.delete(X, outliers, axis=0), self._given_mean(X)
+        kept = np.delete(X, outliers, axis=0)
+        given = given_mean(self.centering, X.mean(axis=0))
         mean = kept.mean(axis=0) if given is None else given
         return outliers, principal_axes(kept, axes, mean, given is None)
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 import scipy.linalg
 
 from columnist.data._parameters import Integer
 from columnist.linalg._rounding import rank_floor
-from columnist.robust._base import (
-    Found,
-    RowRemovalPCA,
-    most_outlying,
-    resolve_components,
-    resolve_outliers,
-)
-from columnist.robust._medians import column_medians
-from columnist.robust._passes import Leverages
+from columnist.robust._base import Found, RowRemovalPCA, most_outlying
+from columnist.robust._passes import in_slices
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._subspace import moments_spectrum
 
 __all__ = ["LeverageOutliers"]
+
+# Rows of the sample that brackets medians, and how many standard deviations the bracket reaches.
+_SAMPLE, _REACH = 40_000, 5.0
 
 
 class LeverageOutliers(RowRemovalPCA):
@@ -103,16 +104,86 @@ class LeverageOutliers(RowRemovalPCA):
     def _find_rows(self, data: RowData) -> Found:
         if not data.many:  # one decomposition, which keeps the digits of small singular values
             return super()._find_rows(data)
-        n, p = data.shape
-        k = resolve_outliers(self.n_outliers, n)
-        r = resolve_components(self.n_components, n - k, p)
-        mean = given_mean(data, self.centering)
+        k, r = self._sizes(*data.shape)
+        mean = given_mean(self.centering, data.moments.mean)
         centre = mean
         if centre is None:
             centre = column_medians(data) if self.location == "median" else data.moments.mean
         _, sigma, axes = moments_spectrum(data.moments, centre)
         used = self._n_used(sigma, data.shape, k)
-        visit = Leverages(centre, axes[:used].T / sigma[:used])
-        self.outlyingness_ = data.collect(visit)
+        rate = partial(leverages, centre, axes[:used].T / sigma[:used])
+        self.outlyingness_ = data.collect(partial(in_slices, rate))
         kept = data.without(most_outlying(self.outlyingness_, k), r, mean)
         return Found(kept.removed, kept.subspace)
+
+
+def leverages(centre: np.ndarray, whitening: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Squared norms of the rows about a centre, after a linear map."""
+    return np.square((rows - centre) @ whitening).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Per column: how many entries are below, at, in and at the end of a bracket; those in it."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    def __call__(self, block: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        inside = (block > self.low) & (block < self.high)
+        at_high = (block == self.high) & (self.low < self.high)
+        parts = (block < self.low, block == self.low, inside, at_high)
+        counts = np.array([np.count_nonzero(part, axis=0) for part in parts])
+        between = [
+            column[chosen].astype(np.float64)
+            for column, chosen in zip(block.T, inside.T, strict=True)
+        ]
+        return counts, between
+
+
+def merged_brackets(parts: Sequence[tuple]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The same for all rows."""
+    counts, between = zip(*parts, strict=True)
+    columns = zip(*between, strict=True)
+    return np.sum(counts, axis=0), [np.concatenate(column) for column in columns]
+
+
+def column_medians(data: RowData) -> np.ndarray:
+    """Median of every column, exact, in two passes.
+
+    A sample brackets each median; one pass counts what lies below, and brings what lies between.
+    A bracket that missed is opened, and the pass repeated.
+    """
+    n, p = data.shape
+    ranks = (n - 1) // 2, n // 2
+    low, high = _brackets(data)
+    found = np.full(p, np.nan)
+    while np.isnan(found).any():
+        counts, between = data.fold(Bracket(low, high), merged_brackets)
+        for j in np.flatnonzero(np.isnan(found)):
+            column = counts[:, j], np.sort(between[j]), low[j], high[j]
+            found[j] = (_entry(ranks[0], *column) + _entry(ranks[1], *column)) / 2.0
+        missed = np.isnan(found)
+        low = np.where(missed, -np.inf, 0.0)
+        high = np.where(missed, np.inf, 0.0)
+    return found
+
+
+def _brackets(data: RowData) -> tuple[np.ndarray, np.ndarray]:
+    n = data.shape[0]
+    rng = np.random.default_rng(0)
+    some = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
+    rows = np.sort(data.rows(some), axis=0)
+    away = math.ceil(_REACH * math.sqrt(len(rows)) / 2.0)
+    middle = len(rows) // 2
+    return rows[max(middle - away, 0)], rows[min(middle + away, len(rows) - 1)]
+
+
+def _entry(rank: int, counts: np.ndarray, between: np.ndarray, low: float, high: float) -> float:
+    """The entry of a rank, or NaN if it lies outside the bracket."""
+    edges = np.cumsum(counts)
+    if rank < edges[0] or rank >= edges[3]:
+        return np.nan
+    if rank < edges[1]:
+        return low
+    return between[rank - edges[1]] if rank < edges[2] else high

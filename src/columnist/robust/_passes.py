@@ -8,40 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from columnist.linalg._moments import Moments, merged_moments, moments_of
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import allowance
-from columnist.robust._subspace import Subspace, row_norms
+from columnist.robust._subspace import Subspace
 
 __all__ = [
     "BASE",
     "CHOSEN",
     "GONE",
     "Farthest",
-    "FoldMoments",
     "FromOrigin",
     "HeldOut",
-    "Leverages",
-    "Look",
-    "LookAround",
     "Measure",
-    "MergeFarthest",
-    "SortOut",
     "SortedOut",
-    "block_moments",
     "farthest",
+    "fold_moments",
+    "in_slices",
+    "look_around",
+    "merged_farthest",
     "merged_folds",
     "merged_looks",
     "merged_sorted",
+    "sort_out",
 ]
 
 # Entries of a slice: 2 MB.
 _CACHED = 2**18
 # Slopes beyond this are as good as infinite, and safe to square.
 _STEEP = 1e100
-# Places of rows in SortOut.
+# Places of rows in sort_out.
 BASE, CHOSEN, GONE = 0, 1, 2
 
 
@@ -61,19 +61,15 @@ def block_moments(rows: np.ndarray) -> Moments:
     return Moments(0, np.zeros(p), None, np.zeros((0, p)), np.zeros(p))
 
 
+@dataclass(frozen=True)
 class FromOrigin:
     """A visitor of blocks, given the rows as seen from a point."""
 
-    def __init__(self, visit: Callable, origin: np.ndarray):
-        self.visit, self.origin = visit, origin
+    visit: Callable
+    origin: np.ndarray
 
     def __call__(self, block: np.ndarray, *along):
         return self.visit(block - self.origin, *along)
-
-    def operations(self, block: np.ndarray, *along) -> float:
-        """Multiplications: those of the visitor."""
-        counted = getattr(self.visit, "operations", None)
-        return 0.0 if counted is None else counted(block, *along)
 
 
 # -- the first look -----------------------------------------------------------------
@@ -88,20 +84,13 @@ class Look:
     longest: float
 
 
-class LookAround:
+def look_around(block: np.ndarray) -> Look:
     """The first visit."""
-
-    def __call__(self, block: np.ndarray) -> Look:
-        moments = block_moments(block)
-        largest = float(max(block.max(initial=0.0), -block.min(initial=0.0)))
-        with np.errstate(over="ignore"):  # rows too long to be squared are scaled and seen again
-            norms = in_slices(row_norms, block)
-        return Look(moments, largest, float(norms.max(initial=0.0)))
-
-    def operations(self, block: np.ndarray) -> float:
-        """Multiplications: the inner products and the norms."""
-        m, p = block.shape
-        return float(m) * p * (p + 1)
+    moments = block_moments(block)
+    largest = float(max(block.max(initial=0.0), -block.min(initial=0.0)))
+    with np.errstate(over="ignore"):  # rows too long to be squared are scaled and seen again
+        norms = in_slices(row_norms, block)
+    return Look(moments, largest, float(norms.max(initial=0.0)))
 
 
 def merged_looks(parts: Sequence[Look]) -> Look:
@@ -122,16 +111,10 @@ class Farthest:
 
     Only rows that are among the farthest of their block can be among the farthest of all; the
     others are summed up at once. So the moments of the kept rows come without any subtraction.
-
-    Parameters
-    ----------
-    subspaces : list of Subspace
-    count : int
-        Rows wanted for each.
     """
 
     subspaces: list[Subspace]
-    count: int
+    count: int  # rows wanted for each
 
     def __call__(self, block: np.ndarray, numbers: np.ndarray) -> FarRows:
         far = self._possibly_far(*self._estimated(block))
@@ -143,10 +126,8 @@ class Farthest:
     def _possibly_far(self, squares: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Rows that may be among the farthest, as far as estimates tell."""
         m = len(squares)
-        if self.count >= m:
-            return np.ones(m, dtype=bool)
-        if self.count == 0:
-            return np.zeros(m, dtype=bool)
+        if self.count >= m or self.count == 0:
+            return np.full(m, self.count > 0)
         far = np.zeros(m, dtype=bool)
         for column in squares.T:
             surely = np.partition(column - noise, m - self.count)[m - self.count]
@@ -162,47 +143,33 @@ class Farthest:
             np.vstack([subspace.components, shift])
             for subspace, shift in zip(self.subspaces, shifts, strict=True)
         ]
-        estimate = _Estimate(centre, np.vstack(axes).T, [len(part) - 1 for part in axes], shifts)
+        estimate = partial(_estimates, centre, axes, shifts)
         table = in_slices(estimate, block)
         size = np.sqrt(table[:, 0]) + max(np.linalg.norm(shift) for shift in shifts)
         size += np.linalg.norm(centre)
         return table[:, 1:], allowance(2 * (p + 8), 1.0) * size**2
 
-    def operations(self, block: np.ndarray, numbers: np.ndarray) -> float:
-        """Multiplications: the inner products, and one product with each subspace."""
-        m, p = block.shape
-        along = sum(len(subspace.components) + 1 for subspace in self.subspaces)
-        return float(m) * p * (p + along + 1)
 
+def _estimates(centre: np.ndarray, parts: list, shifts: list, rows: np.ndarray) -> np.ndarray:
+    """Squared norms about a centre, and squared distances from subspaces around it.
 
-@dataclass(frozen=True)
-class _Estimate:
-    """Squared norms about a centre, and squared distances from subspaces around it."""
-
-    centre: np.ndarray
-    axes: np.ndarray
-    ranks: list[int]
-    shifts: list[np.ndarray]
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        rows -= self.centre
-        squares = _squares(rows)
-        products = rows @ self.axes
-        columns, start = [squares], 0
-        for rank, shift in zip(self.ranks, self.shifts, strict=True):
-            stop = start + rank
-            along = products[:, start:stop] - shift @ self.axes[:, start:stop]
-            columns.append(squares - 2.0 * products[:, stop] + shift @ shift - _squares(along))
-            start = stop + 1
-        return np.column_stack(columns)
+    A part has the axes of a subspace and, in its last row, the shift of its mean.
+    """
+    rows -= centre
+    squares, axes = _squares(rows), np.vstack(parts).T
+    products = rows @ axes
+    columns, start = [squares], 0
+    for part, shift in zip(parts, shifts, strict=True):
+        stop = start + len(part) - 1
+        along = products[:, start:stop] - shift @ axes[:, start:stop]
+        columns.append(squares - 2.0 * products[:, stop] + shift @ shift - _squares(along))
+        start = stop + 1
+    return np.column_stack(columns)
 
 
 @dataclass(frozen=True)
 class FarRows:
-    """Some rows with their numbers and squared distances (one column per subspace).
-
-    ``moments`` are those of all other rows.
-    """
+    """Some rows, their numbers and squared distances (a column per subspace); others' moments."""
 
     moments: Moments
     rows: np.ndarray
@@ -216,20 +183,15 @@ class FarRows:
         return np.sort(self.numbers[far]), merged_moments([self.moments, near])
 
 
-@dataclass(frozen=True)
-class MergeFarthest:
+def merged_farthest(count: int, parts: Sequence[FarRows]) -> FarRows:
     """The same for the rows of several blocks."""
-
-    count: int
-
-    def __call__(self, parts: Sequence[FarRows]) -> FarRows:
-        return _part(
-            np.concatenate([part.rows for part in parts]),
-            np.concatenate([part.numbers for part in parts]),
-            np.concatenate([part.squares for part in parts]),
-            self.count,
-            [part.moments for part in parts],
-        )
+    return _part(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.numbers for part in parts]),
+        np.concatenate([part.squares for part in parts]),
+        count,
+        [part.moments for part in parts],
+    )
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:
@@ -266,19 +228,12 @@ class SortedOut:
     numbers: np.ndarray
 
 
-class SortOut:
+def sort_out(block: np.ndarray, numbers: np.ndarray, place: np.ndarray) -> SortedOut:
     """Sum up the rows of the base, bring the chosen ones, leave the others (``place``)."""
-
-    def __call__(self, block: np.ndarray, numbers: np.ndarray, place: np.ndarray) -> SortedOut:
-        base, chosen = place == BASE, place == CHOSEN
-        moments = block_moments(block if base.all() else block[base])
-        return SortedOut(
-            moments, block[chosen].astype(np.float64), np.asarray(numbers, dtype=np.intp)[chosen]
-        )
-
-    def operations(self, block: np.ndarray, numbers: np.ndarray, place: np.ndarray) -> float:
-        """Multiplications of the inner products."""
-        return float(np.count_nonzero(place == BASE)) * block.shape[1] ** 2
+    base, chosen = place == BASE, place == CHOSEN
+    moments = block_moments(block if base.all() else block[base])
+    numbers = np.asarray(numbers, dtype=np.intp)[chosen]
+    return SortedOut(moments, block[chosen].astype(np.float64), numbers)
 
 
 def merged_sorted(parts: Sequence[SortedOut]) -> SortedOut:
@@ -295,10 +250,8 @@ def merged_sorted(parts: Sequence[SortedOut]) -> SortedOut:
 
 @dataclass(frozen=True)
 class Measure:
-    r"""Four numbers a row, with t its coordinates in a subspace through m.
-
-    Score distance; orthogonal distance; slope :math:`\sqrt{\sum_j w_j t_j^2 + c}`;
-    distance from m.
+    r"""Four numbers a row, with t its coordinates in a subspace through m: score distance,
+    orthogonal distance, slope :math:`\sqrt{\sum_j w_j t_j^2 + c}`, distance from m.
     """
 
     subspace: Subspace
@@ -314,25 +267,10 @@ class Measure:
         slopes = np.sqrt(_squares(slopes) + self.constant)
         return np.column_stack([within, beyond, slopes, lengths])
 
-    def operations(self, block: np.ndarray) -> float:
-        """Multiplications: two products with the subspace, and three norms."""
-        m, p = block.shape
-        return float(m) * p * (2 * len(self.subspace.components) + 3)
 
-
-@dataclass(frozen=True)
-class FoldMoments:
+def fold_moments(folds: int, block: np.ndarray, fold: np.ndarray) -> list[Moments]:
     """Moments of the rows of every fold; negative numbers belong to none."""
-
-    folds: int
-
-    def __call__(self, block: np.ndarray, fold: np.ndarray) -> list[Moments]:
-        return [block_moments(block[fold == number]) for number in range(self.folds)]
-
-    def operations(self, block: np.ndarray, fold: np.ndarray) -> float:
-        """Multiplications of the inner products."""
-        m, p = block.shape
-        return float(m) * p**2
+    return [block_moments(block[fold == number]) for number in range(folds)]
 
 
 def merged_folds(parts: Sequence[list[Moments]]) -> list[Moments]:
@@ -350,41 +288,9 @@ class HeldOut:
         found = np.zeros((len(block), 2))
         for number, subspace in enumerate(self.subspaces):
             here = fold == number
-            found[here] = in_slices(_Both(subspace), block[here])
+            found[here] = in_slices(partial(_both, subspace), block[here])
         return found
 
-    def operations(self, block: np.ndarray, fold: np.ndarray) -> float:
-        """Multiplications: two products with a subspace, and three norms."""
-        m, p = block.shape
-        return float(m) * p * (2 * len(self.subspaces[0].components) + 3)
 
-
-@dataclass(frozen=True)
-class _Both:
-    """Score and orthogonal distances."""
-
-    subspace: Subspace
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        subspace = self.subspace
-        return np.column_stack(
-            [subspace.score_distances(rows), subspace.orthogonal_distances(rows)]
-        )
-
-
-@dataclass(frozen=True)
-class Leverages:
-    """Squared norms of the rows about a centre, after a linear map."""
-
-    centre: np.ndarray
-    whitening: np.ndarray
-
-    def __call__(self, block: np.ndarray) -> np.ndarray:
-        return in_slices(self._leverages, block)
-
-    def _leverages(self, rows: np.ndarray) -> np.ndarray:
-        return np.square((rows - self.centre) @ self.whitening).sum(axis=1)
-
-    def operations(self, block: np.ndarray) -> float:
-        """Multiplications of the map."""
-        return float(len(block)) * self.whitening.size
+def _both(subspace: Subspace, rows: np.ndarray) -> np.ndarray:
+    return np.column_stack([subspace.score_distances(rows), subspace.orthogonal_distances(rows)])

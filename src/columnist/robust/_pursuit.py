@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -17,12 +17,7 @@ from columnist.linalg._prox import (
     row_shrink,
     singular_value_shrink,
 )
-from columnist.robust._base import (
-    CenteredPCA,
-    most_outlying,
-    resolve_components,
-    resolve_outliers,
-)
+from columnist.robust._base import CenteredPCA, most_outlying, resolve_components, resolve_outliers
 from columnist.robust._subspace import Subspace
 
 __all__ = ["OutlierPursuit", "pursue_outliers"]
@@ -184,33 +179,17 @@ class Parts:
 
 
 def pursue_outliers(X: np.ndarray, alpha: float, *, tol: float, max_iter: int) -> Parts:
-    r"""Minimise :math:`\|L\|_* + \alpha\|C\|_{2,1}` over L + C = X. No input validation.
+    r"""Minimise :math:`\|L\|_* + \alpha\|C\|_{2,1}` over L + C = X, up to a relative gap ``tol``.
 
     Alternating directions on the augmented Lagrangian. A multiplier Y with singular values
     at most 1 and rows no longer than alpha proves the lower bound :math:`\langle X, Y \rangle`;
     any Y is scaled to be one. L + C = X holds for (X - C, C), whose objective is the upper one.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Data.
-    alpha : float
-        Price of a row.
-    tol : float
-        Relative gap at which to stop.
-    max_iter : int
-        Iterations at most.
-
-    Returns
-    -------
-    Parts
     """
     n, p = X.shape
     if p > n:  # both norms ignore a rotation of the columns
         Q, R = scipy.linalg.qr(X.T, mode="economic", check_finite=False)
         found = pursue_outliers(R.T, alpha, tol=tol, max_iter=max_iter)
-        parts = found.low_rank @ Q.T, found.row_sparse @ Q.T
-        return Parts(*parts, found.rank, found.objective, found.gap, found.n_iter)
+        return replace(found, low_rank=found.low_rank @ Q.T, row_sparse=found.row_sparse @ Q.T)
     largest = scipy.linalg.svdvals(X, check_finite=False)[0]
     if largest == 0.0:
         return Parts(X, X, 0, 0.0, 0.0, 1)

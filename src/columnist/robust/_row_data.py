@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -28,22 +29,23 @@ from columnist.robust._passes import (
     CHOSEN,
     GONE,
     Farthest,
-    FoldMoments,
     FromOrigin,
     HeldOut,
-    LookAround,
     Measure,
-    MergeFarthest,
     SortedOut,
-    SortOut,
+    fold_moments,
+    look_around,
+    merged_farthest,
     merged_folds,
     merged_looks,
     merged_sorted,
+    sort_out,
 )
 from columnist.robust._subspace import (
     Subspace,
     moments_spectrum,
     rounding_size,
+    rows_about,
     spanned_subspace,
     subspace_of_moments,
 )
@@ -71,23 +73,11 @@ def worth_passes(blocks: RowBlocks) -> bool:
 
 @dataclass(frozen=True)
 class KeptRows:
-    """A choice of rows and the subspace of those it keeps.
+    """A choice of rows and the subspace of those it keeps."""
 
-    Attributes
-    ----------
-    removed : ndarray of int
-        Ascending.
-    moments : Moments
-        Of the kept rows.
-    spectrum : ndarray of shape (p,)
-        Their singular values about the centre; those of rounding size are zero.
-    subspace : Subspace
-        Their best subspace.
-    """
-
-    removed: np.ndarray
+    removed: np.ndarray  # ascending
     moments: Moments
-    spectrum: np.ndarray
+    spectrum: np.ndarray  # singular values about the centre; those of rounding size are zero
     subspace: Subspace
 
     @classmethod
@@ -114,15 +104,8 @@ class KeptRows:
 
     def about_centre(self) -> np.ndarray:
         """A few rows with the inner products of all kept ones about the centre."""
-        rows, subspace = self.moments.factor(), self.subspace
-        if subspace.free_mean:
-            return rows
-        off = self.moments.mean - subspace.mean
-        return np.vstack([rows, np.sqrt(self.moments.count) * off])
-
-    def outside(self, n_axes: int) -> float:
-        """Sum of squared coordinates about the centre but for the first few."""
-        return float(np.sum(self.about_centre()[:, n_axes:] ** 2))
+        subspace = self.subspace
+        return rows_about(self.moments, None if subspace.free_mean else subspace.mean)
 
     def eigenvalue_gaps(self, off: float = 0.0) -> np.ndarray:
         """By how much the eigenvalue of every axis exceeds all others.
@@ -152,32 +135,11 @@ class Measured:
 class RowData:
     """Rows, safe to square, and what the first look tells of them.
 
-    Parameters
-    ----------
-    blocks : RowBlocks or ndarray
-        The rows.
-    balance : callable, optional
-        Number to divide entries by, from the size of the largest and the number of entries.
-    movable : bool, default=False
-        Whether the origin means nothing: then rows far from it are looked at from their mean,
-        where differences between them keep their digits.
-
-    Attributes
-    ----------
-    unit : float
-        That number.
-    origin : ndarray of shape (p,)
-        What was taken from the rows after that; everything here is about it.
-    moments : Moments
-        Of all rows.
-    longest : float
-        Norm of the longest row.
-    many : bool
-        Whether there are so many rows that searches do best by a few passes over them.
-    elsewhere : bool
-        Whether every pass goes to other processes or files.
-    shape : tuple of int
-        Rows and columns.
+    Entries are divided by ``unit``, which ``balance`` finds from the size of the largest and
+    their number. Where the origin means nothing (``movable``), rows far from it are looked at from
+    their mean, the ``origin``: differences between them keep their digits. ``moments`` and
+    ``longest``, the largest norm, are those of all rows. ``many``: so many that searches do best by
+    a few passes; ``elsewhere``: every pass goes to other processes or files.
     """
 
     def __init__(
@@ -190,11 +152,11 @@ class RowData:
         blocks = as_rows(blocks)
         self.shape, self.many = blocks.shape, worth_passes(blocks)
         self.elsewhere = not blocks.in_memory
-        seen = blocks.fold(LookAround(), merged_looks)
+        seen = blocks.fold(look_around, merged_looks)
         self.unit = balance(seen.largest, self.shape[0] * self.shape[1])
         if self.unit != 1.0:
             blocks = blocks.divided(self.unit)
-            seen = blocks.fold(LookAround(), merged_looks)
+            seen = blocks.fold(look_around, merged_looks)
         self.moments, self.longest = seen.moments, seen.longest
         self._blocks, self.origin = blocks, np.zeros(self.shape[1])
         if movable and _is_far(self.moments):
@@ -202,10 +164,6 @@ class RowData:
             self.moments = replace(
                 self.moments, mean=self.moments.low, low=np.zeros_like(self.origin)
             )
-
-    @property
-    def _numbers(self) -> range:
-        return range(self.shape[0])
 
     def array(self) -> np.ndarray:
         """All rows, in one array, where they are."""
@@ -219,7 +177,7 @@ class RowData:
 
     def sorted_out(self, place: np.ndarray) -> SortedOut:
         """Moments of the rows of the base, and the chosen rows."""
-        return self.fold(SortOut(), merged_sorted, self._numbers, place)
+        return self.fold(sort_out, merged_sorted, range(self.shape[0]), place)
 
     def fold(self, visit: Callable, merge: Callable, *along):
         """Merged answers of a visitor."""
@@ -265,8 +223,8 @@ class RowData:
         before = [np.inf] * len(starts)
         subspaces = list(starts)
         for _ in range(_MAX_STEPS):
-            visit, merge = Farthest(subspaces, n_removed), MergeFarthest(n_removed)
-            far = self.fold(visit, merge, self._numbers)
+            merge = partial(merged_farthest, n_removed)
+            far = self.fold(Farthest(subspaces, n_removed), merge, range(self.shape[0]))
             reached: dict[bytes, tuple[float, Subspace]] = {}
             for number, error in enumerate(before):
                 removed, moments = far.split(number, n_removed)
@@ -318,7 +276,7 @@ class RowData:
 
     def _fold_fits(self, fold: np.ndarray, folds: int, subspace: Subspace) -> list[Subspace]:
         """Subspaces fitted to all folds but one, with the deviations of the whole fit."""
-        parts = self.fold(FoldMoments(folds), merged_folds, fold)
+        parts = self.fold(partial(fold_moments, folds), merged_folds, fold)
         mean = None if subspace.free_mean else subspace.mean
         fits = []
         for number in range(folds):
@@ -334,11 +292,11 @@ def _is_far(moments: Moments) -> bool:
     return float(np.linalg.norm(moments.mean)) > _FAR * spread
 
 
-def given_mean(data: RowData, centering: str) -> np.ndarray | None:
-    """The centre that "mean" and "none" prescribe; None where it is found with the rows.
+def given_mean(centering: str, mean: np.ndarray) -> np.ndarray | None:
+    """The centre that "mean" (of all rows) and "none" prescribe; None if it is found with the rows.
 
-    Rows that "none" is for are not movable: see :class:`RowData`.
+    Rows that "none" is for are not movable.
     """
     if centering == "none":
-        return np.zeros(data.shape[1])
-    return data.moments.mean if centering == "mean" else None
+        return np.zeros(len(mean))
+    return mean if centering == "mean" else None

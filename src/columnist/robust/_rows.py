@@ -11,9 +11,7 @@ Removing one more row x of m changes the scatter by a rank-one term, also when i
 
 Rows that are neither removed nor candidates stay; no removal lowers the eigenvalues of their
 own scatter. Since f vanishes once r + k reaches the number of features, this search is for few
-rows in many dimensions, and for criteria that :mod:`columnist.robust._prove` does not serve.
-
-No input validation.
+rows in many dimensions, and for criteria that :mod:`columnist.robust._block_proof` does not serve.
 """
 
 from __future__ import annotations
@@ -23,10 +21,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import scipy.linalg
 
-from columnist.criteria import Criterion
 from columnist.linalg._rounding import AGREEMENT, EPS, allowance
 from columnist.robust._concentrate import concentrated_rows
-from columnist.robust._errors import RowErrors
+from columnist.robust._errors import RowErrors, all_but
 from columnist.search import _interrupts as interrupts
 from columnist.search._downdates import Downdates, Moment
 from columnist.search._incumbent import exchange, greedy
@@ -38,20 +35,10 @@ _MOST_WORK = 2e9
 
 
 class Scatter(Moment):
-    """Scatter of the rows that are left.
+    """Scatter of the rows that are left, about their mean or the origin.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        All rows.
-    removed : ndarray of bool
-        Rows removed so far.
-    candidates : ndarray of int
-        Rows that may be removed next.
-    centred : bool
-        Whether the scatter is about the mean of the rows, or the origin.
-    off : float, default=0.0
-        What the rows are off by, in the Frobenius norm.
+    ``removed`` is a mask, ``candidates`` are the rows that may be removed next; ``off`` is what the
+    rows are off by, in the Frobenius norm.
     """
 
     def __init__(
@@ -111,43 +98,19 @@ class Scatter(Moment):
 class RemovedRows(Downdates):
     """The problem: choose the rows to remove.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows, safe to square.
-    n_components, n_removed : int
-        Dimension of the subspace; rows to remove.
-    criterion : Criterion
-        Error of the rows that are left, without their leading ``n_components`` singular values.
-    centred : bool
-        Whether the subspace passes through the mean of the rows that are left, or the origin.
-    scale : float, default=1.0
-        Factor of the singular values.
-    rng : numpy.random.Generator, optional
-        For the starts of the first choice.
-    start : sequence of int, optional
-        A set, of any size, near a good one.
-    errors : RowErrors, optional
-        Errors of sets, of these rows unless given.
+    ``start`` is a set, of any size, near a good one.
     """
 
     def __init__(
         self,
-        X: np.ndarray,
-        n_components: int,
+        errors: RowErrors,
         n_removed: int,
-        criterion: Criterion,
-        centred: bool,
-        scale: float = 1.0,
         rng: np.random.Generator | None = None,
         start: Sequence[int] | np.ndarray | None = None,
-        errors: RowErrors | None = None,
     ):
-        super().__init__(len(X), n_removed, criterion, n_components, scale)
-        if errors is None:
-            errors = RowErrors(X, n_components, criterion, "optimal" if centred else "none", scale)
-        self.row_errors = errors
-        self.rows, self.centred = errors.short, centred
+        n, criterion = len(errors.X), errors.criterion
+        super().__init__(n, n_removed, criterion, errors.n_components, errors.scale)
+        self.row_errors, self.rows, self.centred = errors, errors.short, errors.centred
         self.rng, self.start = rng or np.random.default_rng(0), start
 
     def root(self) -> tuple[np.ndarray, np.ndarray]:
@@ -163,17 +126,18 @@ class RemovedRows(Downdates):
 
     def moment(self, chosen, candidates) -> Scatter:
         """Scatter of the rows that are not chosen."""
-        return Scatter(self.rows, self._mask(chosen), candidates, self.centred, self.row_errors.off)
+        removed = ~all_but(self.n_items, chosen)
+        return Scatter(self.rows, removed, candidates, self.centred, self.row_errors.off)
 
     def value(self, subset: Sequence[int] | np.ndarray) -> float:
         """Error without these rows, from the data, in better arithmetic where that is needed."""
-        return self.row_errors.evaluate(~self._mask(subset)).value
+        return self.row_errors.evaluate(all_but(self.n_items, subset)).value
 
     def interval(
         self, subset: Sequence[int] | np.ndarray, limit: float = np.inf
     ) -> tuple[float, float]:
         """Two numbers between which that error lies."""
-        found = self.row_errors.evaluate(~self._mask(subset), limit)
+        found = self.row_errors.evaluate(all_but(self.n_items, subset), limit)
         return found.low, found.high
 
     @property
@@ -198,7 +162,7 @@ class RemovedRows(Downdates):
 
     def _concentrated(self, deadline: float) -> list[int]:
         """The best set of many starts, a given one first."""
-        start = None if self.start is None else ~self._mask(self.start)
+        start = None if self.start is None else all_but(self.n_items, self.start)
         kept = concentrated_rows(
             self.rows, self.n_components, self.size,
             centred=self.centred, rng=self.rng, deadline=deadline, start=start,
@@ -209,8 +173,3 @@ class RemovedRows(Downdates):
         """Seconds per expansion, roughly."""
         n, d = self.rows.shape
         return 1e-4 + (25.0 * d**3 + 40.0 * d * d * n) / 2e9
-
-    def _mask(self, removed) -> np.ndarray:
-        mask = np.zeros(self.n_items, dtype=bool)
-        mask[np.asarray(removed, dtype=np.intp)] = True
-        return mask

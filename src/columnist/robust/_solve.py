@@ -11,25 +11,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from columnist.criteria import is_frobenius
 from columnist.linalg._rounding import AGREEMENT, EPS
 from columnist.linalg._threads import single_threaded_blas
-from columnist.robust._block_proof import BlockProof
+from columnist.robust._ascent import Team
+from columnist.robust._block_proof import BlockProof, Incumbent
 from columnist.robust._concentrate import finalists, sampled_rows
-from columnist.robust._conditioned import Seen
-from columnist.robust._errors import RowErrors, WeightedErrors
-from columnist.robust._few import SECONDS, AllSets
-from columnist.robust._node import Incumbent
-from columnist.robust._pass_errors import PassErrors
+from columnist.robust._conditioned import PassErrors, Seen
+from columnist.robust._errors import RowErrors, all_but, unit_of
+from columnist.robust._few_rows import MOST_ROWS, best_removal
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._rows import RemovedRows
 from columnist.robust._screening import Screening
 from columnist.robust._subspace import fit_subspace, subspace_of_moments
-from columnist.robust._team import Team
-from columnist.robust._undecided import Undecided
 from columnist.search._certificate import Certificate
 from columnist.search._engine import search
 from columnist.search._incumbent import prefer_smaller
@@ -47,52 +45,25 @@ _CONFIRM = 0.1
 _ROUNDS = 4
 # More undecided rows are not searched.
 _MOST_FREE = 2000
+# Seconds worth spending on all sets before the proof by blocks is the better bet.
+_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which rows to remove.
-
-    Attributes
-    ----------
-    data : RowData
-        Rows.
-    n_components, n_outliers : int
-        Dimension of the subspace; rows to remove.
-    centering : {"optimal", "mean", "none"}
-        Where the subspace passes: through the mean of the kept rows, that of all rows, or the
-        origin.
-    rng : numpy.random.Generator
-        For the starts of the first choice.
-    start : sequence of int, optional
-        Rows near a good choice; not necessarily as many.
-    errors : RowErrors, optional
-        Errors of sets of rows in memory, if known.
-    """
+    """Which rows to remove."""
 
     data: RowData
     n_components: int
     n_outliers: int
     centering: str
-    rng: np.random.Generator
-    start: Sequence[int] | np.ndarray | None = None
-    errors: RowErrors | None = None
+    rng: np.random.Generator  # for the starts of the first choice
+    start: Sequence[int] | np.ndarray | None = None  # rows near a good choice, of any number
+    errors: RowErrors | None = None  # of sets of rows in memory, if known
 
 
 def certified_outliers(question: Question, options: SearchOptions) -> Certificate:
-    """The rows to remove, as the selection of a certificate. No input validation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.robust._row_data import RowData
-    >>> from columnist.robust._solve import Question, certified_outliers
-    >>> from columnist.search._options import SearchOptions
-    >>> X = np.vstack([np.outer(np.arange(9.0), [3.0, 4.0]), [[60.0, 0.0]]])
-    >>> question = Question(RowData(X), 1, 1, "optimal", np.random.default_rng(0))
-    >>> certified_outliers(question, SearchOptions()).selection
-    (9,)
-    """
+    """The rows to remove, as the selection of a certificate."""
     log = SolverLog(options.verbose)
     by_bound = is_frobenius(options.criterion) and options.policy().by_bound
     certificate = (_by_strategies if by_bound else _by_engine)(question, options, log)
@@ -108,7 +79,8 @@ def _errors(question: Question, options: SearchOptions) -> RowErrors:
 
 
 def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Certificate:
-    problem = _problem(question, _errors(question, options))
+    errors = _errors(question, options)
+    problem = RemovedRows(errors, question.n_outliers, question.rng, question.start)
     result = search(
         problem, options.policy(), options.limits(),
         n_jobs=options.n_jobs, log=log, callback=options.callback,
@@ -121,13 +93,6 @@ def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Ce
     )
     # The guarantee speaks of bounds without rounding.
     return certificate if problem.distinct else replace(certificate, a_priori_bound=None)
-
-
-def _problem(question: Question, errors: RowErrors) -> RemovedRows:
-    return RemovedRows(
-        errors.X, question.n_components, question.n_outliers, errors.criterion, errors.centred,
-        errors.scale, question.rng, question.start, errors,
-    )  # fmt: skip
 
 
 def _by_strategies(question: Question, options: SearchOptions, log: SolverLog) -> Certificate:
@@ -151,21 +116,16 @@ class _Rows:
 
     def __init__(self, question: Question, options: SearchOptions):
         self.question, self.options = question, options
-        self.square = question.data.unit**2
+        self.n, self.square = question.data.shape[0], question.data.unit**2
 
     def interval(self, removed: Sequence[int], limit: float = np.inf) -> tuple[float, float]:
         """Two numbers between which the error without these rows lies."""
-        found = self.errors.evaluate(self._kept(removed), limit)
+        found = self.errors.evaluate(all_but(self.n, removed), limit)
         return found.low, found.high
 
     def confirmed(self, error: float, removed: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
         """The error once more, as well as it can be had."""
         return error, removed
-
-    def _kept(self, removed) -> np.ndarray:
-        kept = np.ones(self.question.data.shape[0], dtype=bool)
-        kept[np.asarray(removed, dtype=np.intp)] = False
-        return kept
 
     def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
         """Good choices, screening, blocks of what that leaves undecided, blocks of all rows."""
@@ -179,7 +139,7 @@ class _Rows:
             n_free = int(np.count_nonzero(screening.found.free))
             n_decided = len(screening.found.free) - n_free
             if n_decided >= self.least_decided and n_free <= _MOST_FREE:
-                yield self._blocks(run, team, screening)
+                yield screening.blocks(partial(self._incumbent, run, team))
             # A better choice may be so much better that rounding beside the first one hides it;
             # and what helps against rounding makes bounds weaker.
             if run.pool.entries[0][1] == choice and screening.plain:
@@ -199,22 +159,7 @@ class _Rows:
         """What is left to try when so many rows were undecided."""
         raise NotImplementedError
 
-    def _blocks(self, run: Run, team: Team, screening: Screening) -> BlockProof:
-        """Blocks of the undecided rows, and a few that stand for the others."""
-        seen, kept, found = screening.seen, screening.kept, screening.found
-        left = Undecided.of(seen.data, kept, found.free)
-        unit, off = _unit(left.rows), seen.off(left.gone)
-        errors = WeightedErrors(left.rows / unit, self.question.n_components, left.weights)
-
-        def proven(bound: float) -> float:
-            least = seen.proven(unit * unit * bound - kept.rounding, off) * seen.stretch
-            return screening.proven(min(least, found.settled_bound))
-
-        best = self._incumbent(errors, len(left.incumbent), run, team, left.fixed)
-        best.offer_removed(left.incumbent)
-        return BlockProof(best, left.removed, proven)
-
-    def _incumbent(self, errors, n_removed: int, run: Run, team: Team, fixed=None) -> Incumbent:
+    def _incumbent(self, run: Run, team: Team, errors, n_removed: int, fixed=None) -> Incumbent:
         apart = _TOLD_APART * AGREEMENT
         tolerance = max(apart, run.limits.max_gap - apart)
         return Incumbent(
@@ -234,13 +179,14 @@ class _RowsInMemory(_Rows):
 
     def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
         """The same, after a look at all sets if these are few."""
-        seconds = min(SECONDS, run.limits.deadline - time.perf_counter())
+        seconds = min(_SECONDS, run.limits.deadline - time.perf_counter())
         if run.limits.max_gap < 1.0:
             yield AllSets(self.errors, self.question.n_outliers, seconds)
         yield from super().strategies(run, team)
 
     def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
-        problem = _problem(self.question, self.errors)
+        question = self.question
+        problem = RemovedRows(self.errors, question.n_outliers, question.rng, question.start)
         return problem.incumbents(*problem.root(), run.limits.deadline)
 
     def seen(self) -> Seen:
@@ -254,15 +200,15 @@ class _RowsInMemory(_Rows):
 
     def all_blocks(self, run: Run, team: Team) -> BlockProof:
         """Blocks of all rows."""
-        unit = _unit(self.errors.rows)
+        unit = unit_of(self.errors.rows)
         own = self.errors.divided(unit, 1.0)
-        best = self._incumbent(own, self.question.n_outliers, run, team)
+        best = self._incumbent(run, team, own, self.question.n_outliers)
         best.offer_removed(np.array(run.pool.entries[0][1], dtype=np.intp))
         square = self.square * unit * unit
         return BlockProof(best, lambda kept: np.flatnonzero(~kept), lambda bound: square * bound)
 
     def confirmed(self, error: float, removed: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
-        kept = self._kept(removed)
+        kept = all_but(self.n, removed)
         if error > 0.0 and self.errors.affordable(kept, _CONFIRM):
             error = self.errors.exact(kept).value
         return error, removed
@@ -276,7 +222,7 @@ class _ManyRows(_Rows):
     def __init__(self, question: Question, options: SearchOptions):
         super().__init__(question, options)
         data = question.data
-        self.mean = given_mean(data, question.centering)
+        self.mean = given_mean(question.centering, data.moments.mean)
         self.errors = PassErrors(data, question.n_components, self.mean, data.unit)
 
     def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
@@ -293,7 +239,7 @@ class _ManyRows(_Rows):
         yield found.removed
 
     def seen(self) -> Seen:
-        return Seen(self.question.data, self.mean, np.zeros(self.question.data.shape[0]))
+        return Seen(self.question.data, self.mean, np.zeros(self.n))
 
     def last(self, run: Run, team: Team, n_free: int) -> Iterator[Strategy]:
         if n_free > _MOST_FREE:
@@ -318,7 +264,30 @@ class _FirstChoice(Strategy):
         return self._run.is_proven()
 
 
-def _unit(X: np.ndarray) -> float:
-    """The power of two next to the largest entry."""
-    largest = np.abs(X).max(initial=0.0)
-    return float(np.exp2(np.floor(np.log2(largest)))) if largest > 0.0 else 1.0
+class AllSets(Strategy):
+    """All sets of a few rows to remove, depth first, if that takes so many seconds at most."""
+
+    def __init__(self, errors: RowErrors, n_removed: int, seconds: float = _SECONDS):
+        self.errors, self.n_removed, self.seconds = errors, n_removed, seconds
+
+    def steps(self, run: Run) -> Iterator[None]:
+        errors, (n, p) = self.errors, self.errors.rows.shape
+        if n > MOST_ROWS or self.seconds <= 0.0 or run.limits.max_nodes <= 0:
+            return
+        nodes = int(self.seconds / (2e-6 + 6e-10 * n**3))
+        gram = np.ascontiguousarray(errors.rows @ errors.rows.T)
+        # An entry of the rows is rounded by a unit or two, one of their products p times.
+        bound, removed, visited, finished = best_removal(
+            gram, errors.n_components, self.n_removed, errors.centred, np.inf, nodes, p + 6
+        )
+        if not finished or removed is None:
+            return
+        run.offer(removed)
+        run.prove(max(bound, 0.0) * errors.scale**2)
+        if run.is_proven():  # else too much was lost to rounding
+            run.expanded, run.generated = 1, visited
+            run.report(new=True)
+        yield
+
+    def finished(self) -> bool:
+        return True

@@ -1,7 +1,4 @@
-"""An affine subspace with the spread along its axes: what every robust PCA returns.
-
-No input validation.
-"""
+"""An affine subspace with the spread along its axes: what every robust PCA returns."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from columnist.linalg._moments import Moments
+from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import DISTANCE, rank_floor
 
 __all__ = [
@@ -22,8 +20,7 @@ __all__ = [
     "moments_spectrum",
     "principal_axes",
     "rounding_size",
-    "row_norms",
-    "singular_values",
+    "rows_about",
     "spanned_subspace",
     "subspace_of_moments",
 ]
@@ -34,24 +31,12 @@ _FAR = 1e150
 
 @dataclass(frozen=True)
 class Subspace:
-    """The points ``mean + t @ components``.
+    """The points ``mean + t @ components``."""
 
-    Attributes
-    ----------
-    mean : ndarray of shape (p,)
-        A point of the subspace.
-    components : ndarray of shape (r, p)
-        Orthonormal axes, one per row.
-    variances : ndarray of shape (r,)
-        Variance of the data along each axis, descending.
-    free_mean : bool
-        Whether the mean was estimated with the axes; otherwise it was given.
-    """
-
-    mean: np.ndarray
-    components: np.ndarray
-    variances: np.ndarray
-    free_mean: bool = True
+    mean: np.ndarray  # (p,), a point of the subspace
+    components: np.ndarray  # (r, p), orthonormal axes
+    variances: np.ndarray  # (r,), of the data along each axis, descending
+    free_mean: bool = True  # whether the mean was estimated with the axes; otherwise it was given
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Coordinates of the rows along the axes."""
@@ -60,8 +45,7 @@ class Subspace:
     def score_distances(self, X: np.ndarray) -> np.ndarray:
         r"""Distances within the subspace, :math:`\sqrt{\sum_j t_j^2 / \lambda_j}`.
 
-        An axis without variance counts with that of rounding: a row that leaves the
-        others along it is far away.
+        An axis without variance counts with that of rounding: a row off along it is far away.
         """
         return self._within(self.scores(X), self._noise(X))
 
@@ -105,34 +89,10 @@ def _clipped(distances: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return distances
 
 
-def row_norms(X: np.ndarray) -> np.ndarray:
-    """Norm of every row."""
-    return np.sqrt(np.einsum("ij,ij->i", X, X))
-
-
 def fit_subspace(X: np.ndarray, n_components: int, mean: np.ndarray | None = None) -> Subspace:
     """PCA of the rows: the subspace with the smallest sum of squared distances.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows.
-    n_components : int
-        Dimension; at most min(n, p). Axes beyond the rank are arbitrary.
-    mean : ndarray of shape (p,), optional
-        A point the subspace has to contain; without it the mean of the rows, the best one.
-
-    Returns
-    -------
-    Subspace
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.robust._subspace import fit_subspace
-    >>> found = fit_subspace(np.array([[0.0, 1.0], [3.0, 5.0]]), 1)
-    >>> found.mean, found.components, found.variances
-    (array([1.5, 3. ]), array([[0.6, 0.8]]), array([12.5]))
+    It contains a given mean, or that of the rows, the best one. Axes beyond the rank are arbitrary.
     """
     n, free = len(X), mean is None
     centre = X.mean(axis=0) if free else mean
@@ -146,46 +106,31 @@ def moments_spectrum(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Centre, singular values and right vectors of rows known by their moments.
 
-    Parameters
-    ----------
-    moments : Moments
-        Of the rows.
-    mean : ndarray of shape (p,), optional
-        A given centre; without it the mean of the rows.
-
-    Returns
-    -------
-    centre : ndarray of shape (p,)
-    sigma : ndarray of shape (p,)
-        Descending; zeros beyond the rank.
-    axes : ndarray of shape (m, p)
-        One per row; as many as there are rows, or p if these are more.
+    The centre is given, or the mean. There are p singular values, descending, with zeros beyond the
+    rank; vectors, one per row, may be fewer.
     """
-    centre, rows = moments.mean, moments.factor()
-    p = len(centre)
-    if mean is not None:
-        rows = np.vstack([rows, np.sqrt(moments.count) * (centre - mean)])
-        centre = mean
-    _, found, axes = scipy.linalg.svd(at_most_square(rows), full_matrices=False, check_finite=False)
-    sigma = np.zeros(p)
+    rows = at_most_square(rows_about(moments, mean))
+    _, found, axes = scipy.linalg.svd(rows, full_matrices=False, check_finite=False)
+    sigma = np.zeros(len(moments.mean))
     sigma[: len(found)] = found
-    return centre, sigma, axes
+    return moments.mean if mean is None else mean, sigma, axes
+
+
+def rows_about(moments: Moments, centre: np.ndarray | None) -> np.ndarray:
+    """Rows about a centre, or their own mean, with the inner products of all with these moments.
+
+    About a given centre the last one is their mean, as long as all of them together.
+    """
+    rows = moments.factor()
+    if centre is None:
+        return rows
+    return np.vstack([rows, np.sqrt(moments.count) * (moments.mean - centre)])
 
 
 def subspace_of_moments(
     moments: Moments, n_components: int, mean: np.ndarray | None = None
 ) -> Subspace:
-    """What :func:`fit_subspace` finds, for rows known by their moments.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._moments import moments_of
-    >>> from columnist.robust._subspace import subspace_of_moments
-    >>> found = subspace_of_moments(moments_of(np.array([[0.0, 1.0], [3.0, 5.0]])), 1)
-    >>> found.mean, found.components, found.variances
-    (array([1.5, 3. ]), array([[0.6, 0.8]]), array([12.5]))
-    """
+    """What :func:`fit_subspace` finds, for rows known by their moments."""
     return spanned_subspace(
         *moments_spectrum(moments, mean), n_components, moments.count, mean is None
     )
@@ -202,23 +147,7 @@ def spanned_subspace(
 def principal_axes(
     X: np.ndarray, axes: np.ndarray, mean: np.ndarray, free_mean: bool = True
 ) -> Subspace:
-    """The subspace through ``mean`` spanned by ``axes``, turned to the principal axes of rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows, at least as many as axes.
-    axes : ndarray of shape (r, p)
-        Orthonormal.
-    mean : ndarray of shape (p,)
-        A point of the subspace.
-    free_mean : bool, default=True
-        Whether that is an estimate from the rows.
-
-    Returns
-    -------
-    Subspace
-    """
+    """The subspace through ``mean`` spanned by ``axes``, turned to the principal axes of rows."""
     scores = (X - mean) @ axes.T
     _, sigma, turn = scipy.linalg.svd(scores, full_matrices=False, check_finite=False)
     return Subspace(mean, fix_signs(turn @ axes), sigma**2 / max(len(X) - free_mean, 1), free_mean)
@@ -229,22 +158,6 @@ def at_most_square(Z: np.ndarray) -> np.ndarray:
     if len(Z) <= Z.shape[1]:
         return Z
     return scipy.linalg.qr(Z, mode="r", check_finite=False)[0][: Z.shape[1]]
-
-
-def singular_values(X: np.ndarray, centred: bool, weights: np.ndarray | None = None) -> np.ndarray:
-    """Singular values of rows, about their mean or the origin; those of rounding size are zero.
-
-    Rows may be multiplied by ``weights``: see :func:`about_mean`.
-    """
-    if X.size == 0:
-        return np.zeros(0)
-    mean = np.zeros(X.shape[1])
-    Z = X
-    if centred:
-        Z, mean = about_mean(X, weights)
-    sigma = scipy.linalg.svdvals(at_most_square(Z), check_finite=False)
-    sigma[sigma <= rounding_size(sigma, X.shape, mean)] = 0.0
-    return sigma
 
 
 def about_mean(X: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

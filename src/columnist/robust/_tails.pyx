@@ -249,18 +249,9 @@ cdef void _convolve(const double* a, const double* b, double* out, Py_ssize_t k,
 cdef class BlockTables:
     """Lower bounds on the tail sum of every listed set of every block.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        The data.
-    top : int
-        Eigenvalues left out of a tail sum.
-    blocks : list of tuples (names, masks, reference, sizes, bounds, matrix)
-        Rows of the block (int32); the listed sets as bit masks over them, (s, words) uint64;
-        the reference set as such a mask; how many rows each set removes (ascending); bounds
-        known so far; and R_b.
-    workers : int, default=1
-        Threads that may call at the same time, each with its own number.
+    A block is a tuple: its rows (int32); the listed sets as bit masks over them, (s, words) uint64;
+    the reference set as such a mask; how many rows each set removes (ascending); bounds known so
+    far; and R_b. So many ``workers`` may call at the same time, each with its own number.
     """
 
     cdef int d, top, n_blocks
@@ -414,18 +405,6 @@ cdef class BlockTables:
             if self.T[s] < least[0]:
                 least[0] = self.T[s]
                 at[0] = s
-
-    def least(self, int k):
-        """Table (blocks, k + 1): the least bound for every number of removals up to k."""
-        cdef int b, j
-        cdef int64_t at
-        table = np.full((self.n_blocks, k + 1), np.inf)
-        cdef double[:, ::1] view = table
-        with nogil:
-            for b in range(self.n_blocks):
-                for j in range(min(self._sizes(b), k + 1)):
-                    self._least(b, j, &view[b, j], &at)
-        return table
 
     def minimise(self, int k, int64_t budget, evaluate=None):
         """Least total of one set per block with k removals in all.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from columnist.robust._base import BaseRobustPCA, Found, resolve_components, resolve_outliers
+from columnist.robust._base import BaseRobustPCA, Found
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._subspace import subspace_of_moments
 
@@ -50,14 +50,7 @@ class TrimmedPCA(BaseRobustPCA):
     (array([20]), array([[0.6, 0.8]]))
     """
 
-    def __init__(
-        self,
-        n_components,
-        *,
-        n_outliers,
-        centering="optimal",
-        cutoff="cross-fitted",
-    ):
+    def __init__(self, n_components, *, n_outliers, centering="optimal", cutoff="cross-fitted"):
         self.n_components = n_components
         self.n_outliers = n_outliers
         self.centering = centering
@@ -67,9 +60,7 @@ class TrimmedPCA(BaseRobustPCA):
         return True
 
     def _find_rows(self, data: RowData) -> Found:
-        n, p = data.shape
-        k = resolve_outliers(self.n_outliers, n)
-        r = resolve_components(self.n_components, n - k, p)
-        mean = given_mean(data, self.centering)
+        k, r = self._sizes(*data.shape)
+        mean = given_mean(self.centering, data.moments.mean)
         kept = data.descend([subspace_of_moments(data.moments, r, mean)], k, mean)
         return Found(kept.removed, kept.subspace)

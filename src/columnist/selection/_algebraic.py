@@ -8,15 +8,9 @@ from columnist.data import Matrices
 from columnist.data._parameters import Number
 from columnist.data._validation import random_generator
 from columnist.selection._base import FastSelector
-from columnist.selection._leverage import right_vectors
-from columnist.selection._rrqr import pivoted_columns, strong_rrqr
+from columnist.selection._factors import pivoted_columns, right_vectors, strong_rrqr
 
 __all__ = ["GKSSelector", "PivotedQRSelector", "StrongRRQRSelector"]
-
-
-def _at_least_one(chosen: list[int]) -> np.ndarray:
-    """The choice; the first column of a matrix of zeros."""
-    return np.array(chosen or [0], dtype=np.intp)
 
 
 class PivotedQRSelector(FastSelector):
@@ -67,14 +61,13 @@ class PivotedQRSelector(FastSelector):
     array([ 0, 10,  2])
     """
 
+    _on_passes = True
+
     def __init__(self, n_features_to_select: int | float | None = None):
         self.n_features_to_select = n_features_to_select
 
-    def _on_passes(self) -> bool:
-        return True
-
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        return _at_least_one(pivoted_columns(matrices.X, size))
+    def _select(self, matrices: Matrices, size: int) -> list[int]:
+        return pivoted_columns(matrices.X, size)
 
 
 class GKSSelector(FastSelector):
@@ -141,7 +134,7 @@ class GKSSelector(FastSelector):
         self.rank = rank
         self.random_state = random_state
 
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+    def _select(self, matrices: Matrices, size: int) -> list[int]:
         rank = size if self.rank is None else self.rank
         if rank < size:
             raise ValueError(
@@ -150,7 +143,7 @@ class GKSSelector(FastSelector):
             )
         vectors = right_vectors(matrices.X, rank, random_generator(self.random_state))
         self.rank_ = len(vectors.values)
-        return _at_least_one(pivoted_columns(vectors.data, size, left=vectors.left))
+        return pivoted_columns(vectors.data, size, left=vectors.left)
 
 
 class StrongRRQRSelector(FastSelector):
@@ -212,5 +205,5 @@ class StrongRRQRSelector(FastSelector):
         self.n_features_to_select = n_features_to_select
         self.f = f
 
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        return _at_least_one(strong_rrqr(matrices.X, size, self.f))
+    def _select(self, matrices: Matrices, size: int) -> list[int]:
+        return strong_rrqr(matrices.X, size, self.f)

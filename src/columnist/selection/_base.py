@@ -7,13 +7,20 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from columnist._selector import BaseSelector
-from columnist.criteria import Criterion, Frobenius
+from columnist.criteria import Criterion, get_criterion
 from columnist.data import Matrices, is_target_given, open_matrices, uses_target
-from columnist.data._validation import resolve_size
+from columnist.data._validation import check_room, resolve_constraints, resolve_size
+from columnist.linalg._prox import row_norms
+from columnist.linalg._ties import ranked
+from columnist.selection._duplicates import shared_by_copies
 
-__all__ = ["FastSelector"]
+__all__ = ["FastSelector", "RowSparseSelector"]
+
+# Penalties beyond mean nothing, but must not become zero or infinite.
+_SMALLEST, _LARGEST = 1e-300, 1e300
 
 
 class FastSelector(BaseSelector):
@@ -46,21 +53,19 @@ class FastSelector(BaseSelector):
         self._warn_if_short(len(self.selected_), size)
         return self
 
-    def _begin(self, X, y) -> tuple[Matrices, int]:
-        """Validate and select; the error, which may cost more than the selection, is left to do.
-
-        Returns the data and how many columns were asked for.
-        """
+    def _begin(self, X, y) -> tuple[Matrices, Any]:
+        """Select only: the data, and how many columns were asked for. The error may cost more."""
         self._check_parameters()
         matrices = self._matrices(X, y)
         size = self._size(matrices.n_features)
         with matrices.threads():
-            self.selected_ = np.asarray(self._select(matrices, size), dtype=np.intp)
+            selected = np.asarray(self._select(matrices, size), dtype=np.intp)
+        self.selected_ = selected if len(selected) else np.zeros(1, dtype=np.intp)
         return matrices, size
 
     @abstractmethod
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        """Columns in order of selection, at least one and at most ``size``."""
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray | list[int]:
+        """Columns in order of selection, at most ``size``; the first is taken if there are none."""
 
     def _size(self, n_features: int) -> Any:
         return resolve_size(self.n_features_to_select, n_features)
@@ -80,25 +85,31 @@ class FastSelector(BaseSelector):
         asked = {
             "target": self._uses_target(X, y),
             "center": getattr(self, "centering", "none") == "mean",
-            "passes": self._on_passes(),
+            "passes": self._on_passes,
             "rows": self._needs_rows(),
             "accept_sparse": "csc",
         }
         return open_matrices(self, X, y, **{**asked, **how})
 
+    @property
+    def _on_passes(self) -> bool:
+        """Whether it reads X by ``linalg._passes`` alone: very many columns may stay elsewhere."""
+        return False
+
     def _needs_rows(self) -> bool:
         """Whether the selection depends on more than inner products of columns."""
         return False
 
-    def _on_passes(self) -> bool:
-        """Whether it reads X by the functions of ``linalg.passes`` alone.
-
-        If so, data with very many columns can stay where they are.
-        """
-        return False
-
     def _criterion(self) -> Criterion:
-        return Frobenius()
+        return get_criterion(getattr(self, "criterion", "frobenius"))
+
+    def _constraints(self, n_features: int, size: int | None) -> tuple[list[int], list[int]]:
+        """Columns to include and to exclude, with room for ``size`` of them."""
+        names = getattr(self, "feature_names_in_", None)
+        fixed = resolve_constraints(self.include, self.exclude, n_features, names)
+        if size is not None:
+            check_room(size, *fixed, n_features)
+        return fixed
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         """Keep the selection, and its error recomputed from the data."""
@@ -115,11 +126,70 @@ class FastSelector(BaseSelector):
         tags.target_tags.required = self._needs_target
         return tags
 
-    def _warn_if_short(self, found: int, size: int) -> None:
-        if found < size:
-            warnings.warn(
-                f"{type(self).__name__} selected {found} of {size} columns: the others add "
-                "nothing to what these explain (X or the target has no more rank).",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _why_short(self, found: int) -> str:
+        """Why fewer columns than asked for were found; empty if nobody needs to be told."""
+        return "the others add nothing to what these explain (X or the target has no more rank)."
+
+    def _warn_if_short(self, found: int, size: int | None) -> None:
+        if size is not None and found < size and (why := self._why_short(found)):
+            text = f"{type(self).__name__} selected {found} of {size} columns: {why}"
+            warnings.warn(text, UserWarning, stacklevel=3)
+
+
+class RowSparseSelector(FastSelector):
+    """Fits y by a coefficient matrix with few nonzero rows and ranks columns by their rows.
+
+    A subclass defines :meth:`_fit_coefficients` and names its penalty parameter.
+    """
+
+    _needs_target = True
+    _penalty_name: str
+
+    @abstractmethod
+    def _fit_coefficients(self, X, Y, x_scale, y_scale) -> tuple[np.ndarray, np.ndarray]:
+        """W (n_features x q), and how hard every column pulls at W = 0.
+
+        Where all of W is zero, the column with the largest pull is the first that a smaller penalty
+        lets in. Penalties have units of the data, which were divided by their scales.
+        """
+
+    def _penalty(self, *units: float) -> float:
+        """The penalty for data that were divided so that its unit is the product of these."""
+        value = float(getattr(self, self._penalty_name))
+        for unit in units:
+            value = min(max(value / unit, _SMALLEST), _LARGEST)
+        return value
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        X, x_scale, y_scale = matrices.X, matrices.x_scale, matrices.y_scale
+        W, pull = self._fit_coefficients(X, matrices.Y, x_scale, y_scale)
+        # How copies of a column share its coefficients is left open by the problem.
+        W = shared_by_copies(X, W)
+        norms = row_norms(W)
+        self.coef_ = W / x_scale * y_scale
+        self.scores_ = norms / x_scale * y_scale
+        best = ranked(norms)[:size]
+        kept = best[norms[best] > 0.0]
+        return kept if len(kept) else ranked(pull)[:1]
+
+    def _warn_unsettled(self, how: str) -> None:
+        text = (
+            f"{type(self).__name__} stopped after {how} (tol={self.tol:g}). Raise max_iter or tol, "
+            f"standardise X, or take a larger {self._penalty_name}."
+        )
+        warnings.warn(text, ConvergenceWarning, stacklevel=6)
+
+    def _needs_rows(self) -> bool:
+        return True  # for norms of single rows, or their neighbours
+
+    def _why_short(self, found: int) -> str:
+        nonzero, name = int(np.count_nonzero(self.scores_)), self._penalty_name
+        return (
+            f"only {nonzero} have a nonzero coefficient at {name}={getattr(self, name):g}. "
+            f"Lower {name} to select more."
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,24 +24,8 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
     Choosing a copy beside a column is never better than the column alone, and which one makes no
     difference, so a search for one best set needs only the first. That holds for copies that are
     exact, but for their sign and a power of two: how much a difference in the last digit matters
-    depends on the other columns.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n, r)
-        One reduced column of the data per row.
-    allowed : ndarray of int
-        Columns to consider, ascending.
-    X : ndarray or sparse matrix of shape (m, n)
-        The data themselves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._duplicates import distinct_columns
-    >>> X = np.array([[1.0, 0.0, -2.0], [0.0, 1.0, 0.0]])
-    >>> distinct_columns(X.T, np.arange(3), X)
-    array([0, 1])
+    depends on the other columns. ``columns`` (n, r) holds one reduced column of X per row,
+    ``allowed`` the columns to consider, ascending.
     """
     lengths = np.linalg.norm(columns[allowed], axis=1)
     filled = allowed[lengths > 0.0]
@@ -53,8 +37,8 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
     close = np.diff(projection[order]) <= 10 * _PARALLEL
     suspects = np.zeros(len(filled), dtype=bool)
     suspects[order[1:][close]] = suspects[order[:-1][close]] = True
-    copies = _later_copies(X, filled[suspects])
-    return np.setdiff1d(filled, copies) if copies else filled
+    doubtful = filled[suspects]
+    return np.setdiff1d(filled, doubtful[_first_copies(X, doubtful, scaled=True) != doubtful])
 
 
 @lru_cache(maxsize=16)
@@ -63,58 +47,31 @@ def _directions(r: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((r, 2))
 
 
-def _later_copies(X, which: np.ndarray) -> list[int]:
-    """Those of the columns that equal an earlier one, but for sign and a power of two."""
-    seen: set[bytes] = set()
-    found = []
-    for part in column_blocks(len(which), X.shape[0]):
-        for column, name in zip(which[part], _fingerprints(X, which[part], True), strict=True):
-            if name in seen:
-                found.append(int(column))
-            seen.add(name)
-    return found
-
-
 def shared_by_copies(X, W: np.ndarray) -> np.ndarray:
-    """Coefficients of which equal columns have equal shares: the mean of theirs.
-
-    Parameters
-    ----------
-    X : ndarray, CSC matrix or ColumnParts of shape (m, n)
-        Data.
-    W : ndarray of shape (n, q)
-        Coefficients.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._duplicates import shared_by_copies
-    >>> shared_by_copies(np.array([[1.0, 2.0, 1.0]]), np.array([[3.0], [4.0], [1.0]])).ravel()
-    array([2., 4., 2.])
-    """
-    which = _first_copies(X)
-    copies = np.flatnonzero(which != np.arange(len(which)))
-    if not len(copies):
+    """Coefficients of which equal columns have equal shares: the mean of theirs."""
+    which = np.arange(X.shape[1])
+    # Only columns with a length in common can be equal.
+    _, kind, count = np.unique(squared_norms(X), return_inverse=True, return_counts=True)
+    suspects = np.flatnonzero(count[kind] > 1)
+    which[suspects] = _first_copies(X, suspects)
+    counts = np.bincount(which, minlength=len(W))
+    if counts.max() == 1:
         return W
-    sums, counts = np.zeros_like(W), np.bincount(which, minlength=len(W))
+    sums = np.zeros_like(W)
     np.add.at(sums, which, W)
     return np.where((counts[which] > 1)[:, None], (sums / np.maximum(counts, 1)[:, None])[which], W)
 
 
-def _first_copies(X) -> np.ndarray:
-    """The first column that equals each, by fingerprints of those with a length in common."""
-    n = X.shape[1]
-    first = np.arange(n)
-    _, kind, count = np.unique(squared_norms(X), return_inverse=True, return_counts=True)
-    suspects = np.flatnonzero(count[kind] > 1)
+def _first_copies(X, which: np.ndarray, *, scaled: bool = False) -> np.ndarray:
+    """For each of these columns, the first of them that equals it, by fingerprints."""
     seen: dict[bytes, int] = {}
-    for part in column_blocks(len(suspects), X.shape[0]):
-        for column, name in zip(suspects[part], _fingerprints(X, suspects[part]), strict=True):
-            first[column] = seen.setdefault(name, int(column))
-    return first
+    parts = [which[part] for part in column_blocks(len(which), X.shape[0])]
+    names = chain.from_iterable(_fingerprints(X, part, scaled) for part in parts)
+    firsts = [seen.setdefault(name, column) for column, name in zip(which, names, strict=True)]
+    return np.array(firsts, dtype=which.dtype)
 
 
-def _fingerprints(X, which: np.ndarray, scaled: bool = False) -> Iterator[bytes]:
+def _fingerprints(X, which: np.ndarray, scaled: bool) -> Iterator[bytes]:
     """A short name of every column that tells its entries; ``scaled`` leaves out sign and size."""
     if not sp.issparse(X):
         for column in columns_of(X, which).T + 0.0:  # there are two zeros

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.criteria import Criterion, get_criterion, is_frobenius
+from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices
 from columnist.data._parameters import Integer, Other, StrOptions
-from columnist.data._validation import check_room, resolve_columns, resolve_constraints
+from columnist.data._validation import resolve_columns
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._ties import TIE
 from columnist.search._incumbent import exchange, greedy
@@ -141,17 +141,10 @@ class ExchangeSelector(FastSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    # -- fitting ------------------------------------------------------------------
-
-    def _criterion(self) -> Criterion:
-        return get_criterion(self.criterion)
-
     def _matrices(self, X, y, **how) -> Matrices:
         matrices = super()._matrices(X, y, **how)
-        n, names = matrices.n_features, getattr(self, "feature_names_in_", None)
-        size = self._size(n)
-        self._fixed = resolve_constraints(self.include, self.exclude, n, names)
-        check_room(size, *self._fixed, n)
+        n, size = matrices.n_features, self._size(matrices.n_features)
+        self._fixed = self._constraints(n, size)
         self._given = self._given_start(X, y, size, n)
         return matrices
 
@@ -160,8 +153,8 @@ class ExchangeSelector(FastSelector):
         if isinstance(self.start, str):
             return None if self.start == "random" else []
         columns = self.start
-        if hasattr(self.start, "fit"):
-            columns = _columns_of(_fitted(self.start, X, y, size), n_features)
+        if hasattr(columns, "fit"):
+            columns = _selected_by(columns, X, y, size, n_features)
         names = getattr(self, "feature_names_in_", None)
         columns = resolve_columns("start", columns, n_features, names)
         if len(columns) > size:
@@ -176,11 +169,14 @@ class ExchangeSelector(FastSelector):
             matrices = replace(matrices, X=matrices.X.astype(np.float64))
         reduced = matrices.reduce("exact", size, None)
         criterion = self._criterion()
-        kind = _TableMoves if is_frobenius(criterion) else _TurnMoves
+        kind = _Moves if is_frobenius(criterion) else _TurnMoves
         moves = kind(reduced, size, criterion, *self._fixed)
         most = np.inf if self.max_swaps is None else self.max_swaps
         self.starts_, best = [], None
-        for start in self._starts(moves):
+        rng = check_random_state(self.random_state)
+        for number in range(self.n_starts):
+            given = None if number else self._given
+            start = moves.random(rng) if given is None else moves.complete(given)
             columns, errors = moves.exchange(start, most)
             self.starts_.append(np.sort(np.array(start, dtype=np.intp)))
             if best is None or errors[-1] < best[1][-1] * (1 - TIE):
@@ -189,15 +185,6 @@ class ExchangeSelector(FastSelector):
         assert best is not None  # there is a start
         self.errors_ = np.array(best[1])
         return np.sort(best[0])
-
-    def _starts(self, moves: _Moves) -> Iterator[list[int]]:
-        """Complete selections, one after the other."""
-        rng = check_random_state(self.random_state)
-        for number in range(self.n_starts):
-            if number or self._given is None:
-                yield moves.random(rng)
-            else:
-                yield moves.complete(self._given)
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         super()._store(matrices, selected)
@@ -218,20 +205,15 @@ class ExchangeSelector(FastSelector):
             print(f"{number:6d} {errors[0]:12.6g} {swaps:10d} {errors[-1]:12.6g}", flush=True)
 
 
-def _fitted(selector, X, y, size: int):
-    """The selector itself if it is fitted, else a fitted copy of the right size."""
+def _selected_by(selector, X, y, size: int, n_features: int) -> np.ndarray:
+    """What a selector selects, in its order if it has one; a copy is fitted if it is not."""
     try:
         check_is_fitted(selector)
     except NotFittedError:
         selector = clone(selector)
         if "n_features_to_select" in selector.get_params():
             selector.set_params(n_features_to_select=size)
-        return selector.fit(X, y)
-    return selector
-
-
-def _columns_of(selector, n_features: int) -> np.ndarray:
-    """What a fitted selector has selected, in its order if it has one."""
+        selector.fit(X, y)
     fitted_on = getattr(selector, "n_features_in_", n_features)
     if fitted_on != n_features:
         raise ValueError(
@@ -245,8 +227,8 @@ def _columns_of(selector, n_features: int) -> np.ndarray:
     raise ValueError(f"start must select columns; {type(selector).__name__} has no get_support.")
 
 
-class _Moves(ABC):
-    """How selections are completed and improved on a reduced matrix."""
+class _Moves:
+    """How selections are completed and improved under the squared Frobenius norm."""
 
     def __init__(self, reduced: Reduced, size: int, criterion: Criterion, include, exclude):
         self.reduced, self.criterion, self.include = reduced, criterion, include
@@ -256,11 +238,14 @@ class _Moves(ABC):
 
     def _most_useful(self) -> int:
         """More columns than this, the included ones counted, explain nothing more."""
-        columns = self.reduced.columns
         usable = [*self.include, *self.candidates]
         everything = len(usable) == self.reduced.n_items
-        rank = self.reduced.rank if everything else _rank(columns[usable])
-        return rank + len(self.include) - _rank(columns[self.include])
+        rank = self.reduced.rank if everything else self._rank(usable)
+        return rank + len(self.include) - self._rank(self.include)
+
+    def _rank(self, which: Sequence[int]) -> int:
+        columns = self.reduced.columns[which]
+        return int(np.linalg.matrix_rank(columns)) if columns.size else 0
 
     def random(self, rng: np.random.RandomState) -> list[int]:
         """A random selection."""
@@ -273,23 +258,13 @@ class _Moves(ABC):
         chosen = [*self.include, *(i for i in given if i in allowed)][: self.asked]
         return self._grow(chosen) or [int(self.candidates[0])]
 
-    @abstractmethod
     def _grow(self, chosen: list[int]) -> list[int]:
         """The columns and, up to ``size``, those that forward selection adds."""
-
-    @abstractmethod
-    def exchange(self, start: list[int], max_swaps: float) -> tuple[list[int], list[float]]:
-        """A selection that no exchange improves, and the errors from the start on."""
-
-
-class _TableMoves(_Moves):
-    """Squared Frobenius norm: all exchanges are valued at once."""
-
-    def _grow(self, chosen: list[int]) -> list[int]:
         columns, weights = self.reduced.columns, self.reduced.weights
         return add_columns(columns, weights, chosen, self.candidates, self.size)
 
     def exchange(self, start: list[int], max_swaps: float) -> tuple[list[int], list[float]]:
+        """A selection that no exchange improves, and the errors from the start on."""
         chosen, errors = exchange_columns(
             self.reduced.columns, self.reduced.weights, start,
             fixed=self.include, candidates=self.candidates, max_swaps=max_swaps,
@@ -298,7 +273,7 @@ class _TableMoves(_Moves):
 
 
 class _TurnMoves(_Moves):
-    """Any criterion: the chosen columns are exchanged in turn."""
+    """The same for any criterion: the chosen columns are exchanged in turn."""
 
     def _problem(self, size: int):
         return column_problem(self.reduced, size, criterion=self.criterion)
@@ -308,28 +283,19 @@ class _TurnMoves(_Moves):
         return greedy(self._problem(self.size), chosen, left)
 
     def exchange(self, start: list[int], max_swaps: float) -> tuple[list[int], list[float]]:
-        counted: Any = _Counted(self._problem(len(start)), max_swaps)
-        return exchange(counted, start, self.include, self.candidates), counted.errors
+        problem = self._problem(len(start))
+        errors: list[float] = []
 
+        def value(subset: Sequence[int]) -> float:
+            error = problem.value(subset)
+            if not errors or error < errors[-1]:
+                errors.append(error)
+            return error
 
-class _Counted:
-    """A problem that notes the errors reached, and sees no improvement after enough of them."""
+        def completion_errors(chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+            if len(errors) > max_swaps:  # after enough of them it sees no improvement
+                return np.full(len(candidates), np.inf)
+            return problem.completion_errors(chosen, candidates)
 
-    def __init__(self, problem, max_swaps: float):
-        self._problem, self._most = problem, max_swaps
-        self.errors: list[float] = []
-
-    def value(self, subset: Sequence[int]) -> float:
-        error = self._problem.value(subset)
-        if not self.errors or error < self.errors[-1]:
-            self.errors.append(error)
-        return error
-
-    def completion_errors(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-        if len(self.errors) > self._most:
-            return np.full(len(candidates), np.inf)
-        return self._problem.completion_errors(chosen, candidates)
-
-
-def _rank(columns: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(columns)) if columns.size else 0
+        counted: Any = SimpleNamespace(value=value, completion_errors=completion_errors)
+        return exchange(counted, start, self.include, self.candidates), errors

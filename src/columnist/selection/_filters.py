@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from columnist.data import Matrices, RowBlocks
 from columnist.data._target import open_target
-from columnist.linalg._column_parts import ColumnParts, Visit, visiting
+from columnist.linalg._column_parts import Visit, visiting
 from columnist.linalg._passes import centered_norms, column_blocks, columns_of, cross, squared_norms
 from columnist.linalg._ties import ranked
 from columnist.selection._base import FastSelector
@@ -25,25 +25,22 @@ class _Filter(FastSelector):
     """Scores columns against y and keeps the best."""
 
     _needs_target = True
+    _on_passes = True
 
     @abstractmethod
-    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
-        """Length of the target along every column, NaN where undefined; and its own length."""
-
-    @abstractmethod
-    def _scores(self, products: np.ndarray) -> np.ndarray:
-        """Score of every column: larger is better."""
+    def _scores(self, products: np.ndarray, length: float, matrices: Matrices) -> np.ndarray:
+        """Larger is better; from the target's length along every column (or NaN), and its own."""
 
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        products, length = self._products(matrices)
-        self.scores_ = self._scores(products)
+        assert matrices.Y is not None  # a filter asks for a target
+        Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
+        length = float(np.linalg.norm(Y))
+        products = np.sqrt(_matching(matrices.X, Y, center=matrices.center))
+        self.scores_ = self._scores(products, length, matrices)
         # Products are rounded at the size of their terms, however small they are themselves; and
         # copies of a column are not rounded alike.
         self.ranking_ = ranked(products, unit=length)
         return self.ranking_[:size]
-
-    def _on_passes(self) -> bool:
-        return True
 
 
 class CorrelationFilter(_Filter):
@@ -101,16 +98,11 @@ class CorrelationFilter(_Filter):
         how = {"center": True, "open_y": _open_one_target, "ensure_min_samples": 2, **how}
         return super()._matrices(X, y, **how)
 
-    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
-        assert matrices.Y is not None  # this filter asks for a target
-        Y = matrices.Y - matrices.Y.mean(axis=0)
-        if np.linalg.norm(Y) <= _CONSTANT * np.linalg.norm(matrices.Y):
+    def _scores(self, products: np.ndarray, length: float, matrices: Matrices) -> np.ndarray:
+        assert matrices.Y is not None  # a filter asks for a target
+        if length <= _CONSTANT * np.linalg.norm(matrices.Y):
             raise ValueError("y is constant: it has no correlation with any column.")
-        unit = Y / np.linalg.norm(Y)
-        return np.sqrt(_matching(matrices.X, unit, center=True)), 1.0
-
-    def _scores(self, products: np.ndarray) -> np.ndarray:
-        return np.minimum(products, 1.0)
+        return np.minimum(products / length, 1.0)
 
 
 class MatchingFilter(_Filter):
@@ -164,18 +156,8 @@ class MatchingFilter(_Filter):
         self.n_features_to_select = n_features_to_select
         self.centering = centering
 
-    def _products(self, matrices: Matrices) -> tuple[np.ndarray, float]:
-        assert matrices.Y is not None  # this filter asks for a target
-        Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
-        squares = _matching(matrices.X, Y, center=matrices.center)
-        return np.sqrt(squares), float(np.linalg.norm(Y))
-
-    def _scores(self, products: np.ndarray) -> np.ndarray:
-        return np.square(products)
-
-    def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
-        super()._store(matrices, selected)
-        self.scores_ *= matrices.unit**2
+    def _scores(self, products: np.ndarray, length: float, matrices: Matrices) -> np.ndarray:
+        return np.square(products) * matrices.unit**2
 
 
 def _open_one_target(y, X):
@@ -217,11 +199,7 @@ class _OneColumn:
         return _as_numbers(self.read(y), self.read.classes)
 
 
-def _matching_of_parts(function, X: ColumnParts, *args, **options) -> np.ndarray:
-    return X.spread(X.collect(Visit(function, *args, **options)), fill=np.nan)
-
-
-@visiting(_matching_of_parts)
+@visiting(lambda f, X, Y, **how: X.spread(X.collect(Visit(f, Y, **how)), fill=np.nan))
 def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
     """``||Y'x||^2 / ||x||^2`` of every column; with ``center``, x without its mean.
 
@@ -234,17 +212,10 @@ def _matching(X, Y: np.ndarray, *, center: bool) -> np.ndarray:
         part = X[:, columns] if sp.issparse(X) else columns_of(X, columns)
         squares = lengths[columns]
         if center:
-            part, squares = _centred(part)
+            means = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
+            part = part if sp.issparse(part) else part - means
+            squares = centered_norms(part, means) if sp.issparse(part) else squared_norms(part)
         energy = np.square(cross(part, Y)).sum(axis=1)
         defined = squares > (_CONSTANT**2 * lengths[columns] if center else 0.0)
         scores[columns][defined] = energy[defined] / squares[defined]
     return scores
-
-
-def _centred(part) -> tuple[np.ndarray | sp.spmatrix, np.ndarray]:
-    """Columns without their means (a sparse part keeps them), and their squared lengths so."""
-    means = np.asarray(part.mean(axis=0, dtype=np.float64)).ravel()
-    if not sp.issparse(part):
-        part = part - means
-        return part, squared_norms(part)
-    return part, centered_norms(part, means)

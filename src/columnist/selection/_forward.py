@@ -8,15 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.criteria import Criterion, get_criterion, is_frobenius
+from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices
 from columnist.data._parameters import Integer, Number
-from columnist.data._validation import check_room, resolve_constraints, resolve_size
+from columnist.data._validation import resolve_size
 from columnist.linalg._passes import columns_of
 from columnist.selection._base import FastSelector
-from columnist.selection._forward_powers import BlockForward
-from columnist.selection._forward_states import GramForward, SpectrumForward, TargetForward
-from columnist.selection._forward_wide import WideForward
+from columnist.selection._forward_spectra import BlockForward, SpectrumForward
+from columnist.selection._forward_states import GramForward, TargetForward, WideForward
 
 __all__ = ["ForwardSelector"]
 
@@ -153,8 +152,6 @@ class ForwardSelector(FastSelector):
         shorter._keep_error(float(self.errors_[n_features - 1]), self._total)
         return shorter
 
-    # -- fitting ------------------------------------------------------------------
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.tol is None and self.n_features_to_select == "auto":
@@ -163,19 +160,16 @@ class ForwardSelector(FastSelector):
     def _needs_rows(self) -> bool:
         return self.degree > 1  # powers have inner products of their own
 
+    @property
     def _on_passes(self) -> bool:
         return is_frobenius(self._criterion())
 
-    def _criterion(self) -> Criterion:
-        return get_criterion(self.criterion)
-
     def _size(self, n_features: int) -> int:
-        names = getattr(self, "feature_names_in_", None)
-        self._fixed = resolve_constraints(self.include, self.exclude, n_features, names)
         if self.n_features_to_select == "auto":
+            self._fixed = self._constraints(n_features, None)
             return n_features - len(self._fixed[1])
         size = resolve_size(self.n_features_to_select, n_features)
-        check_room(size, *self._fixed, n_features)
+        self._fixed = self._constraints(n_features, size)
         return size
 
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
@@ -183,21 +177,24 @@ class ForwardSelector(FastSelector):
         allowed = np.ones(matrices.n_features, dtype=bool)
         allowed[[*include, *exclude]] = False
         state = _state(matrices, size, self._criterion(), self.degree)
-        log = _Log(self.verbose, getattr(self, "feature_names_in_", None))
-        return self._grow(state, size, include, allowed, log)
+        self._say("Step", "Column", f"{'Error':>12}", f"{'Relative':>9}")
+        return self._grow(state, size, include, allowed)
 
-    def _grow(self, state, size, include, allowed, log: _Log) -> np.ndarray:
+    def _grow(self, state, size, include, allowed) -> np.ndarray:
         """Add columns until the size, the tolerance, or a gain of nothing is reached."""
         total = state.error()
         chosen: list[int] = []
+        names = getattr(self, "feature_names_in_", range(len(allowed)))
         self._path: list[float] = []
 
         def add(column: int) -> None:
             state.add(column)
             allowed[column] = False
             chosen.append(column)
-            self._path.append(state.error())
-            log.step(chosen, state.error(), total)
+            error = state.error()
+            self._path.append(error)
+            share = error / total if total > 0.0 else 0.0
+            self._say(len(chosen), names[column], f"{error:12.6g}", f"{share:9.3%}")
 
         for column in include:
             add(column)
@@ -227,9 +224,12 @@ class ForwardSelector(FastSelector):
         self._keep_error(float(self.errors_[-1]), float(self._total))
         del self._path, self._fixed
 
-    def _warn_if_short(self, found: int, size: int) -> None:
-        if self.stopped_ == "rank":
-            super()._warn_if_short(found, size)
+    def _say(self, step: object, column: object, error: str, share: str) -> None:
+        if self.verbose:
+            print(f"{step!s:>6} {column!s:>20} {error} {share}", flush=True)
+
+    def _why_short(self, found: int) -> str:
+        return super()._why_short(found) if self.stopped_ == "rank" else ""
 
 
 def _state(matrices: Matrices, size: int, criterion: Criterion, degree: int):
@@ -246,21 +246,3 @@ def _state(matrices: Matrices, size: int, criterion: Criterion, degree: int):
     if matrices.is_here and n <= (_GRAM_SIDE if n <= m else _GRAM_SIDE_WIDE):
         return GramForward(X, size, center=center)
     return WideForward(X, size, center=center)
-
-
-class _Log:
-    """One line per step, if anyone wants to see them."""
-
-    def __init__(self, verbose: bool, names):
-        self._verbose, self._names = verbose, names
-        self._say(f"{'Step':>6} {'Column':>20} {'Error':>12} {'Relative':>9}")
-
-    def step(self, chosen: list[int], error: float, total: float) -> None:
-        """Report the column just added."""
-        name = chosen[-1] if self._names is None else self._names[chosen[-1]]
-        share = error / total if total > 0.0 else 0.0
-        self._say(f"{len(chosen):6d} {name!s:>20} {error:12.6g} {share:9.3%}")
-
-    def _say(self, line: str) -> None:
-        if self._verbose:
-            print(line, flush=True)

@@ -1,15 +1,15 @@
-"""What forward selection keeps between steps: one state for each kind of problem.
+"""What forward selection keeps between steps under the squared Frobenius norm.
 
-Every state has ``best``, ``add`` and ``error``; no input validation. The one for very many columns
-is in :mod:`columnist.selection._forward_wide`, the one for powers in
-:mod:`columnist.selection._forward_powers`.
+Every state has ``best``, ``add`` and ``error``; no input validation. Those for other criteria, and
+for powers, are in :mod:`columnist.selection._forward_spectra`.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
-from columnist.criteria import Criterion
+from columnist.linalg._column_parts import ColumnParts, Visit
 from columnist.linalg._passes import (
     column_blocks,
     columns_of,
@@ -17,112 +17,87 @@ from columnist.linalg._passes import (
     cross_and_back,
     energies_along,
     gram,
+    kernel_product,
     squared_norms,
+    squares_along,
+    without_empty,
 )
-from columnist.linalg._reduce import Reduced
 from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._second_moment import gram_squares, has_short_rows, kernel_blocks
 from columnist.linalg._ties import first_gain, rounding_energy
 from columnist.selection._basis import GrowingBasis
-from columnist.selection._best_downdate import best_downdate
-from columnist.selection._deflate import deflate
+from columnist.selection._forward_kernels import add_forms, deflate
 
-__all__ = ["SHRUNK", "GramForward", "ShrinkingColumns", "SpectrumForward", "TargetForward"]
+__all__ = ["ColumnForms", "GramForward", "TargetForward", "WideForward", "column_forms"]
 
 # Share of a squared length below which a residual is computed anew.
 SHRUNK = 1e-4
 
 
-class ShrinkingColumns:
-    """X, in which columns can be replaced by what is left of them.
+class Residuals:
+    """Columns and what the chosen ones leave of them, computed anew where it has shrunk.
 
-    Products with directions outside the selection do not change by it, except that they no
-    longer carry the rounding of the whole columns. Dense data are copied at the first
-    replacement; sparse data stay as they are, since residuals would not be sparse, and so do data
-    that are kept elsewhere.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._forward_states import ShrinkingColumns
-    >>> data = ShrinkingColumns(np.eye(2))
-    >>> data.replace(np.array([0]), np.zeros((2, 1)))
-    >>> data.cross(np.ones(2))
-    array([0., 1.])
+    A state chooses the best of the allowed columns with its gain (0 for rounding), adds a column
+    (one that depends on the chosen ones changes nothing) and knows the squared Frobenius error.
     """
 
-    def __init__(self, X):
-        self._X, self._copied = X, False
-        self._fixed = not isinstance(X, np.ndarray)
+    def __init__(self, X, capacity: int, *, center: bool):
+        self._X = self.data = X
+        self._basis = GrowingBasis(X.shape[0], capacity, center=center)
+        # With means: a column that hardly varies counts as shrunk, and is computed anew.
+        self._own = squared_norms(X)
+        self._fresh = self._own.copy()
+        self._gains = np.zeros(len(self._own))
+        self._nothing = rounding_energy(X.shape, float(self._own.sum()))
+
+    def _first(self, energy, lengths, allowed) -> tuple[int, float]:
+        """The first allowed column with the largest gain, energy / length, and that gain."""
+        self._gains = np.zeros(len(energy))
+        np.divide(energy, lengths, out=self._gains, where=lengths > 0.0)
+        return first_gain(self._gains, allowed, self._nothing)
+
+    def _shrunk(self, lengths: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """The wanted columns that have shrunk since they were last computed."""
+        return np.flatnonzero(wanted & (self._fresh > 0.0) & (lengths < SHRUNK * self._fresh))
+
+    def _residual(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is left of columns, its squared lengths, and whether it is more than rounding."""
+        rest = self._basis.residual(columns_of(self._X, columns))
+        squares = np.einsum("ij,ij->j", rest, rest)
+        return rest, squares, squares > DEPENDENT**2 * self._own[columns]
 
     def replace(self, columns: np.ndarray, residuals: np.ndarray) -> None:
-        """Put residuals in the place of columns."""
-        if self._fixed:
-            return
-        if not self._copied:
-            self._X, self._copied = np.array(self._X, dtype=np.float64), True
-        self._X[:, columns] = residuals
+        """Put what is left of columns in their place, in a copy of the data.
 
-    def cross(self, Q: np.ndarray) -> np.ndarray:
-        """X'Q."""
-        return cross(self._X, Q)
-
-    def cross_and_back(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X'q and XX'q."""
-        return cross_and_back(self._X, q)
-
-    def energies_along(self, Q: np.ndarray) -> np.ndarray:
-        """Sums of squares of X'q for every column q."""
-        return energies_along(self._X, Q)
+        Products with directions outside the selection do not change by it, but no longer carry the
+        rounding of whole columns. Sparse data stay as they are, since residuals would not be
+        sparse, and so do data that are kept elsewhere.
+        """
+        if isinstance(self._X, np.ndarray):
+            if self.data is self._X:
+                self.data = np.array(self._X, dtype=np.float64)
+            self.data[:, columns] = residuals
 
 
-class GramForward:
-    r"""State of a forward selection for the matrix itself.
+class GramForward(Residuals):
+    """State for the matrix itself, by the Gram matrix G of what is left of its columns.
 
-    With the Gram matrix G of what the chosen columns leave of every column, adding column i
-    lowers the squared Frobenius error by
-
-    .. math:: \|G_{:i}\|^2 / G_{ii},
-
-    and once column l is chosen, :math:`G \leftarrow G - ww^T` with
-    :math:`w = G_{:l}/\sqrt{G_{ll}}`. A step reads and writes G once and never forms the residual
-    matrix.
-
-    Rounding: entries of G keep an absolute error of the size of the columns that they started
-    from. A column whose residual has shrunk a hundredfold is therefore computed anew from the
-    data, with its row and column of G.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (m, n)
-        Data; n is small enough for an n x n matrix.
-    capacity : int
-        Columns to add at most.
-    center : bool, default=False
-        Remove column means.
+    Adding column i lowers the error by |G_i|^2 / G_ii; once column l is chosen, G becomes G - ww'
+    with w = G_l / sqrt(G_ll). Entries of G keep an absolute error of the size of the columns that
+    they started from, so a column whose residual has shrunk a hundredfold is computed anew.
     """
 
     def __init__(self, X, capacity: int, *, center: bool = False):
-        self._X = X
-        self._basis = GrowingBasis(X.shape[0], capacity, center=center)
+        super().__init__(X, capacity, center=center)
         self._pending: list[int] = []
         self._G = gram(X, center=center)
         self._energy = np.einsum("ij,ij->i", self._G, self._G)
-        # With means: a column that hardly varies counts as shrunk, and is computed anew.
-        self._own = squared_norms(X) if center else np.diag(self._G).copy()
-        self._fresh = self._own.copy()
-        self._data = ShrinkingColumns(X)
-        self._nothing = rounding_energy(X.shape, float(self._own.sum()))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much (0 for rounding)."""
         self._refresh(allowed)
-        lengths = np.diag(self._G)
-        gains = np.zeros(len(lengths))
-        np.divide(self._energy, lengths, out=gains, where=lengths > 0.0)
-        return first_gain(gains, allowed, self._nothing)
+        return self._first(self._energy, np.diag(self._G), allowed)
 
     def add(self, column: int) -> None:
-        """Choose a column; one that depends on the chosen ones changes nothing."""
         self._refresh(np.arange(len(self._own)) == column)
         G = self._G
         if G[column, column] <= 0.0:
@@ -132,33 +107,25 @@ class GramForward:
         self._drop([column])
 
     def error(self) -> float:
-        """Squared Frobenius error of what is chosen."""
         return float(np.diag(self._G).sum())
 
     def _refresh(self, wanted: np.ndarray) -> None:
         """Compute anew the wanted columns that have shrunk since they were last computed."""
-        lengths = np.diag(self._G)
-        stale = np.flatnonzero(wanted & (self._fresh > 0.0) & (lengths < SHRUNK * self._fresh))
+        G = self._G
+        stale = self._shrunk(np.diag(G), wanted)
         if len(stale) == 0:
             return
-        self._orthogonalise()
-        rest = self._basis.residual(columns_of(self._X, stale))
-        G = self._G
-        self._data.replace(stale, rest)
-        products = self._data.cross(rest)
-        G[:, stale] = products
-        G[stale] = products.T
-        squares = np.einsum("ij,ij->j", rest, rest)
-        G[stale, stale] = squares
-        self._fresh[stale] = squares
-        self._drop(stale[squares <= DEPENDENT**2 * self._own[stale]])
-        np.einsum("ij,ij->i", G, G, out=self._energy)
-
-    def _orthogonalise(self) -> None:
-        """Bring the basis up to date: most selections never need it."""
-        for column in self._pending:
+        for column in self._pending:  # most selections never need the basis
             self._basis.append(columns_of(self._X, [column])[:, 0])
         self._pending.clear()
+        rest, squares, alive = self._residual(stale)
+        self.replace(stale, rest)
+        products = cross(self.data, rest)
+        G[:, stale] = products
+        G[stale] = products.T
+        G[stale, stale] = self._fresh[stale] = squares
+        self._drop(stale[~alive])
+        np.einsum("ij,ij->i", G, G, out=self._energy)
 
     def _drop(self, columns) -> None:
         """Columns of which nothing is left."""
@@ -168,84 +135,54 @@ class GramForward:
         self._fresh[columns] = 0.0
 
 
-class TargetForward:
-    r"""State of a forward selection for a target.
+class TargetForward(Residuals):
+    """State for a target Y (m, q): one product with X a step.
 
-    For residual columns :math:`r_i` and the residual target T, adding column i lowers the squared
-    Frobenius error by :math:`\|c_i\|^2/d_i` with :math:`c_i = T^T r_i`, :math:`d_i = \|r_i\|^2`.
-    When column l is chosen, q its new direction, :math:`w = X^T q` and :math:`b = T^T q`,
-
-    .. math::
-
-        c_i \leftarrow c_i - w_i b, \quad d_i \leftarrow d_i - w_i^2, \quad T \leftarrow T - qb^T:
-
-    one product with X a step. Columns whose residual has shrunk are computed anew, and all
-    :math:`c_i` when the target has.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (m, n)
-        Data.
-    Y : ndarray of shape (m, q)
-        Target.
-    capacity : int
-        Columns to add at most.
-    center : bool, default=False
-        Remove the means of columns and target.
+    Adding column i, of which r is left, lowers the error by |c|^2 / d, c = T'r and d = |r|^2, T
+    being what is left of Y. With q the direction of a chosen column, w = X'q and b = T'q, c falls
+    by w_i b, d by w_i^2 and T by qb'. What has shrunk is computed anew; all c when T has.
     """
 
     def __init__(self, X, Y: np.ndarray, capacity: int, *, center: bool = False):
-        self._X = X
-        self._basis = GrowingBasis(X.shape[0], capacity, center=center)
+        super().__init__(X, capacity, center=center)
         self._T = self._basis.residual(Y)
-        # With means: a column that hardly varies counts as shrunk, and is computed anew.
-        self._own = squared_norms(X)
-        self._fresh = self._own.copy()
         self._lengths = self._own - np.square(cross(X, self._basis.Q)).sum(axis=1)
         self._C = cross(X, self._T)
         self._seen = self.error()
-        self._data = ShrinkingColumns(X)
         self._nothing = rounding_energy(Y.shape, float(np.vdot(Y, Y)))
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column that lowers the error most, and by how much (0 for rounding)."""
         self._refresh(allowed)
         energy = np.einsum("ij,ij->i", self._C, self._C)
-        usable = self._lengths > 0.0
-        gains = np.divide(energy, self._lengths, out=np.zeros_like(energy), where=usable)
-        return first_gain(gains, allowed, self._nothing)
+        return self._first(energy, self._lengths, allowed)
 
     def add(self, column: int) -> None:
-        """Choose a column; one that depends on the chosen ones changes nothing."""
         q = self._basis.append(columns_of(self._X, [column])[:, 0])
         if q is not None:
-            w, b = self._data.cross(q), self._T.T @ q
+            w, b = cross(self.data, q), self._T.T @ q
             self._T -= np.outer(q, b)
             self._C -= np.outer(w, b)
             self._lengths -= w * w
         self._drop([column])
 
     def error(self) -> float:
-        """Squared Frobenius error of what is chosen."""
         return float(np.vdot(self._T, self._T))
 
     def _refresh(self, wanted: np.ndarray) -> None:
         if self.error() < SHRUNK * self._seen:
-            self._C = self._data.cross(self._T)
+            self._C = cross(self.data, self._T)
             self._C[self._fresh == 0.0] = 0.0
             self._seen = self.error()
-        shrunk = (self._fresh > 0.0) & (self._lengths < SHRUNK * self._fresh)
-        stale = np.flatnonzero(wanted & shrunk)
+        stale = self._shrunk(self._lengths, wanted)
         for part in column_blocks(len(stale), len(self._T)):
             self._renew(stale[part])
 
     def _renew(self, stale: np.ndarray) -> None:
-        rest = self._basis.residual(columns_of(self._X, stale))
-        self._data.replace(stale, rest)
-        squares = np.einsum("ij,ij->j", rest, rest)
+        rest, squares, alive = self._residual(stale)
+        self.replace(stale, rest)
         self._C[stale] = rest.T @ self._T
         self._lengths[stale] = self._fresh[stale] = squares
-        self._drop(stale[squares <= DEPENDENT**2 * self._own[stale]])
+        self._drop(stale[~alive])
 
     def _drop(self, columns) -> None:
         """Columns of which nothing is left."""
@@ -254,84 +191,222 @@ class TargetForward:
         self._fresh[columns] = 0.0
 
 
-_EPS = np.finfo(np.float64).eps
+# Relative error that f may have, and the least share to which it may fall until then.
+_ACCURATE = 1e-8
+_FALLEN = 1e-6
+# Columns fetched together from where they are kept: one of them is likely to be the next.
+_NEAR = 16
+# Columns that are computed one block after the other rather than all from the kernel.
+_FEW = 1000
 
 
-class SpectrumForward:
-    r"""State of a forward selection under a unitarily invariant criterion.
+class WideForward(Residuals):
+    """State for a matrix too wide for a Gram matrix, possibly kept elsewhere in parts.
 
-    Let the residual target have the second moment :math:`V \Lambda V^T`. Choosing a column whose
-    residual has the direction q turns its spectrum into that of :math:`\Lambda - zz^T`,
-    :math:`z = \Lambda^{1/2} V^T q`. After the choice V and :math:`\Lambda` come from the SVD of
-    :math:`(I - qq^T) V \Lambda^{1/2}`: accumulated rank-one updates of the vectors would lose their
-    orthogonality.
+    The error drops by f / g, g = |r|^2 and f = |X'r|^2 with the residual r of a column. With q the
+    direction of a chosen column and w = X'q, f becomes f - 2 w*(X'PXw) + |w|^2 w*w and g becomes g
+    - w*w, P projecting off what was chosen before: three passes over X a step (two over parts). The
+    first f needs the kernel XX' once, in blocks of rows.
 
-    Parameters
-    ----------
-    reduced : Reduced
-        Data and target.
-    capacity : int
-        Columns to add at most.
-    criterion : Criterion
-        Error.
+    Rounding: f is quadratic in the residual, so a column is computed anew when its f has fallen
+    a millionfold (less when little is left of the column) or its g ten thousandfold; where many
+    columns have, all of them, from the kernel of the residual.
     """
 
-    def __init__(self, reduced: Reduced, capacity: int, criterion: Criterion):
-        self._criterion, self._scale = criterion, reduced.scale
-        self._columns = reduced.columns
-        self._basis = GrowingBasis(reduced.columns.shape[1], capacity)
-        self._rest = reduced.columns.copy()
-        self._own = np.einsum("ij,ij->i", reduced.columns, reduced.columns)
-        self._fresh = self._own.copy()
-        self._floor = len(reduced.weights) * _EPS * float(reduced.weights.max(initial=0.0))
-        d = int((reduced.weights > self._floor).sum())
-        self._lam, self._V = reduced.weights[:d], np.eye(len(reduced.weights), d)
-        self.n_roots = 0
+    def __init__(self, X, capacity: int, *, center: bool = False):
+        # Wide sparse data are mostly empty columns, which would only cost time.
+        self._places, X = without_empty(X)
+        super().__init__(X, capacity, center=center)
+        self._forms = ColumnForms(X)
+        self._gone = self._own == 0.0
+        self._near: dict[int, np.ndarray] = {}
+        self._renew_all()
+        self._total = float(self._g.sum())
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column with the smallest error, and by how much its squares fall.
-
-        The criterion itself may stand still (the largest of several equal singular values does)
-        while a column still brings the next ones closer.
-        """
-        squares = self._refresh()
-        rows = np.flatnonzero(allowed & (squares > 0.0))
-        Z = (self._rest[rows] @ self._V) / np.sqrt(squares[rows])[:, None]
-        inside = np.einsum("ij,ij->i", Z, Z) > 1.0 - DEPENDENT
-        Z *= np.sqrt(self._lam)
-        energy = np.einsum("ij,ij->i", Z, Z)
-        touching = energy > self._floor
-        if not touching.any():
+        here = allowed[self._places]
+        if not here.any():
             return int(np.flatnonzero(allowed)[0]), 0.0
-        rows, Z, inside, energy = rows[touching], Z[touching], inside[touching], energy[touching]
-        found = best_downdate(self._lam, Z, inside, self._criterion, self._scale)
-        self.n_roots += found.n_roots
-        return int(rows[found.row]), float(energy[found.row])
+        self._refresh(here)
+        at, gain = self._first(self._f, self._g, here)
+        return int(self._places[at]), gain
 
     def add(self, column: int) -> None:
-        """Choose a column; one that depends on the chosen ones changes nothing."""
-        q = self._basis.append(self._columns[column])
-        if q is None:
+        at = int(np.searchsorted(self._places, column))
+        if at == len(self._places) or self._places[at] != column:
             return
-        self._rest -= np.outer(self._rest @ q, q)
-        root = self._V * np.sqrt(self._lam)
-        V, s, _ = np.linalg.svd(root - np.outer(q, q @ root), full_matrices=False)
-        d = int((s**2 > self._floor).sum())
-        self._lam, self._V = s[:d] ** 2, V[:, :d]
+        before = self._basis.Q
+        q = self._basis.append(self._column(at))
+        if q is not None:
+            w, u = cross_and_back(self.data, q)
+            u -= before @ (before.T @ u)
+            self._f -= 2.0 * w * cross(self.data, u)
+            w *= w
+            self._f += w.sum() * w
+            self._g -= w
+            self._total -= float(w.sum())
+        self._drop([at])
+
+    def _column(self, at: int) -> np.ndarray:
+        """One column; it comes with those that may be next, which may be kept elsewhere."""
+        if at not in self._near:
+            count = min(_NEAR, len(self._gains))
+            best = np.argpartition(-self._gains, count - 1)[:count]
+            which = np.union1d(best, [at])
+            self._near = dict(zip(which.tolist(), columns_of(self._X, which).T, strict=True))
+        return self._near[at]
 
     def error(self) -> float:
-        """Error of what is chosen."""
-        sigma = np.sqrt(self._lam) if len(self._lam) else np.zeros(1)
-        return float(self._criterion.value(self._scale * sigma))
+        return max(self._total, 0.0)
 
-    def _refresh(self) -> np.ndarray:
-        """Squared lengths of the residual columns; those that have shrunk are computed anew."""
-        squares = np.einsum("ij,ij->i", self._rest, self._rest)
-        stale = np.flatnonzero((self._fresh > 0.0) & (squares < SHRUNK * self._fresh))
-        if len(stale):
-            rest = self._basis.residual(self._columns[stale].T).T
-            squares[stale] = np.einsum("ij,ij->i", rest, rest)
-            gone = squares[stale] <= DEPENDENT**2 * self._own[stale]
-            rest[gone], squares[stale[gone]] = 0.0, 0.0
-            self._rest[stale], self._fresh[stale] = rest, squares[stale]
-        return squares
+    def _refresh(self, wanted: np.ndarray) -> None:
+        """Compute anew the wanted columns that rounding may have reached."""
+        stale = self._stale(wanted)
+        if len(stale) > _FEW:
+            self._renew_all()
+            stale = self._stale(wanted)
+        for part in column_blocks(len(stale), len(self._basis.Q)):
+            self._renew(stale[part])
+
+    def _stale(self, wanted: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # An update of f rounds like w, which comes from the whole column.
+            noise = np.finfo(np.float64).eps * np.sqrt(self._own / self._g)
+            fallen = self._f < np.maximum(noise / _ACCURATE, _FALLEN) * self._high
+        shrunk = (self._g < SHRUNK * self._fresh) | fallen
+        return np.flatnonzero(wanted & shrunk & ~self._gone)
+
+    def _renew(self, stale: np.ndarray) -> None:
+        """f and g of a few columns, from their residuals."""
+        rest, squares, alive = self._residual(stale)
+        self._drop(stale[~alive])
+        stale, rest = stale[alive], rest[:, alive]
+        self.replace(stale, rest)
+        self._g[stale] = self._fresh[stale] = squares[alive]
+        self._f[stale] = self._high[stale] = energies_along(self.data, rest)
+
+    def _renew_all(self) -> None:
+        """f and g of every column, from the kernel of the residual."""
+        Q = self._basis.Q
+        self._g = self._own - squares_along(self._X, Q) if Q.shape[1] else self._own.copy()
+        self._f = self._forms.outside(Q)
+        # Residuals that are short beside their column are differences of large numbers: they
+        # count as shrunk, and are computed one by one when they are wanted.
+        self._fresh, self._high = self._own.copy(), self._f.copy()
+        self._drop(np.flatnonzero(self._gone))
+
+    def _drop(self, columns) -> None:
+        """Columns of which nothing is left."""
+        self._gone[columns] = True
+        self._f[columns] = 0.0
+        self._g[columns] = 0.0
+
+
+# A column with more than this share of nonzeros is cheaper in a dense product.
+_DENSE = 1 / 8
+
+
+class ColumnForms:
+    """The forms x'PKPx of all columns of X, K = XX', for whatever P projects out.
+
+    Where data are kept elsewhere in parts, the forms with P = I are computed once, and
+    x'PKPx = x'Kx - 2 (Q'x)'(Q'Kx) + (Q'x)'(Q'KQ)(Q'x): the kernel goes round once at most.
+    """
+
+    def __init__(self, X):
+        self._X, self._whole = X, None
+
+    def outside(self, Q: np.ndarray) -> np.ndarray:
+        """The forms with P = I - QQ', Q being orthonormal."""
+        X = self._X
+        if not isinstance(X, ColumnParts):
+            return column_forms(X, Q)
+        if self._whole is None:
+            self._whole = X.spread([_whole_forms(X)])
+        if Q.shape[1] == 0:
+            return self._whole.copy()
+        KQ = kernel_product(X, Q)
+        return self._whole - X.spread(X.collect(Visit(_caught, Q, KQ, Q.T @ KQ)))
+
+
+def column_forms(X, Q: np.ndarray) -> np.ndarray:
+    """:class:`ColumnForms` of data in memory; the kernel is formed in blocks and never stored.
+
+    A column with z nonzeros costs z^2 operations, or m^2 in a matrix product when it is dense. A
+    tall X takes its Gram matrix instead, whose squared column lengths are the forms.
+    """
+    if X.shape[0] > X.shape[1]:
+        return _gram_forms(X, Q)
+    KQ = kernel_product(X, Q)
+    inner = Q.T @ KQ
+    forms = np.zeros(X.shape[1])
+    share = _share_of(X)
+    for rows, block in kernel_blocks(X):
+        if Q.shape[1]:
+            block = block - Q[rows] @ KQ.T - (KQ[rows] - Q[rows] @ inner) @ Q.T
+        forms += share(rows, block)
+    return forms
+
+
+def _whole_forms(X: ColumnParts) -> np.ndarray:
+    """x'XX'x of the columns that the parts hold."""
+    if has_short_rows(X):
+        return gram_squares(X)
+    forms = np.zeros(len(X.places))
+    for rows, block in kernel_blocks(X):
+        forms += np.concatenate(X.collect(Visit(_part_share, rows, block)))
+    return forms
+
+
+def _part_share(part, rows: slice, block: np.ndarray) -> np.ndarray:
+    return _share_of(part)(rows, block)
+
+
+def _caught(part, Q: np.ndarray, KQ: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """What projecting off Q takes from the form of every column."""
+    caught = np.empty(part.shape[1])
+    for columns in column_blocks(part.shape[1], Q.shape[1] if sp.issparse(part) else sum(Q.shape)):
+        W, V = cross(part[:, columns], Q), cross(part[:, columns], KQ)
+        caught[columns] = np.einsum("ij,ij->i", W, 2.0 * V - W @ inner)
+    return caught
+
+
+def _gram_forms(X, Q: np.ndarray) -> np.ndarray:
+    """The forms as squared lengths of the columns of X'PX, in blocks."""
+    W = cross(X, Q)
+    forms = np.zeros(X.shape[1])
+    for rows, block in kernel_blocks(X.T):
+        if Q.shape[1]:
+            block -= W[rows] @ W.T
+        forms[rows] = np.einsum("ij,ij->i", block, block)
+    return forms
+
+
+def _share_of(X):
+    """Function that says what a block of kernel rows gives to the form of every column."""
+
+    def dense(rows: slice, block: np.ndarray) -> np.ndarray:
+        forms = np.empty(X.shape[1])
+        for columns in column_blocks(X.shape[1], len(X)):
+            part = X[:, columns].astype(np.float64, copy=False)
+            forms[columns] = np.einsum("ij,ij->j", part[rows], block @ part)
+        return forms
+
+    return _sparse_share_of(X) if sp.issparse(X) else dense
+
+
+def _sparse_share_of(X):
+    """The same: popular columns by matrix products, the others nonzero by nonzero."""
+    X = X.tocsc()
+    X.sort_indices()
+    popular = np.diff(X.indptr) > _DENSE * X.shape[0]
+    dense, rare = _share_of(X[:, popular].toarray()), X[:, ~popular]
+    arrays = rare.indptr.astype(np.intp), rare.indices.astype(np.intp), rare.data.astype(np.float64)
+
+    def sparse(rows: slice, block: np.ndarray) -> np.ndarray:
+        forms, light = np.empty(X.shape[1]), np.zeros(rare.shape[1])
+        add_forms(*arrays, np.ascontiguousarray(block), rows.start, light)
+        forms[popular], forms[~popular] = dense(rows, block), light
+        return forms
+
+    return sparse

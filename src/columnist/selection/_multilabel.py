@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numbers
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,13 +21,17 @@ from columnist.data._parameters import Integer, ParameterChecks
 from columnist.data._validation import check_room, read_data, resolve_constraints
 from columnist.linalg._passes import columns_of
 from columnist.selection._forward import ForwardSelector
-from columnist.selection._linear_path import LinearPath
-from columnist.selection._thresholds import optimal_thresholds
+from columnist.selection._forward_spectra import LinearPath
 
 __all__ = ["MultiLabelForwardClassifier", "MultiLabelForwardClassifierCV"]
 
+_ACCEPTED: dict[str, Any] = {"accept_sparse": "csc", "dtype": [np.float64, np.float32]}
 # Sizes to try when none are given.
 _MANY = 100
+# Scores closer than this share of the largest differ by rounding only: no cut goes between.
+_TIED = 1e-12
+# Where a threshold of scores that estimate 0 and 1 is expected.
+_MIDDLE = 0.5
 
 
 class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
@@ -37,9 +42,7 @@ class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         y = in_memory(y)
         _refuse_missing(y)
-        X, y = read_data(
-            self, X, y, accept_sparse="csc", dtype=[np.float64, np.float32], multi_output=True
-        )
+        X, y = read_data(self, X, y, multi_output=True, **_ACCEPTED)
         y = y.toarray() if sp.issparse(y) else y
         self.multilabel_ = y.ndim == 2 and y.shape[1] > 1
         if self.multilabel_:
@@ -64,27 +67,39 @@ class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
         """Whether exactly one class holds: the largest score decides, not a threshold."""
         return not self.multilabel_ and len(self.classes_) > 2
 
-    def _fit_model(self, X, Y: np.ndarray, size, degree: int, criterion) -> None:
-        """Select features, fit the linear model on them and set the thresholds."""
-        selector = self._selector(size, degree, criterion)
-        self.selected_ = selector.fit(X, Y).selected_
-        path = LinearPath(columns_of(X, self.selected_), Y, degree, center=self.fit_intercept)
+    @abstractmethod
+    def _settings(self, X, Y: np.ndarray) -> dict[str, Any]:
+        """Number of features, degree and criterion."""
+
+    def fit(self, X, y):
+        """Select features and fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
+            Zeros and ones, one column per label; or a vector of classes.
+
+        Returns
+        -------
+        self
+        """
+        X, Y = self._validate(X, y)
+        settings = self._settings(X, Y)
+        self.selected_ = self._selector(**settings).fit(X, Y).selected_
+        chosen, degree = columns_of(X, self.selected_), settings["degree"]
+        path = LinearPath(chosen, Y, degree, center=self.fit_intercept)
         self.polynomials_, self.coef_, self.intercept_ = path.model()
         self.thresholds_ = np.zeros(Y.shape[1])
         if not self._one_of_many():
             self.thresholds_ = optimal_thresholds(self._scores(X), Y)
+        return self
 
-    def _selector(self, size, degree: int, criterion, kind=ForwardSelector) -> ForwardSelector:
+    def _selector(self, kind=ForwardSelector, **settings) -> ForwardSelector:
         include, exclude = self._constraints()
-        return kind(
-            size,
-            criterion=criterion,
-            target="y",
-            degree=degree,
-            centering="mean" if self.fit_intercept else "none",
-            include=include,
-            exclude=exclude,
-        )
+        centering = "mean" if self.fit_intercept else "none"
+        return kind(target="y", centering=centering, include=include, exclude=exclude, **settings)
 
     def _scores(self, X) -> np.ndarray:
         """Linear scores, one column per label; they estimate 0 and 1."""
@@ -108,7 +123,7 @@ class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
         """
         check_is_fitted(self)
-        X = read_data(self, X, accept_sparse="csc", dtype=[np.float64, np.float32], reset=False)
+        X = read_data(self, X, reset=False, **_ACCEPTED)
         margins = self._scores(X) - self.thresholds_
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
@@ -251,23 +266,9 @@ class MultiLabelForwardClassifier(_ForwardLabels):
         self.include = include
         self.exclude = exclude
 
-    def fit(self, X, y) -> MultiLabelForwardClassifier:
-        """Select features and fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Data.
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Zeros and ones, one column per label; or a vector of classes.
-
-        Returns
-        -------
-        self
-        """
-        X, Y = self._validate(X, y)
-        self._fit_model(X, Y, self.n_features_to_select, self.degree, self.criterion)
-        return self
+    def _settings(self, X, Y: np.ndarray) -> dict[str, Any]:
+        names = ("n_features_to_select", "degree", "criterion")
+        return {name: getattr(self, name) for name in names}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -357,31 +358,15 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y) -> MultiLabelForwardClassifierCV:
-        """Choose by cross-validation, then fit to all rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Data.
-        y : array-like or sparse matrix of shape (n_samples, n_labels), or (n_samples,)
-            Zeros and ones, one column per label; or a vector of classes.
-
-        Returns
-        -------
-        self
-        """
-        X, Y = self._validate(X, y)
+    def _settings(self, X, Y: np.ndarray) -> dict[str, Any]:
+        """The best of all by cross-validation."""
         sizes, pairs = self._sizes(), self._pairs()
         jobs = [(*pair, *split) for pair in pairs for split in self._splits(X, Y)]
         losses = Parallel(n_jobs=self.n_jobs)(
             delayed(self._fold_losses)(X, Y, sizes, *job) for job in jobs
         )
-        losses = np.reshape(losses, (len(pairs), -1, len(sizes)))
-        self._store_results(pairs, sizes, losses.mean(axis=1), losses.std(axis=1))
-        best = self.best_params_
-        self._fit_model(X, Y, best["n_features_to_select"], best["degree"], best["criterion"])
-        return self
+        self._store_results(pairs, sizes, np.reshape(losses, (len(pairs), -1, len(sizes))))
+        return self.best_params_
 
     def _sizes(self) -> np.ndarray:
         """Sizes to try, ascending."""
@@ -421,8 +406,8 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
 
     def _fold_losses(self, X, Y, sizes, degree, criterion, train, test) -> np.ndarray:
         """Hamming loss on the held-out rows for every size, from one forward selection."""
-        selector = self._selector(int(sizes[-1]), degree, criterion, kind=_SilentForward)
-        selected = selector.fit(X[train], Y[train]).selected_
+        asked = {"n_features_to_select": int(sizes[-1]), "degree": degree, "criterion": criterion}
+        selected = self._selector(_SilentForward, **asked).fit(X[train], Y[train]).selected_
         chosen = columns_of(X, selected)
         path = LinearPath(chosen[train], Y[train], degree, center=self.fit_intercept)
         # Beyond the last feature that adds anything the model stays as it is.
@@ -439,20 +424,20 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
             return float(np.mean(held_out.argmax(axis=1) != Y_test.argmax(axis=1)))
         return float(np.mean((held_out > optimal_thresholds(fitted, Y)) != Y_test))
 
-    def _store_results(self, pairs, sizes, mean, std) -> None:
+    def _store_results(self, pairs, sizes, losses: np.ndarray) -> None:
         degrees = np.repeat([degree for degree, _ in pairs], len(sizes))
         criteria = np.repeat(np.array([c for _, c in pairs], dtype=object), len(sizes))
-        counts = np.tile(sizes, len(pairs))
+        counts, mean = np.tile(sizes, len(pairs)), losses.mean(axis=1).ravel()
         self.cv_results_ = {
             "degree": degrees,
             "criterion": criteria,
             "n_features_to_select": counts,
-            "mean_hamming_loss": mean.ravel(),
-            "std_hamming_loss": std.ravel(),
+            "mean_hamming_loss": mean,
+            "std_hamming_loss": losses.std(axis=1).ravel(),
         }
         # Means of the same counts may differ by rounding.
-        best = np.lexsort((degrees, counts, np.round(mean.ravel(), 12)))[0]
-        self.best_score_ = 1.0 - float(mean.ravel()[best])
+        best = np.lexsort((degrees, counts, np.round(mean, 12)))[0]
+        self.best_score_ = 1.0 - float(mean[best])
         self.best_params_ = {
             "n_features_to_select": int(counts[best]),
             "degree": int(degrees[best]),
@@ -463,8 +448,8 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
 class _SilentForward(ForwardSelector):
     """A fold may have less rank than the sizes to try: that is no news."""
 
-    def _warn_if_short(self, found: int, size: int) -> None:
-        pass
+    def _why_short(self, found: int) -> str:
+        return ""
 
 
 def _refuse_missing(y) -> None:
@@ -492,3 +477,39 @@ def _indicators(y: np.ndarray) -> np.ndarray:
             "or turn them into an indicator matrix first."
         )
     return Y
+
+
+def optimal_thresholds(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Thresholds t such that ``scores > t`` makes the fewest mistakes on each label (column).
+
+    Among equally good cuts between distinct scores the one whose interval of thresholds holds 0.5
+    wins, else the one nearest to it; the threshold is its middle. Where all on one side is best it
+    is 0.5 if that is beyond all scores, else half of their range beyond the last of them.
+    """
+    # One row per label: its scores lie side by side.
+    scores = np.ascontiguousarray(scores.T)
+    order = np.argsort(scores, axis=1)
+    scores = np.take_along_axis(scores, order, axis=1)
+    positive = np.take_along_axis(labels.T > 0, order, axis=1)
+    # Mistakes when the c first samples are called negative, c = 0, 1, ..., all.
+    start = np.count_nonzero(~positive, axis=1, keepdims=True)
+    mistakes = np.hstack([start, start + np.cumsum(np.where(positive, 1, -1), axis=1)])
+    rounding = _TIED * np.maximum(-scores[:, :1], scores[:, -1:])
+    mistakes[:, 1:-1][scores[:, 1:] - scores[:, :-1] <= rounding] = np.iinfo(np.intp).max
+    # Ends of the thresholds below which 0, 1, ..., all of the sorted scores fall.
+    end = np.full((len(scores), 1), np.inf)
+    low, high = np.hstack([-end, scores]), np.hstack([scores, end])
+    beyond = np.maximum(np.maximum(low - _MIDDLE, _MIDDLE - high), 0.0)
+    beyond[mistakes > mistakes.min(axis=1, keepdims=True)] = np.inf
+    cut = np.arange(len(scores)), beyond.argmin(axis=1)
+    return _middle(low[cut], high[cut], scores[:, -1] - scores[:, 0])
+
+
+def _middle(low: np.ndarray, high: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """A finite number in each interval [low, high), its middle unless an end is infinite."""
+    margin = np.where(spread > 0.0, 0.5 * spread, 0.5)
+    above = np.where(low < _MIDDLE, _MIDDLE, low + margin)
+    below = np.where(high > _MIDDLE, _MIDDLE, high - margin)
+    # Only one end can be infinite.
+    middle = 0.5 * low + 0.5 * high
+    return np.where(np.isinf(high), above, np.where(np.isinf(low), below, middle))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
-from columnist.data import Matrices
 from columnist.data._parameters import Integer, Number
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms
-from columnist.selection._row_sparse import Coefficients, RowSparseSelector
+from columnist.selection._base import RowSparseSelector
 
 __all__ = ["MultiLabelInformedSelector"]
 
@@ -158,17 +155,10 @@ class MultiLabelInformedSelector(RowSparseSelector):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
-        X, Y = matrices.X, matrices.Y
-        x_scale, y_scale = matrices.x_scale, matrices.y_scale
-        assert Y is not None  # this selector asks for a target
-        run = _Alternation(
-            X,
-            Y,
-            _laplacian(X, self.n_neighbors),
-            _first_basis(Y, self.n_latent),
-            (self.alpha, self.beta, self._penalty(x_scale, y_scale)),
-        )
+    def _fit_coefficients(self, X, Y, x_scale, y_scale) -> tuple[np.ndarray, np.ndarray]:
+        laplacian, basis = _laplacian(X, self.n_neighbors), _first_basis(Y, self.n_latent)
+        weights = self.alpha, self.beta, self._penalty(x_scale, y_scale)
+        run = _Alternation(X, Y, laplacian, basis, weights)
         while not run.settled and len(run.history) < self.max_iter:
             run.sweep(self.tol)
         self.n_iter_, self.converged_ = len(run.history), run.settled
@@ -176,14 +166,8 @@ class MultiLabelInformedSelector(RowSparseSelector):
         self.objective_history_ = np.array(run.history) * y_scale * y_scale
         self.objective_ = float(self.objective_history_[-1])
         if not self.converged_:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} sweeps before the objective "
-                f"settled (tol={self.tol:g}). Raise max_iter or tol, standardise X, or take a "
-                "larger gamma.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        return Coefficients(run.W, row_norms(cross(X, run.V)))
+            self._warn_unsettled(f"{self.n_iter_} sweeps before the objective settled")
+        return run.W, row_norms(cross(X, run.V))
 
 
 class _Alternation:
@@ -194,9 +178,8 @@ class _Alternation:
         self.alpha, self.beta, self.gamma = weights
         system = (1.0 + self.alpha) * sp.eye_array(len(Y)) + self.beta * laplacian
         # The matrix is symmetric and dominated by its diagonal: no pivoting.
-        self.factor = splu(
-            system.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}
-        )
+        how = {"SymmetricMode": True}
+        self.factor = splu(system.tocsc(), permc_spec="MMD_AT_PLUS_A", options=how)
         self.hessian = self._hessian()
         self.W = np.zeros((X.shape[1], len(B)))
         self.lipschitz: float | None = None
@@ -220,15 +203,10 @@ class _Alternation:
     def _fit_rows(self, tol: float) -> bool:
         """The best W for B, with the V that is best for both; whether it was found."""
         found = minimize_l21(
-            self._smooth(self.Y @ self.B.T),
-            self.W,
-            self.gamma,
+            self._smooth(self.Y @ self.B.T), self.W, self.gamma,
             gap=lambda W, value, gradient: quadratic_gap(W, value, gradient, self.gamma),
-            lipschitz=self.lipschitz,
-            quadratic=True,
-            max_iter=_INNER,
-            tol=tol,
-        )
+            lipschitz=self.lipschitz, quadratic=True, max_iter=_INNER, tol=tol,
+        )  # fmt: skip
         self.W, self.lipschitz = found.W, found.lipschitz
         return found.converged
 

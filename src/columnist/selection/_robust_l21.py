@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.linalg
-from sklearn.exceptions import ConvergenceWarning
 
-from columnist.data import Matrices
 from columnist.data._parameters import Number
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import apply, columns_of, cross, gram
 from columnist.linalg._prox import l21_norm, row_norms, row_shrink
-from columnist.selection._anderson import Anderson
-from columnist.selection._row_sparse import Coefficients, RowSparseSelector
+from columnist.selection._base import RowSparseSelector
 
-__all__ = ["RobustL21Selector"]
+__all__ = ["Anderson", "RobustL21Selector"]
 
 _TINY = np.finfo(np.float64).tiny
 # Over-relaxation of the splitting.
@@ -29,6 +24,14 @@ _CHANGE = 5.0
 _CLOSE = 1e-8
 # The ratio s stays within this and its inverse, relative to the mean eigenvalue.
 _RATIO = 1e-9
+# Weight, relative to the steps' energy, that keeps the combination of past steps short.
+_RIDGE = 1e-10
+# How far, in lengths of the plain step, a combination may go, and half of the first skip.
+_REACH = 100.0
+# Share of the old step's length that the step after an attempt must not exceed.
+_DECREASE = 0.9
+# Steps that differ by no more than this share of their length are a steady drift.
+_ALIKE = 1e-2
 
 
 class RobustL21Selector(RowSparseSelector):
@@ -132,10 +135,7 @@ class RobustL21Selector(RowSparseSelector):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _fit_coefficients(self, matrices: Matrices) -> Coefficients:
-        X, Y = matrices.X, matrices.Y
-        assert Y is not None  # this selector asks for a target
-        x_scale, y_scale = matrices.x_scale, matrices.y_scale
+    def _fit_coefficients(self, X, Y, x_scale, y_scale) -> tuple[np.ndarray, np.ndarray]:
         solver = _Splitting(X, Y, self._penalty(x_scale))
         while not solver.within(self.tol) and solver.n_iter < self.max_iter:
             solver.step(last=solver.n_iter + 1 == self.max_iter)
@@ -144,14 +144,9 @@ class RobustL21Selector(RowSparseSelector):
         self.dual_gap_ = solver.gap * y_scale
         self.objective_history_ = np.array(solver.history) * y_scale
         if not solver.within(self.tol):
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solver.n_iter} iterations with a relative "
-                f"duality gap of {solver.gap / solver.objective:.1e} (tol={self.tol:g}). Raise "
-                "max_iter or tol, standardise X, or take a larger alpha.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        return Coefficients(solver.best, row_norms(cross(X, solver.directions)))
+            gap = f"{solver.gap / solver.objective:.1e}"
+            self._warn_unsettled(f"{solver.n_iter} iterations with a relative duality gap of {gap}")
+        return solver.best, row_norms(cross(X, solver.directions))
 
 
 class _Splitting:
@@ -220,8 +215,7 @@ class _Splitting:
     def _try_dual(self, P: np.ndarray) -> None:
         excess = row_norms(cross(self.X, P)).max() / self.alpha
         bound = float(np.vdot(P, self.Y)) / max(1.0, excess, row_norms(P).max())
-        if bound > self.bound:
-            self.bound = bound
+        self.bound = max(self.bound, bound)
 
     def _try_vertex(self) -> None:
         """With one target the problem is a linear program: jump to the vertex once it is known.
@@ -326,6 +320,69 @@ class _Graph:
 
     def _solve(self, B: np.ndarray) -> np.ndarray:
         return scipy.linalg.cho_solve(self.cholesky, B, overwrite_b=True, check_finite=False)
+
+
+class Anderson:
+    r"""Anderson's mixing for an iteration :math:`v \leftarrow v + f(v)`, with a safeguard.
+
+    Every few iterations the last steps are combined so that their sum cancels, as if f were
+    affine, and the same combination of points is tried next; where the steps are all alike, many
+    of them are made at once. Unless the step from there is clearly shorter, or still the same,
+    the iteration goes back and forgets the past, so it converges wherever the plain one does.
+    ``memory`` steps are combined, every ``period`` iterations.
+    """
+
+    def __init__(self, memory: int = 10, period: int = 5):
+        self.memory, self.period = memory, period
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew, for a map that has changed."""
+        self.points: list[np.ndarray] = []
+        self.steps: list[np.ndarray] = []
+        self.count = 0
+        self.tried, self.skip = False, _REACH
+
+    def next(self, point: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """The point to go to from ``point``, where the map would make ``step``."""
+        length = _norm(step)
+        if self.tried and not self._good(step, length):
+            plain = self.points[-1] + self.steps[-1]
+            self.forget()
+            return plain
+        self.points = [*self.points[-self.memory :], point]
+        self.steps = [*self.steps[-self.memory :], step]
+        self.count += 1
+        self.tried = self.count % self.period == 0 and len(self.steps) > 2 and length > 0.0
+        if not self.tried:
+            return point + step
+        if _alike(step, self.steps[-2], length):
+            self.skip *= 2.0
+            return point + self.skip * step
+        correction = self._correction(step)
+        excess = _norm(correction) / (_REACH * length)
+        return point + step - correction / max(excess, 1.0)
+
+    def _good(self, step: np.ndarray, length: float) -> bool:
+        """Whether an attempt led to a clearly shorter step, or only skipped equal ones."""
+        before = self.steps[-1]
+        return length <= _DECREASE * _norm(before) or _alike(step, before, length)
+
+    def _correction(self, step: np.ndarray) -> np.ndarray:
+        """What past steps tell to leave out of the plain step."""
+        turns = np.array([b - a for a, b in zip(self.steps, self.steps[1:], strict=False)])
+        flat = turns.reshape(len(turns), -1)
+        gram = flat @ flat.T
+        gram[np.diag_indices_from(gram)] += max(_RIDGE * np.trace(gram), np.finfo(float).tiny)
+        weights = np.linalg.solve(gram, flat @ step.ravel())
+        correction = np.tensordot(weights, turns, axes=1)
+        for weight, a, b in zip(weights, self.points, self.points[1:], strict=False):
+            correction += weight * (b - a)
+        return correction
+
+
+def _alike(step: np.ndarray, before: np.ndarray, length: float) -> bool:
+    return _norm(step - before) <= _ALIKE * length
 
 
 def _typical(M: np.ndarray) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 
 import numpy as np
@@ -12,8 +11,7 @@ from columnist.data._validation import random_generator
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import squared_norms
 from columnist.selection._base import FastSelector
-from columnist.selection._leverage import leverage_scores
-from columnist.selection._volume import volume_sample
+from columnist.selection._factors import Deflated, column_squares, right_vectors
 
 __all__ = ["LeverageSampler", "NormSampler", "UniformSampler", "VolumeSampler"]
 
@@ -24,13 +22,6 @@ def draw_distinct(probabilities: np.ndarray, size: int, rng: np.random.Generator
     The index with the smallest of independent exponential variables with these rates is
     distributed as the first draw, the next as the second, and so on. Indices of probability
     zero are never drawn, so the result may be shorter than ``size``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._sampling import draw_distinct
-    >>> draw_distinct(np.array([0.0, 1.0, 0.0]), 2, np.random.default_rng(0))
-    array([1])
     """
     possible = np.flatnonzero(probabilities > 0.0)
     arrivals = np.log(rng.standard_exponential(len(possible)))
@@ -44,56 +35,52 @@ def draw_distinct(probabilities: np.ndarray, size: int, rng: np.random.Generator
 def draw_repeated(
     probabilities: np.ndarray, size: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of ``size`` independent draws in order of appearance, and how often each came.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._sampling import draw_repeated
-    >>> draw_repeated(np.array([0.0, 1.0, 0.0]), 5, np.random.default_rng(0))
-    (array([1]), array([5]))
-    """
+    """Indices of ``size`` independent draws in order of appearance, and how often each came."""
     draws = rng.choice(len(probabilities), size, p=probabilities)
     indices, first, counts = np.unique(draws, return_index=True, return_counts=True)
     order = np.argsort(first)
     return indices[order], counts[order]
 
 
-class _ProbabilitySampler(FastSelector):
+class _Sampler(FastSelector):
+    """Draws columns; what else it may be told is for subclasses to say."""
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+
+class _ProbabilitySampler(_Sampler):
     """Draws columns with given probabilities."""
 
     replace = False
+    _on_passes = True
 
     @abstractmethod
     def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
         """Non-negative weights that the probabilities are proportional to."""
-
-    def _on_passes(self) -> bool:
-        return True
 
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
         rng = random_generator(self.random_state)
         weights = self._weights(matrices.X, size, rng)
         total = weights.sum()
         # All columns of a matrix of zeros are equally good.
-        self.probabilities_ = (
-            weights / total if total > 0.0 else np.full(len(weights), 1 / len(weights))
-        )
+        p = weights / total if total > 0.0 else np.full(len(weights), 1 / len(weights))
+        self.probabilities_ = p
         if self.replace:
-            drawn, self.counts_ = draw_repeated(self.probabilities_, size, rng)
-            return drawn
-        drawn = draw_distinct(self.probabilities_, size, rng)
-        self.counts_ = np.ones(len(drawn), dtype=np.intp)
+            drawn, self.counts_ = draw_repeated(p, size, rng)
+        else:
+            drawn = draw_distinct(p, size, rng)
+            self.counts_ = np.ones(len(drawn), dtype=np.intp)
         return drawn
 
-    def _warn_if_short(self, found: int, size: int) -> None:
-        if found < size and not self.replace:
-            warnings.warn(
-                f"{type(self).__name__} selected {found} of {size} columns: no others have a "
-                "positive probability.",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _why_short(self, found: int) -> str:
+        return "" if self.replace else "no others have a positive probability."
 
 
 class UniformSampler(_ProbabilitySampler):
@@ -133,15 +120,6 @@ class UniformSampler(_ProbabilitySampler):
     >>> UniformSampler(3, random_state=0).fit(X).selected_
     array([3, 6, 2])
     """
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
 
     def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
         return np.ones(X.shape[1])
@@ -284,11 +262,12 @@ class LeverageSampler(_ProbabilitySampler):
         self.random_state = random_state
 
     def _weights(self, X, size: int, rng: np.random.Generator) -> np.ndarray:
-        scores, self.rank_ = leverage_scores(X, size if self.rank is None else self.rank, rng)
-        return scores
+        vectors = right_vectors(X, size if self.rank is None else self.rank, rng)
+        self.rank_ = len(vectors.values)
+        return column_squares(vectors.data, vectors.left)
 
 
-class VolumeSampler(FastSelector):
+class VolumeSampler(_Sampler):
     r"""Draw a set of columns with probability proportional to its squared volume.
 
     .. math:: P(S) = \det(X_S^T X_S) \Big/ \sum_{|T|=k} \det(X_T^T X_T)
@@ -332,26 +311,63 @@ class VolumeSampler(FastSelector):
     True
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | None = None,
-        *,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
-        _check_room(min(matrices.X.shape))
-        drawn = volume_sample(matrices.X, size, random_generator(self.random_state))
-        return np.array(drawn or [0], dtype=np.intp)
+    def _select(self, matrices: Matrices, size: int) -> list[int]:
+        side = min(matrices.X.shape)
+        need = 4 * 8.0 * side**2
+        if need > available_memory():
+            raise MemoryError(
+                f"Volume sampling needs the whole spectrum of X: about {need / 2**30:.0f} GB for a "
+                f"smaller side of {side}. Use LeverageSampler, or select rows or columns first."
+            )
+        return volume_sample(matrices.X, size, random_generator(self.random_state))
 
 
-def _check_room(side: int) -> None:
-    """Raise if the whole spectrum does not fit into memory."""
-    need = 4 * 8.0 * side**2
-    if need > available_memory():
-        raise MemoryError(
-            f"Volume sampling needs the whole spectrum of X: about {need / 2**30:.0f} GB for a "
-            f"smaller side of {side}. Use LeverageSampler, or select rows or columns first."
-        )
+def volume_sample(X, size: int, rng: np.random.Generator) -> list[int]:
+    r"""A volume sample of ``size`` columns, or of as many as the rank of X.
+
+    First k right singular vectors, with probability proportional to the product of their
+    :math:`\sigma^2`; then columns one by one, each with probability proportional to its squared
+    length in the span of those vectors, after projecting out the columns drawn before.
+    """
+    vectors = right_vectors(X, None, None)
+    size = min(size, len(vectors.values))
+    vectors = vectors.keep(choose_vectors(vectors.values, size, rng))
+    columns = Deflated(vectors.data, size, left=vectors.left)
+    chosen: list[int] = []
+    while len(chosen) < size and columns.squares.any():
+        reached = np.cumsum(columns.squares)
+        # Side "right": a column of length zero is never drawn.
+        drawn = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
+        if columns.take(drawn):
+            chosen.append(drawn)
+    return chosen
+
+
+def log_symmetric(log_weights: np.ndarray, size: int) -> np.ndarray:
+    r"""Logarithms of elementary symmetric polynomials of positive weights.
+
+    Entry (i, l) is :math:`\log e_l(w_1 \dots w_i)`, from :math:`e_l(w_1 \dots w_i) = e_l(w_1 \dots
+    w_{i-1}) + w_i e_{l-1}(w_1 \dots w_{i-1})`. Sums of positive numbers lose nothing, and
+    logarithms neither overflow nor underflow.
+    """
+    table = np.full((len(log_weights) + 1, size + 1), -np.inf)
+    table[:, 0] = 0.0
+    for i, weight in enumerate(log_weights):
+        table[i + 1, 1:] = np.logaddexp(table[i, 1:], weight + table[i, :-1])
+    return table
+
+
+def choose_vectors(values: np.ndarray, size: int, rng: np.random.Generator) -> list[int]:
+    """``size`` indices with probability proportional to the product of the squared values."""
+    if size == 0:
+        return []
+    weights = 2.0 * np.log(values / values[0])
+    table = log_symmetric(weights, size)
+    chosen: list[int] = []
+    for i in range(len(weights) - 1, -1, -1):
+        wanted = size - len(chosen)
+        if wanted == 0:
+            break
+        if rng.random() < np.exp(weights[i] + table[i, wanted - 1] - table[i + 1, wanted]):
+            chosen.append(i)
+    return chosen

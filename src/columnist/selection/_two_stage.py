@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -15,15 +17,24 @@ from columnist.criteria import Frobenius
 from columnist.data import Matrices, in_memory
 from columnist.data._parameters import Methods, Number, StrOptions
 from columnist.data._validation import resolve_size
-from columnist.linalg._passes import columns_of, take_columns
-from columnist.linalg._residual import chosen_basis
+from columnist.linalg._column_parts import summed
+from columnist.linalg._passes import (
+    column_blocks,
+    columns_of,
+    energies_along,
+    kernel_product,
+    squared_norms,
+    take_columns,
+    without_empty,
+)
+from columnist.linalg._residual import DEPENDENT, blocked_energy, chosen_basis
+from columnist.linalg._second_moment import kernel_blocks, kernel_cost, squared_kernel_norm
 from columnist.selection._algebraic import StrongRRQRSelector
 from columnist.selection._base import FastSelector
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._sampling import LeverageSampler, NormSampler
-from columnist.selection._stage_weights import Candidates, StageErrors, best_weights, stage_errors
 
-__all__ = ["TwoStageSelector"]
+__all__ = ["Candidates", "TwoStageSelector", "best_weights", "deflated", "stage_errors"]
 
 _FITTED = ("quadratic", "clipped")
 _WEIGHTS = (*_FITTED, "sampling", "none")
@@ -35,6 +46,17 @@ _STAGE = Methods(
 _SIZE_NAMES = ("n_features_to_select", "k", "max_features")
 # How selectors of this package say that there is no more rank; here that is no surprise.
 _SHORT = r".*(selected \d+ of \d+ columns|explain everything).*"
+_EPS = np.finfo(np.float64).eps
+# Eigenvalues of H, and weights, below this share of the largest are dropped.
+_SINGULAR = 1e-12
+# Entries of dense columns at a time: 256 MB.
+_DENSE_ENTRIES = 2**25
+# Side of the largest matrix whose eigenvalues sharpen the bound.
+_SHARP_SIDE = 1000
+# Multiplications that the norm of YY' may cost: about half a minute of one processor.
+_NORM_COST = 1e12
+# Rounding of the norm of YY' and of what is subtracted from it, as a share.
+_NORM_ROUNDING = 1e-13
 
 
 class TwoStageSelector(FastSelector):
@@ -191,22 +213,9 @@ class TwoStageSelector(FastSelector):
         second = StrongRRQRSelector(n_features_to_select)
         return cls(first, second, n_candidates, weights=weights)
 
-    # -- fitting ------------------------------------------------------------------
+    _on_passes = True
 
-    def fit(self, X, y=None) -> TwoStageSelector:
-        """Select columns of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
-            Target; class labels become an indicator matrix.
-
-        Returns
-        -------
-        self
-        """
+    def _begin(self, X, y) -> tuple[Matrices, Any]:
         self._check_parameters()
         y = y if self._uses_target(X, y) else None
         matrices = self._matrices(X, y)
@@ -214,16 +223,11 @@ class TwoStageSelector(FastSelector):
         y = matrices.Y if matrices.sample or not matrices.is_here else in_memory(y)
         size = self._size(matrices.n_features)
         with matrices.threads():
-            selected = self._select(matrices, size, y)
-            self._store(matrices, selected)
-        self._warn_if_short(len(selected), size or 0)
-        return self
+            self.selected_ = self._select(matrices, size, y)
+        return matrices, size
 
     def _needs_rows(self) -> bool:
         return not all(map(_by_products, (self.first, self.second)))
-
-    def _on_passes(self) -> bool:
-        return True
 
     def _size(self, n_features: int) -> int | None:
         """Size of the selection; None if the second stage decides."""
@@ -323,22 +327,27 @@ class TwoStageSelector(FastSelector):
             size = min(size, most)
         return useful[self._choose(candidates.weighted(useful, z), size)]
 
-    def _warn_if_short(self, found: int, size: int) -> None:
+    def _why_short(self, found: int) -> str:
         few = f"the first stage found only {len(self.candidates_)} candidates."
-        if found < size:
-            warnings.warn(
-                f"TwoStageSelector selected {found} of {size} columns: "
-                + (few if found == len(self.candidates_) else "the other candidates add nothing."),
-                UserWarning,
-                stacklevel=3,
-            )
+        return few if found == len(self.candidates_) else "the other candidates add nothing."
 
     def _squared_weights(self, candidates: Candidates) -> np.ndarray:
         inner, energy = candidates.gram, candidates.energy
         if self.weights in _FITTED:
             return best_weights(self.weights, inner, energy, self.gamma)
-        z = _inverse_probabilities(self) if self.weights == "sampling" else np.ones(len(energy))
+        z = self._inverse_probabilities() if self.weights == "sampling" else np.ones(len(energy))
         return np.where(np.diag(inner) > 0.0, z, 0.0)
+
+    def _inverse_probabilities(self) -> np.ndarray:
+        """z = t / (kp) for a column drawn t times in k draws: on average S diag(z) S' is XX'."""
+        if not hasattr(self.first_, "probabilities_"):
+            raise ValueError(
+                "weights='sampling' needs a sampler with probabilities_ as the first stage, like "
+                f"NormSampler or LeverageSampler; got {self.first!r}."
+            )
+        p = np.asarray(self.first_.probabilities_)[self.candidates_]
+        counts = np.asarray(getattr(self.first_, "counts_", np.ones(len(p))), dtype=np.float64)
+        return counts / (counts.sum() * p)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -409,14 +418,150 @@ def _basis(matrices: Matrices, columns, chosen: np.ndarray) -> np.ndarray:
     return chosen_basis(taken.T, range(taken.shape[1]))
 
 
-def _inverse_probabilities(selector: TwoStageSelector) -> np.ndarray:
-    """z = t / (kp) for a column drawn t times in k draws: on average S diag(z) S' is XX'."""
-    if not hasattr(selector.first_, "probabilities_"):
-        raise ValueError(
-            "weights='sampling' needs a sampler with probabilities_ as the first stage, like "
-            f"NormSampler or LeverageSampler; got {selector.first!r}."
-        )
-    p = np.asarray(selector.first_.probabilities_)[selector.candidates_]
-    counts = getattr(selector.first_, "counts_", None)
-    counts = np.ones(len(p)) if counts is None else np.asarray(counts, dtype=np.float64)
-    return counts / (counts.sum() * p)
+@dataclass(frozen=True)
+class Candidates:
+    """Candidate columns S without their part along Q, which may stand in for a target Y.
+
+    A selection's error on Y depends on YY' alone, so X1 = S sqrt(z) with X1 X1' close to YY' can
+    take its place. With G = S'S, H = G*G (by entries) and h_j = |Y's_j|^2, |X1 X1' - YY'|^2 = z'Hz
+    - 2h'z + |YY'|^2, z >= 0.
+    """
+
+    columns: np.ndarray | sp.spmatrix  # S; zero where a candidate depends on Q
+    Q: np.ndarray  # orthonormal basis of the selected columns, and of the constant if it is free
+    gram: np.ndarray  # G
+    energy: np.ndarray  # h; zero where nothing is gained
+
+    @classmethod
+    def measure(cls, S, Y, Q: np.ndarray, whole: float) -> Candidates:
+        """Project the columns of S off Q and measure them; ``whole`` is the energy of Y."""
+        own = squared_norms(S)
+        if Q.shape[1]:
+            S = deflated(columns_of(S, slice(None)), Q)
+            S[:, squared_norms(S) <= DEPENDENT**2 * own] = 0.0
+        inner = _kernel(S.T)
+        energy = _energies(Y, S)
+        energy[energy <= DEPENDENT**2 * whole * np.diag(inner)] = 0.0
+        return cls(S, Q, inner, energy)
+
+    def weighted(self, which: np.ndarray, z: np.ndarray):
+        """Some of the columns times the square roots of their z."""
+        scale = np.sqrt(z[which])
+        part = self.columns[:, which]
+        return sp.csc_array(part.multiply(scale)) if sp.issparse(part) else part * scale
+
+
+class StageErrors(NamedTuple):
+    """What the theorem adds up: squared errors of weights and second stage, and their bound."""
+
+    weights: float = np.nan
+    second: float = np.nan
+    bound: float = np.nan
+
+
+def best_weights(method: str, inner: np.ndarray, energy: np.ndarray, gamma: float) -> np.ndarray:
+    """The z that minimises z'(H + gamma D)z - 2h'z, D the diagonal of H, from G = ``inner``.
+
+    Over z >= 0 ("quadratic"), or over all z with negative ones set to zero then ("clipped").
+    Columns are scaled to unit length first, so that ``gamma`` is relative.
+    """
+    z = np.zeros(len(energy))
+    kept = np.flatnonzero((energy > 0.0) & (np.diag(inner) > 0.0))
+    if len(kept) == 0:
+        return z
+    squares = np.diag(inner)[kept]
+    H = np.square(inner[np.ix_(kept, kept)]) / np.outer(squares, squares)
+    h = energy[kept] / squares
+    top = h.max()
+    root, side, values = _square_root(H + gamma * np.eye(len(kept)), h / top)
+    if method == "quadratic":
+        solution = nnls(root, side, maxiter=100 * len(kept))[0]
+    else:
+        solution = np.maximum(root.T @ (side / values), 0.0)
+    solution[solution <= _SINGULAR * solution.max()] = 0.0  # rounding
+    z[kept] = top * solution / squares
+    return z
+
+
+def _square_root(H: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A and b with A'A = H and A'b = h, and the eigenvalues kept: z'Hz - 2h'z is |Az - b|^2."""
+    values, vectors = np.linalg.eigh(H)
+    kept = values > _SINGULAR * values[-1]
+    values, vectors = values[kept], vectors[:, kept]
+    return np.sqrt(values)[:, None] * vectors.T, (vectors.T @ h) / np.sqrt(values), values
+
+
+def _kernel(X) -> np.ndarray:
+    """XX' for an X with few rows."""
+    return np.vstack([block for _, block in kernel_blocks(X)])
+
+
+@summed  # S is made dense where the parts of Y are
+def _energies(Y, S) -> np.ndarray:
+    """Squared lengths of Y's for every column s: one pass over Y if S fits into 256 MB."""
+    _, Y = without_empty(Y)
+    width = max(1, _DENSE_ENTRIES // S.shape[0])
+    starts = range(0, S.shape[1], width)
+    # Stored by rows: a product with a sparse Y would copy anything else.
+    parts = (np.ascontiguousarray(columns_of(S, slice(i, i + width))) for i in starts)
+    return np.concatenate([energies_along(Y, part) for part in parts])
+
+
+def deflated(columns: np.ndarray, Q: np.ndarray) -> np.ndarray:
+    """Columns without their part along the orthonormal Q."""
+    rest = columns - Q @ (Q.T @ columns)
+    return rest - Q @ (Q.T @ rest)  # the second pass restores orthogonality
+
+
+def stage_errors(candidates: Candidates, z: np.ndarray, picks: np.ndarray, Y) -> StageErrors:
+    r"""Errors of both stages, and the bound on the selection's error that follows.
+
+    With :math:`E = X_1X_1^T - YY^T` (both projected off Q) the error is at most the second
+    stage's own plus the sum of the f most negative eigenvalues of E, and that sum is at most
+    :math:`\sqrt{f \|E\|_F^2}`; f = min(m - rank of all that is selected, columns of Y). Bounds
+    include a margin for rounding; they are NaN where the norm of :math:`YY^T` costs too much.
+    """
+    X1 = candidates.weighted(np.flatnonzero(z), z)
+    basis = chosen_basis(columns_of(candidates.columns, picks).T, range(len(picks)))
+    blocks = column_blocks(X1.shape[1], X1.shape[0])
+    second = sum(blocked_energy(columns_of(X1, block), basis) for block in blocks)
+    rank = candidates.Q.shape[1] + basis.shape[1]
+    free = max(min(X1.shape[0] - rank, Y.shape[1]), 0)
+    m, joint = Y.shape[0], Y.shape[1] + X1.shape[1]
+    if min(m, joint) <= _SHARP_SIDE and (m <= joint or m * joint <= _DENSE_ENTRIES):
+        weights, excess = _from_spectrum(X1, Y, candidates.Q, free)
+    else:
+        weights, excess = _from_norms(candidates, z, Y, free)
+    return StageErrors(weights, second, second + excess if free else second)
+
+
+def _from_spectrum(X1, Y, Q: np.ndarray, free: int) -> tuple[float, float]:
+    """Squared norm of E, and minus the sum of its ``free`` most negative eigenvalues."""
+    m, q = Y.shape
+    X1 = columns_of(X1, slice(None))
+    if q + X1.shape[1] < m:
+        rest = deflated(columns_of(Y, slice(None)), Q)
+        R: Any = np.linalg.qr(np.hstack([X1, rest]), mode="r")
+        ours, theirs = R[:, : X1.shape[1]], R[:, X1.shape[1] :]
+        ours, theirs = ours @ ours.T, theirs @ theirs.T
+    else:
+        ours = X1 @ X1.T
+        theirs = deflated(deflated(_kernel(Y), Q).T, Q)
+    values = np.linalg.eigvalsh(ours - theirs)
+    margin = len(values) * _EPS * float(np.trace(ours) + squared_norms(Y).sum())
+    return float(values @ values), margin - float(np.minimum(values[:free], 0.0).sum())
+
+
+def _from_norms(candidates: Candidates, z: np.ndarray, Y, free: int) -> tuple[float, float]:
+    """Squared norm of E by its formula, and the square root that bounds the eigenvalues."""
+    if kernel_cost(Y) > _NORM_COST:
+        return np.nan, np.nan
+    whole = left = squared_kernel_norm(Y)
+    if candidates.Q.shape[1]:
+        image = kernel_product(Y, candidates.Q)
+        inside = candidates.Q.T @ image
+        left += float(np.vdot(inside, inside)) - 2.0 * float(np.vdot(image, image))
+    ours = float(z @ (np.square(candidates.gram) @ z))
+    weights = max(left - 2.0 * float(candidates.energy @ z) + ours, 0.0)
+    margin = _NORM_ROUNDING * (whole + ours)
+    return weights, float(np.sqrt(free * (weights + margin)))

@@ -1,8 +1,14 @@
 """Spectral feature selection: features that agree with a similarity of the samples."""
 
 from columnist.spectral import stability
-from columnist.spectral._fisher import FisherScore
-from columnist.spectral._forms import CommonForm, common_form
+from columnist.spectral._baselines import MRMR, ZeroNormSVM
+from columnist.spectral._forms import (
+    CommonForm,
+    common_form,
+    lda_response,
+    spectral_response,
+    svm_response,
+)
 from columnist.spectral._graph import (
     cut,
     cut_value,
@@ -13,13 +19,10 @@ from columnist.spectral._graph import (
 )
 from columnist.spectral._hsic import HSIC
 from columnist.spectral._l21 import L21Solution, l21_regression
-from columnist.spectral._laplacian_score import LaplacianScore
 from columnist.spectral._mcsf import MCSF
-from columnist.spectral._mrmr import MRMR
 from columnist.spectral._mrsf import MRSF, PathReport
+from columnist.spectral._ratios import FisherScore, TraceRatio
 from columnist.spectral._relief import Relief, ReliefF, relief_similarity
-from columnist.spectral._responses import lda_response, spectral_response, svm_response
-from columnist.spectral._semi_supervised import SemiSupervisedSelector
 from columnist.spectral._similarity import (
     cosine_similarity,
     fisher_similarity,
@@ -32,10 +35,8 @@ from columnist.spectral._similarity import (
     resolve_similarity,
     weighted_similarity,
 )
-from columnist.spectral._spec import SpectralSelector
+from columnist.spectral._spec import LaplacianScore, SemiSupervisedSelector, SpectralSelector
 from columnist.spectral._symmetric import SymmetricMatrix
-from columnist.spectral._trace_ratio import TraceRatio
-from columnist.spectral._zero_norm import ZeroNormSVM
 
 __all__ = [
     "HSIC",

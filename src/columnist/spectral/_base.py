@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +15,10 @@ from columnist.data._blocks import RowBlocks
 from columnist.data._target import resolve_classes
 from columnist.data._validation import resolve_size
 from columnist.linalg._reduce import squaring_scale
-from columnist.linalg._ties import ranked
+from columnist.linalg._ties import first_largest, ranked
 
-__all__ = ["RankingSelector", "ScoreSelector", "SequentialSelector", "SpectralBase"]
+__all__ = ["RankingSelector", "ScoreSelector", "SequentialSelector", "SpectralBase",
+           "chosen_first", "forward"]  # fmt: skip
 
 
 class SpectralBase(BaseSelector):
@@ -26,10 +28,15 @@ class SpectralBase(BaseSelector):
     _min_samples: ClassVar[int] = 2
     # Whether rows are looked at first: entries may be infinite, or too large to be squared.
     _looks: ClassVar[bool] = True
+    # Whether a collection of blocks is visited where it is, and not gathered.
+    _on_blocks: Any = False
 
-    def _works_on_blocks(self) -> bool:
-        """Whether a collection of blocks is visited where it is, and not gathered."""
-        return False
+    def _set_similarity(self, similarity, n_neighbors: int, width, n_jobs) -> None:
+        """Keep the parameters of a similarity."""
+        self.similarity = similarity
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.n_jobs = n_jobs
 
     def _begin(self, X) -> tuple[Any, int]:
         """Checked data whose entries can be squared safely, and how many features to keep.
@@ -37,11 +44,10 @@ class SpectralBase(BaseSelector):
         Blocks of rows, or one array for a selector that does not work on blocks.
         """
         self._check_parameters()
-        on_blocks = self._works_on_blocks()
         rows = open_rows(
             self,
             X,
-            whole=not on_blocks,
+            whole=not self._on_blocks,
             accept_sparse="csc" if self.__sklearn_tags__().input_tags.sparse else False,
             dtype=[np.float64, np.float32],
             ensure_min_samples=self._min_samples,
@@ -49,7 +55,7 @@ class SpectralBase(BaseSelector):
         size = resolve_size(self.n_features_to_select, rows.n_features)
         self._scale = 1.0
         rows = self._squarable(rows) if self._looks else rows
-        return (rows if on_blocks else rows.gather()), size
+        return (rows if self._on_blocks else rows.gather()), size
 
     def _squarable(self, X: RowBlocks) -> RowBlocks:
         """Rows whose entries are finite and can be squared safely; one pass over them."""
@@ -66,17 +72,21 @@ class SpectralBase(BaseSelector):
         self.classes_, codes = resolve_classes(y, n_samples, type(self).__name__)
         return codes
 
+    def _learns_from_classes(self) -> bool:
+        """Whether the similarity is made of classes."""
+        return isinstance(self.similarity, str) and self.similarity in ("label", "fisher", "relief")
+
+    def _requires_y(self) -> bool:
+        return self._needs_classes
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self._needs_classes
+        tags.target_tags.required = self._requires_y()
         return tags
 
 
 class RankingSelector(SpectralBase):
-    """Ranks features by scores and keeps the best.
-
-    A subclass says in which direction its scores go.
-    """
+    """Ranks features by scores, whose direction a subclass tells, and keeps the best."""
 
     _larger_is_better: ClassVar[bool] = True
 
@@ -99,18 +109,21 @@ class RankingSelector(SpectralBase):
     def _is_larger_better(self) -> bool:
         return self._larger_is_better
 
+    def _undo_scale(self) -> None:
+        """Quadratic scores of features that were not scaled, in the units of the data."""
+        with np.errstate(over="ignore"):
+            self.raw_scores_ = self.scores_ = self._scale * (self._scale * self.raw_scores_)
+
 
 class ScoreSelector(RankingSelector):
-    """Gives every feature a score of its own and keeps the best.
-
-    A subclass defines :meth:`_raw_scores`.
-    """
+    """Gives every feature a score of its own, by :meth:`_raw_scores`, and keeps the best."""
 
     @abstractmethod
-    def _raw_scores(self, X, y) -> np.ndarray:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         """The literature's score of every feature, NaN where undefined.
 
-        ``X`` was divided by ``self._scale``; ``y`` holds class codes if ``_needs_classes``.
+        ``X`` was divided by ``self._scale``; ``y`` holds class codes if ``_needs_classes``; so many
+        features are to be selected.
         """
 
     def fit(self, X, y=None):
@@ -131,31 +144,42 @@ class ScoreSelector(RankingSelector):
         y = in_memory(y)
         if self._needs_classes:
             y = self._classes(y, X.shape[0])
-        self._keep(self._raw_scores(X, y), size)
+        self._keep(self._raw_scores(X, y, size), size)
         return self
 
 
 class SequentialSelector(ScoreSelector):
     """Ranks features by what they add to others, so that no score of their own says the order.
 
-    A subclass defines :meth:`_order`. ``scores_`` then counts the features ranked behind.
+    The subclass's :meth:`_raw_scores` keeps ``ranking_``, of which the first ``size`` features
+    matter and those with NaN come last. ``scores_`` then counts the features ranked behind.
     """
-
-    @abstractmethod
-    def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """All features, best first, and the literature's value of each.
-
-        The value is NaN for a feature that cannot be ranked, and these come last. Arguments as
-        in :meth:`_raw_scores`; only the order of the first ``size`` features matters.
-        """
-
-    def _raw_scores(self, X, y) -> np.ndarray:
-        size = resolve_size(self.n_features_to_select, X.shape[1])
-        self.ranking_, raw = self._order(X, y, size)
-        return raw
 
     def _keep(self, raw: np.ndarray, size: int) -> None:
         behind = np.empty(len(raw))
         behind[self.ranking_] = np.arange(len(raw))[::-1]
         super()._keep(np.where(np.isnan(raw), np.nan, behind), size)
         self.raw_scores_ = raw
+
+
+def chosen_first(chosen, values: np.ndarray) -> np.ndarray:
+    """Chosen features in their order, then the others by their values."""
+    others = ranked(values)
+    return np.concatenate([chosen, others[~np.isin(others, chosen)]]).astype(np.intp)
+
+
+def forward(
+    evaluate: Callable[[list[int], np.ndarray], np.ndarray], allowed: np.ndarray, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Features in the order in which they are added, the rest by its last value; and the values.
+
+    ``evaluate(order, left)`` gives the values of the features left after those in order.
+    """
+    values, left = np.full(len(allowed), np.nan), allowed.copy()
+    order: list[int] = []
+    for _ in range(min(size, int(allowed.sum()))):
+        values[left] = evaluate(order, np.flatnonzero(left))
+        best, _ = first_largest(values, left)
+        left[best] = False
+        order.append(best)
+    return chosen_first(order, np.where(left, values, np.nan)), values

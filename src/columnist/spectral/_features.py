@@ -1,8 +1,7 @@
 """Features as the multivariate selectors compare them: centred and of unit length, or as is.
 
-What these selectors ask of features is inner products, of features with one another and with a
-response. Rows with the same inner products answer that, be they all rows of an array or, after
-one pass over the blocks of a collection, a few. No input validation.
+These selectors ask for inner products of features and a response. Rows with the same inner products
+answer that: all rows of an array or, after one pass over blocks, a few. No input validation.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
+from columnist.linalg._column_parts import Visit
 from columnist.linalg._passes import apply, by_columns, columns_of, cross, squared_norms
 from columnist.linalg._reduce import squaring_scale
 from columnist.spectral._scatter import weighted_sums, without_rounding
@@ -30,30 +30,9 @@ _TOGETHER = 16
 
 @dataclass(frozen=True)
 class ScaledColumns:
-    """The matrix F with columns (x_j - mean_j) * scale_j.
+    """The matrix F with columns (x_j - mean_j) * scale_j; a scale of zero makes a column zero.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Data.
-    scales : ndarray of shape (n_features,)
-        Factors; zero for a column that should count as zero.
-    means : ndarray of shape (n_features,), optional
-        Means of the columns, to be removed; columns stay where they are by default.
-    rest : float or ndarray of shape (n_features,), default=0.0
-        What rounding left of the means.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._features import ScaledColumns
-    >>> X = np.array([[1.0, 2.0], [3.0, 2.0]])
-    >>> F = ScaledColumns(X, np.array([0.5, 0.0]), X.mean(axis=0))
-    >>> F.take([0, 1])
-    array([[-0.5,  0. ],
-           [ 0.5,  0. ]])
-    >>> F.cross(np.array([1.0, 2.0]))
-    array([0.5, 0. ])
+    Without means columns stay where they are; ``rest`` is what rounding left of the means.
     """
 
     X: np.ndarray | sp.csc_matrix
@@ -112,17 +91,7 @@ class ScaledColumns:
 
 
 def prepare_columns(X, scaling: str) -> ScaledColumns:
-    """Columns of X, centred and of unit length with ``"unit"``; a constant one becomes zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._features import prepare_columns
-    >>> F = prepare_columns(np.array([[1.0, 2.0], [3.0, 2.0]]), "unit")
-    >>> F.take([0, 1]).round(3)
-    array([[-0.707,  0.   ],
-           [ 0.707,  0.   ]])
-    """
+    """Columns of X, centred and of unit length with ``"unit"``; a constant one becomes zero."""
     if scaling == "none":
         return ScaledColumns.plain(X)
     X = by_columns(X)
@@ -134,19 +103,7 @@ def prepare_columns(X, scaling: str) -> ScaledColumns:
 
 
 class ProductsAhead:
-    """F'f for features f that are asked for one by one.
-
-    When one is asked for, the products of those that are likely to come next are computed beside
-    it in the same pass over the data. No input validation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._features import ProductsAhead, ScaledColumns
-    >>> ahead = ProductsAhead(ScaledColumns.plain(np.array([[1.0, 2.0], [0.0, 1.0]])))
-    >>> ahead.of(1, np.zeros(2))
-    array([2., 5.])
-    """
+    """F'f of features f asked for one by one; those likely to be next share a pass over data."""
 
     def __init__(self, F: ScaledColumns):
         self.F = F
@@ -172,20 +129,11 @@ class ProductsAhead:
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of data, centred and of unit length or as is.
+    """The columns of data X, centred and of unit length or as is.
 
-    Attributes
-    ----------
-    X : RowBlocks
-        Data, divided by ``scale``.
-    few : ScaledColumns
-        The features of rows that have the inner products of the features of all rows.
-    root : float
-        What these rows were multiplied by: root of the number of rows for each of them.
-    scale : float
-        What the data were divided by, so that they can be squared.
-    response : ndarray of shape (n_few, n_responses) or None
-        These rows of a response that came with the data.
+    The rows of ``few`` have the inner products of all rows, and were multiplied by ``root``, the
+    root of the number of rows that each of them stands for. The data were divided by ``scale`` so
+    that they can be squared. ``response`` holds these rows of a response that came with the data.
     """
 
     X: RowBlocks
@@ -230,19 +178,15 @@ class Features:
 
     def largest_entries(self, W: np.ndarray) -> np.ndarray:
         """Entry of every column of (features x W) that is largest in absolute value."""
-        visit = _LargestVisit(self.means, self.few.scales[:, None] * W)
-        entries = np.array(self.X.collect(visit))
+        W = self.few.scales[:, None] * W
+        shift = 0.0 if self.means is None else self.means.sum(axis=0) @ W
+        entries = np.array(self.X.collect(Visit(_largest_entries, W, shift)))
         return entries[np.argmax(np.abs(entries), axis=0), np.arange(W.shape[1])]
 
 
-class _LargestVisit:
-    """Entries of a block of (X - means) W that are largest in absolute value."""
-
-    def __init__(self, means: np.ndarray | None, W: np.ndarray):
-        self.W, self.shift = W, 0.0 if means is None else means.sum(axis=0) @ W
-
-    def __call__(self, X) -> np.ndarray:
-        if not X.shape[0]:
-            return np.zeros(self.W.shape[1])
-        values = apply(X, self.W) - self.shift
-        return values[np.argmax(np.abs(values), axis=0), np.arange(values.shape[1])]
+def _largest_entries(X, W: np.ndarray, shift: float | np.ndarray) -> np.ndarray:
+    """Entries of a block of XW - shift that are largest in absolute value."""
+    if not X.shape[0]:
+        return np.zeros(W.shape[1])
+    values = apply(X, W) - shift
+    return values[np.argmax(np.abs(values), axis=0), np.arange(values.shape[1])]

@@ -1,12 +1,9 @@
-r"""The common form of the scores: how well a feature agrees with a similarity.
+r"""What multivariate selectors are to explain: common forms of scores, and responses.
 
-Every score of this family can be written, up to a constant and its sign, as
-
-.. math:: \hat f^T \hat S \hat f,
-
-with a prepared feature :math:`\hat f` and a symmetric matrix :math:`\hat S`, so choosing k features
-one by one maximises :math:`\sum \hat f^T \hat S \hat f = \mathrm{tr}(\hat X_F^T \hat S \hat X_F)`.
-Given the pair, :class:`MRSF` and :class:`MCSF` turn the score into one that avoids redundancy.
+Every score of this family is, up to a constant and its sign, :math:`\hat f^T \hat S \hat f` with a
+prepared feature and a symmetric matrix. Given the pair, :class:`MRSF` and :class:`MCSF` turn the
+score into one that avoids redundancy: :math:`\hat S = U\Sigma U^T` becomes the response
+:math:`Y = U_k\Sigma_k^{1/2}`. Class labels and principal components have responses of their own.
 """
 
 from __future__ import annotations
@@ -19,11 +16,14 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from columnist.data._parameters import Integer, StrOptions, checked
-from columnist.spectral._gamma import Gamma, resolve_gamma
-from columnist.spectral._graph import Graph
+from columnist.linalg._passes import column_blocks
+from columnist.spectral._features import ScaledColumns
+from columnist.spectral._graph import Gamma, Graph, resolve_gamma
+from columnist.spectral._ratios import TraceRatio
 from columnist.spectral._relief import relief_similarity
 from columnist.spectral._scatter import column_scatter
 from columnist.spectral._similarity import (
+    class_members,
     fisher_similarity,
     hsic_similarity,
     resolve_similarity,
@@ -35,12 +35,15 @@ from columnist.spectral._symmetric import (
     SumMatrix,
     SymmetricMatrix,
     as_symmetric,
+    largest_eigenpairs,
 )
-from columnist.spectral._trace_ratio import TraceRatio
 
-__all__ = ["CommonForm", "common_form"]
+__all__ = ["CommonForm", "common_form", "lda_response", "pca_response", "spectral_response",
+           "svm_response"]  # fmt: skip
 
 _FORMS = ("phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic")
+# Eigenvalues below this share of the largest are zero but for rounding.
+_ZERO = 1e-12
 
 
 @dataclass(frozen=True)
@@ -174,22 +177,18 @@ def _trace_ratio_form(X: np.ndarray, y, selector: TraceRatio) -> CommonForm:
     if y is None:
         graph = selector._graph(X, None)
         d, volume = graph.degrees, graph.volume
-        S = SumMatrix(
-            [
-                (1.0 - ratio, SparseMatrix.of_diagonal(d)),
-                (-1.0 / volume, LowRankMatrix(d[:, None])),
-                (ratio, graph.similarity),
-            ]
-        )
+        terms = [
+            (1.0 - ratio, SparseMatrix.of_diagonal(d)),
+            (-1.0 / volume, LowRankMatrix(d[:, None])),
+            (ratio, graph.similarity),
+        ]
     else:
-        S = SumMatrix(
-            [
-                (1.0 + ratio, fisher_similarity(y)),
-                (-1.0 / n, LowRankMatrix(np.ones((n, 1)))),
-                (-ratio, SparseMatrix.of_diagonal(np.ones(n))),
-            ]
-        )
-    return CommonForm(_unit_centred(X), S)
+        terms = [
+            (1.0 + ratio, fisher_similarity(y)),
+            (-1.0 / n, LowRankMatrix(np.ones((n, 1)))),
+            (-ratio, SparseMatrix.of_diagonal(np.ones(n))),
+        ]
+    return CommonForm(_unit_centred(X), SumMatrix(terms))
 
 
 def _unit_centred(X: np.ndarray) -> np.ndarray:
@@ -200,3 +199,124 @@ def _unit(F: np.ndarray, defined: np.ndarray) -> np.ndarray:
     """Columns of unit length, and zero where undefined."""
     lengths = np.linalg.norm(F, axis=0)
     return F * np.divide(1.0, lengths, out=np.zeros_like(lengths), where=defined & (lengths > 0.0))
+
+
+@checked(n_components=Integer(1))
+def spectral_response(S, n_components: int, *, centering: str = "none") -> np.ndarray:
+    r"""Leading eigenvectors of a similarity, times the roots of their eigenvalues.
+
+    Parameters
+    ----------
+    S : SymmetricMatrix, array-like or sparse matrix of shape (n_samples, n_samples)
+        Similarity; it may be indefinite, only positive eigenvalues count.
+    n_components : int
+        Eigenvectors at most.
+    centering : {"none", "mean"}, default="none"
+        Whether to centre rows and columns of S first, for features without means.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_positive)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from columnist.spectral._forms import spectral_response
+    >>> spectral_response(np.diag([4.0, -1.0, 1.0]), 3).round(6)
+    array([[2., 0.],
+           [0., 0.],
+           [0., 1.]])
+    """
+    S = as_symmetric(S)
+    constant = np.full(S.n, S.n**-0.5) if centering == "mean" else None
+    values, vectors = _positive(*S.leading(n_components, constant))
+    if len(values) == 0:
+        raise ValueError(
+            "The similarity has no positive eigenvalue (beside the constant vector, if features "
+            "are centred): there is nothing for features to preserve. Use another similarity."
+        )
+    return vectors * np.sqrt(values)
+
+
+def lda_response(y) -> np.ndarray:
+    r"""Response of least squares discriminant analysis, one column per class.
+
+    For :math:`n_l` of n samples in class l: :math:`\sqrt{n/n_l} - \sqrt{n_l/n}` for members,
+    :math:`-\sqrt{n_l/n}` for others. Columns sum to zero, and :math:`YY^T = nS - 11^T` with the
+    similarity S of :func:`fisher_similarity`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> from columnist.spectral._forms import lda_response
+    >>> lda_response(["a", "a", "b", "b"]).round(3)
+    array([[ 0.707, -0.707],
+           [ 0.707, -0.707],
+           [-0.707,  0.707],
+           [-0.707,  0.707]])
+    """
+    members = class_members(y, "The response 'lda'")
+    shares = members.mean(axis=0)
+    return members / np.sqrt(shares) - np.sqrt(shares)
+
+
+def svm_response(y) -> np.ndarray:
+    """Response of a least squares support vector machine: 1 for members of a class, -1 for others.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class labels.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> from columnist.spectral._forms import svm_response
+    >>> svm_response(["a", "b", "a"])
+    array([[ 1., -1.],
+           [-1.,  1.],
+           [ 1., -1.]])
+    """
+    return 2.0 * class_members(y, "The response 'svm'") - 1.0
+
+
+@checked(n_components=Integer(1))
+def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
+    r"""Leading principal components :math:`U_k\Sigma_k` of the features."""
+
+    def times(M: np.ndarray) -> np.ndarray:
+        return F.apply(F.cross(M))
+
+    n = F.shape[0]
+    values, vectors = _positive(*largest_eigenpairs(times, n, n_components, lambda: _kernel(F)))
+    if len(values) == 0:
+        raise ValueError("All features are constant: there is no principal component to fit.")
+    return vectors * np.sqrt(values)
+
+
+def _kernel(F: ScaledColumns) -> np.ndarray:
+    """FF', block by block."""
+    total = np.zeros((F.shape[0], F.shape[0]))
+    for columns in column_blocks(F.shape[1], F.shape[0]):
+        part = F.take(columns)
+        total += part @ part.T
+    return total
+
+
+def _positive(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs with positive values; the largest entry of every vector is made positive."""
+    kept = values > _ZERO * len(vectors) * max(abs(values[0]), np.finfo(np.float64).tiny)
+    values, vectors = values[kept], vectors[:, kept]
+    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(len(values))]
+    return values, vectors * np.where(largest < 0.0, -1.0, 1.0)

@@ -1,14 +1,17 @@
-r"""The graph of a similarity: degrees, Laplacians, cuts, and the spectrum.
+r"""The graph of a similarity: degrees, Laplacians, cuts, spectrum, and scores of features.
 
 For a similarity S of n samples: degrees :math:`D = \mathrm{diag}(S1)`, Laplacian
 :math:`L = D - S`, normalised Laplacian :math:`\mathcal L = D^{-1/2} L D^{-1/2}`. The eigenvalues of
 :math:`\mathcal L` lie between 0 and 2 for a similarity without negative entries; the first is 0 and
 belongs to the *trivial* vector :math:`\xi_1 = D^{1/2}1 / \|D^{1/2}1\|`. A sample that is similar
-to none has eigenvalue 1 and no part in any score.
+to none has eigenvalue 1 and no part in any score; :class:`SpectralSelector` defines the scores. A
+feature that is constant on the samples with a positive degree has none: NaN.
 """
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,29 +25,26 @@ from columnist.data._array_rows import as_rows
 from columnist.data._parameters import Integer
 from columnist.linalg._column_parts import total
 from columnist.linalg._memory import check_memory
-from columnist.spectral._scatter import weighted_sums
+from columnist.linalg._passes import column_blocks
+from columnist.spectral._scatter import column_scatter, weighted_sums, without_rounding
 from columnist.spectral._symmetric import (
     SparseMatrix,
     SymmetricMatrix,
     as_symmetric,
+    cross_rows,
+    dense_columns,
+    edge_forms,
     worth_iterating,
 )
-from columnist.spectral._visits import EdgeVisit
 
-__all__ = [
-    "Graph",
-    "cut",
-    "cut_value",
-    "degrees",
-    "laplacian",
-    "leading_eigenpairs",
-    "normalized_cut",
-]
+__all__ = ["Gamma", "Graph", "cut", "cut_value", "degrees", "laplacian", "leading_eigenpairs",
+           "normalized_cut", "phi1", "phi2", "phi3", "resolve_gamma"]  # fmt: skip
 
 # More than the width of the spectrum.
 _FAR = 3.0
 # Degrees that rounding may leave of a sum of this relative size.
 _ROUNDING = 1e-12
+_NAMED = {"identity": 1, "square": 2, "cube": 3}
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,19 @@ class Graph:
         return np.sqrt(self.degrees / self.volume)
 
     @cached_property
-    def _inverse_root(self) -> np.ndarray:
-        """D^{-1/2}, with 0 for a sample that is similar to none."""
-        roots = np.sqrt(self.degrees)
-        return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0.0)
-
-    @cached_property
     def _normalized(self) -> SymmetricMatrix:
-        return self.similarity.scaled(self._inverse_root)
+        roots = np.sqrt(self.degrees)
+        # A sample that is similar to none has no part.
+        inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0.0)
+        return self.similarity.scaled(inverse)
 
     def normalized(self) -> SymmetricMatrix:
         """The normalised similarity, the identity minus the normalised Laplacian."""
         return self._normalized
+
+    def laplacian(self) -> np.ndarray:
+        """Normalised Laplacian, all entries."""
+        return np.eye(self.n) - self._normalized.toarray()
 
     def laplacian_times(self, M: np.ndarray) -> np.ndarray:
         """Normalised Laplacian times M."""
@@ -113,7 +114,7 @@ class Graph:
         """f'Lf of every column f of X."""
         X, S = as_rows(X), self.similarity
         if isinstance(S, SparseMatrix):
-            return X.fold_links(EdgeVisit(), total, S.upper())
+            return X.fold_links(edge_forms, total, S.upper())
         # Means are invisible to the Laplacian, and nothing cancels without them.
         sums = weighted_sums(X, self.degrees)
         return sums.within - S.forms(X, sums.center())
@@ -135,7 +136,7 @@ class Graph:
             f"The full spectrum of {self.n} samples",
             "Use a power for gamma, or score='phi3', which need less.",
         )
-        matrix = np.eye(self.n) - self._normalized.toarray()
+        matrix = self.laplacian()
         # Moved below all others, the trivial pair is exact also in a multiple eigenvalue.
         matrix -= _FAR * np.outer(self.trivial, self.trivial)
         values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
@@ -303,3 +304,105 @@ def _sides(S: SymmetricMatrix, side) -> np.ndarray:
     if side.all() or not side.any():
         raise ValueError("A cut needs samples on both sides.")
     return side.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """An increasing function on [0, 2]; ``power`` is r if it is the r-th power, r an integer."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    power: int | None = None
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        return np.asarray(self.function(np.asarray(values, dtype=np.float64)), dtype=np.float64)
+
+
+def resolve_gamma(gamma) -> Gamma:
+    """The function that a parameter stands for: a name, the exponent of a power, or a function."""
+    if isinstance(gamma, str) and gamma in _NAMED:
+        gamma = _NAMED[gamma]
+    if callable(gamma):
+        values = Gamma(gamma)(np.linspace(0.0, 2.0, 21))
+        if values.shape != (21,) or not np.isfinite(values).all():
+            raise ValueError("gamma must map an array of eigenvalues in [0, 2] to finite values.")
+        if (np.diff(values) < 0.0).any():
+            raise ValueError("gamma must be increasing on [0, 2], the interval of the eigenvalues.")
+        return Gamma(gamma)
+    real = isinstance(gamma, numbers.Real) and not isinstance(gamma, (bool, np.bool_))
+    if not real or not 0.0 < gamma < np.inf:
+        listed = ", ".join(repr(name) for name in _NAMED)
+        raise ValueError(
+            f"gamma must be one of {listed}, an exponent > 0, or an increasing function of the "
+            f"eigenvalues; got {gamma!r}."
+        )
+    exponent = float(gamma)
+    # Rounding may put an eigenvalue of zero below it.
+    return Gamma(
+        lambda values: np.maximum(values, 0.0) ** exponent,
+        int(exponent) if exponent.is_integer() else None,
+    )
+
+
+def phi1(X, graph: Graph, gamma: Gamma) -> np.ndarray:
+    """First score of every column of X; small is good."""
+    return _ratio(_frequencies(X, graph, gamma, trivial=True), _energies(X, graph))
+
+
+def phi2(X, graph: Graph, gamma: Gamma) -> np.ndarray:
+    """Second score of every column of X; small is good."""
+    variation = column_scatter(X, graph.degrees)
+    return _ratio(_frequencies(X, graph, gamma, trivial=False), variation)
+
+
+def phi3(X, graph: Graph, gamma: Gamma, n_clusters: int) -> np.ndarray:
+    """Third score of every column of X; large is good."""
+    values, vectors = graph.eigenpairs(n_clusters - 1)
+    weights = gamma(np.array([2.0])) - gamma(values)
+    return _ratio(_along(X, graph, weights, vectors), _energies(X, graph))
+
+
+def _energies(X, graph: Graph) -> np.ndarray:
+    """f'Df of every column, zero if it is constant."""
+    sums = weighted_sums(X, graph.degrees)
+    return np.where(without_rounding(sums.within, sums.lengths) > 0.0, sums.lengths, 0.0)
+
+
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0.0)
+
+
+def _frequencies(X, graph: Graph, gamma: Gamma, *, trivial: bool) -> np.ndarray:
+    """f~' gamma(L) f~ of every column; without the trivial pair's share unless ``trivial``."""
+    if gamma.power == 1:
+        return graph.laplacian_forms(X)
+    if gamma.power is not None:
+        return _power_forms(X, graph, gamma.power)
+    values, vectors = graph.spectrum()
+    weights = gamma(values)
+    if not trivial:
+        weights[0] = 0.0
+    return _along(X, graph, weights, vectors)
+
+
+def _along(X, graph: Graph, weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Weighted squares of f~'v of every column f, for some vectors v."""
+    X, sums = as_rows(X), np.zeros(X.shape[1])
+    for some in column_blocks(len(weights), X.shape[1]):
+        along = cross_rows(X, np.sqrt(graph.degrees)[:, None] * vectors[:, some])
+        sums += np.square(along) @ weights[some]
+    return sums
+
+
+def _power_forms(X, graph: Graph, power: int) -> np.ndarray:
+    """Quadratic forms of a power of the normalised Laplacian, by products only."""
+    sums = np.empty(X.shape[1])
+    X, roots = as_rows(X), np.sqrt(graph.degrees)[:, None]
+    for columns in column_blocks(*X.shape[::-1]):
+        part = roots * dense_columns(X, columns)
+        # The trivial vector is in the kernel; without it less cancels.
+        half = part - np.outer(graph.trivial, graph.trivial @ part)
+        for _ in range(power // 2):
+            half = graph.laplacian_times(half)
+        other = graph.laplacian_times(half) if power % 2 else half
+        sums[columns] = np.einsum("ij,ij->j", half, other)
+    return sums

@@ -12,8 +12,8 @@ from scipy.spatial.distance import squareform
 from columnist.data._parameters import Number, StrOptions
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import columns_of
-from columnist.linalg._ties import first_largest, ranked
-from columnist.spectral._base import ScoreSelector, SequentialSelector
+from columnist.linalg._ties import first_largest
+from columnist.spectral._base import ScoreSelector, SequentialSelector, chosen_first, forward
 from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._similarity import hsic_similarity, resolve_similarity
 from columnist.spectral._symmetric import SymmetricMatrix
@@ -128,13 +128,10 @@ class HSIC(SequentialSelector):
         self.direction = direction
         self.kernel = kernel
         self.kernel_width = kernel_width
-        self.similarity = similarity
-        self.n_neighbors = n_neighbors
-        self.width = width
         self.scaling = scaling
-        self.n_jobs = n_jobs
+        self._set_similarity(similarity, n_neighbors, width, n_jobs)
 
-    def _order(self, X, y, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
         S = hsic_similarity(self._target_kernel(X, y))
         sums = weighted_sums(X, np.ones(X.shape[0]))
         scatter = without_rounding(sums.within, sums.lengths)
@@ -145,7 +142,7 @@ class HSIC(SequentialSelector):
         if self.kernel == "linear":
             # Means do not count, and without them less cancels.
             raw = np.where(varying, S.forms(X, sums.center()) / squares, np.nan)
-            return ranked(raw), raw
+            return raw
         check_memory(
             64.0 * S.n**2,
             f"kernel='rbf' with {S.n} samples",
@@ -154,12 +151,11 @@ class HSIC(SequentialSelector):
         variance = (scatter / squares)[varying].mean() / (S.n - 1)
         widths = self.kernel_width * np.sqrt(squares * variance)
         kernels = _GaussianKernels(X, widths, squareform(S.toarray(), checks=False))
-        features = np.flatnonzero(varying)
         if self.direction == "forward":
-            order, raw = _forward(kernels, features, min(size, len(features)))
+            self.ranking_, raw = forward(kernels.with_one_more, varying, size)
         else:
-            order, raw = _backward(kernels, features)
-        return np.concatenate([order, np.flatnonzero(~varying)]), raw
+            self.ranking_, raw = _backward(kernels, np.flatnonzero(varying))
+        return raw
 
     def _target_kernel(self, X, y) -> SymmetricMatrix:
         name = self.similarity
@@ -176,8 +172,7 @@ class HSIC(SequentialSelector):
             return
         ScoreSelector._keep(self, raw, size)
         if self.scaling == "none":
-            with np.errstate(over="ignore"):
-                self.raw_scores_ = self.scores_ = self._scale * (self._scale * raw)
+            self._undo_scale()
         self.criterion_ = float(np.nansum(self.raw_scores_[self.selected_]))
 
 
@@ -191,10 +186,7 @@ class _GaussianKernels:
     def __init__(self, X, widths: np.ndarray, target: np.ndarray):
         self.X, self.widths, self.target = X, widths, target
         self._first, self._second = np.triu_indices(X.shape[0], 1)
-
-    @property
-    def n_features(self) -> int:
-        return self.X.shape[1]
+        self._added: Any = 0.0
 
     def distances(self, feature: int) -> np.ndarray:
         """Squared distances of all pairs of samples in one feature."""
@@ -206,28 +198,18 @@ class _GaussianKernels:
         distances *= -0.5 / size
         return 2.0 * float(self.target @ np.exp(distances, out=distances))
 
-
-def _forward(kernels: _GaussianKernels, features, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Order in which features are added, the rest by its last value; and the values."""
-    m = kernels.n_features
-    values, allowed, order = np.full(m, np.nan), np.zeros(m, dtype=bool), []
-    allowed[features] = True
-    distances: Any = 0.0
-    for count in range(1, size + 1):
-        for j in np.flatnonzero(allowed).tolist():
-            values[j] = kernels.criterion(distances + kernels.distances(j), count)
-        best, _ = first_largest(values, allowed)
-        distances = distances + kernels.distances(best)
-        allowed[best] = False
-        order.append(best)
-    rest = ranked(values)
-    return np.concatenate([order, rest[allowed[rest]]]).astype(np.intp), values
+    def with_one_more(self, order: list[int], left: np.ndarray) -> np.ndarray:
+        """HSIC of the features in order with each one that is left; one was added since."""
+        if order:
+            self._added = self._added + self.distances(order[-1])
+        size = len(order) + 1
+        return np.array([self.criterion(self._added + self.distances(j), size) for j in left])
 
 
 def _backward(kernels: _GaussianKernels, features) -> tuple[np.ndarray, np.ndarray]:
-    """Features in the reverse order of their removal, and the criterion up to each."""
+    """Features in the reverse order of their removal, others last; the criterion up to each."""
     left, removed = list(features), []
-    values = np.full(kernels.n_features, np.nan)
+    values = np.full(kernels.X.shape[1], np.nan)
     distances = reduce(add, (kernels.distances(j) for j in left))
     now = kernels.criterion(distances.copy(), len(left))
     while len(left) > 1:
@@ -242,4 +224,4 @@ def _backward(kernels: _GaussianKernels, features) -> tuple[np.ndarray, np.ndarr
         values[worst], now = now, without[at]
         removed.append(worst)
     values[left[0]] = now
-    return np.array([*left, *removed[::-1]], dtype=np.intp), values
+    return chosen_first([*left, *removed[::-1]], values), values

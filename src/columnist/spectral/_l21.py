@@ -15,9 +15,9 @@ from columnist.linalg._passes import apply, by_columns, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms, row_shrink
 from columnist.linalg._reduce import power_of_two
 from columnist.spectral._l21_coordinate import descend_columns
-from columnist.spectral._l21_newton import optimality
+from columnist.spectral._l21_path import optimality
 
-__all__ = ["L21Solution", "l21_regression", "row_shrink"]
+__all__ = ["L21Solution", "as_columns", "l21_regression", "row_shrink"]
 
 # First working set of coordinate descent; later ones have room for as many rows as are nonzero.
 _FEW = 10
@@ -130,19 +130,23 @@ def l21_regression(
 
 
 def _checked(X, Y, start) -> tuple:
-    Y = check_array(in_memory(Y), dtype=np.float64, ensure_2d=False, input_name="Y")
-    Y = Y[:, None] if Y.ndim == 1 else Y
+    Y = as_columns(Y, "Y")
     X = check_rows(X, accept_sparse="csc", dtype=[np.float64, np.float32])
     X, Y, _ = X.few_rows(Y)
     shape = X.shape[1], Y.shape[1]
     if start is None:
         return X, Y, np.zeros(shape)
-    W = check_array(start, dtype=np.float64, ensure_2d=False, input_name="start")
-    W = W[:, None] if W.ndim == 1 else W
+    W = as_columns(start, "start")
     if W.shape != shape:
         raise ValueError(f"start must have one row per feature and one column per response, shape "
                          f"{shape}; got {W.shape}.")  # fmt: skip
     return X, Y, W
+
+
+def as_columns(Y, name: str) -> np.ndarray:
+    """Checked values, one column per response."""
+    Y = check_array(in_memory(Y), dtype=np.float64, ensure_2d=False, input_name=name)
+    return Y[:, None] if Y.ndim == 1 else Y
 
 
 def _penalty(X, Y, alpha, ratio, units) -> float:

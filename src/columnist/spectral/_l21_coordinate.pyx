@@ -43,17 +43,6 @@ def descend_gram(const double[:, ::1] G, double[:, ::1] Q, double[:, ::1] W, dou
 
     Ends after ``max_sweeps``, or when a sweep moves X W, row by row, by no more than ``tol``:
     sum_j G_jj ||change of w_j||^2 <= tol^2. ``work`` holds one row. Returns the sweeps made.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._l21_coordinate import descend_gram
-    >>> G, Q, W = np.eye(2), np.array([[3.0, 4.0], [0.0, 2.0]]), np.zeros((2, 2))
-    >>> descend_gram(G, Q, W, 2.5, np.empty(2), 1e-12, 100)
-    2
-    >>> W
-    array([[1.5, 2. ],
-           [0. , 0. ]])
     """
     cdef int rows = <int> W.shape[0], q = <int> W.shape[1], j, sweep = 0, one = 1
     cdef double moved, total, unit = 1.0
@@ -80,17 +69,6 @@ def descend_columns(const double[:, ::1] columns, const double[::1] squares, dou
     """The same with the residual; columns of X as rows of ``columns``, R transposed.
 
     ``squares`` holds the squared lengths of the columns, ``work`` two rows of W.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._l21_coordinate import descend_columns
-    >>> R, W = np.array([[3.0, 0.0], [4.0, 2.0]]), np.zeros((2, 2))
-    >>> descend_columns(np.eye(2), np.ones(2), R, W, 2.5, np.empty((2, 2)), 1e-12, 100)
-    2
-    >>> W
-    array([[1.5, 2. ],
-           [0. , 0. ]])
     """
     cdef int rows = <int> W.shape[0], q = <int> W.shape[1], n = <int> R.shape[1]
     cdef int j, k, sweep = 0, one = 1

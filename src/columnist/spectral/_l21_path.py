@@ -9,9 +9,8 @@ is zero from :math:`\alpha = \max_j \|f_j^TY\|` on. Below, a feature enters wher
 smoothly, so it can be followed: predict along the tangent, correct by Newton steps, and find the
 knot as the root of :math:`\max_j \|f_j^TR\| - \alpha`.
 
-A pass over the data is needed only for the products :math:`F^Tf_j` of a feature that enters; these
-are kept, and with them all pulls cost as much as a product of (features x entered) with (entered x
-responses). No input validation.
+A pass over the data is needed only for the products :math:`F^Tf_j` of a feature that enters, which
+are kept. No input validation.
 """
 
 from __future__ import annotations
@@ -19,14 +18,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
+from scipy.linalg import LinAlgError, lapack
 
 from columnist.linalg._prox import l21_norm, row_norms
 from columnist.linalg._threads import single_threaded_blas
 from columnist.linalg._ties import TIE, first_largest
 from columnist.spectral._features import ProductsAhead, ScaledColumns
-from columnist.spectral._l21_newton import Curvature, optimality, solve_rows
+from columnist.spectral._l21_coordinate import descend_gram
 
-__all__ = ["Knot", "L21Path", "l21_path"]
+__all__ = ["Curvature", "Knot", "L21Path", "l21_path", "optimality", "solve_rows"]
 
 _EPS = np.finfo(np.float64).eps
 # The path ends at this share of the largest penalty: what enters later explains nothing.
@@ -51,28 +52,26 @@ _CLOSE = 1e-11
 _MAX_TRIALS = 60
 # A step so short that no tangent can be blamed.
 _SHORTEST = 1e-6
+# Violation, but for the rounding of G W, at which Newton steps end; and their number at most.
+_SOLVED, _MAX_STEPS = 1e-12, 100
+# Eigenvalues of M below this share of the largest are rounding.
+_SINGULAR = 1e-13
+# Sweeps of coordinate descent after a Newton step that was not good enough.
+_SWEEPS = 10
+# A full Newton step must shrink the violation by this factor, or the objective is looked at.
+_PROGRESS = 0.5
+# A violation this small that does not fall any more is accepted.
+_FINE = 3e-9
+# Halvings of a Newton step that does not lower the objective.
+_HALVINGS = 12
 
 
 @dataclass(frozen=True)
 class Knot:
-    """The solution where something changes.
+    """The solution where features enter, or have left since the last knot.
 
-    Attributes
-    ----------
-    alpha : float
-        Penalty.
-    entered : tuple of int
-        Features that enter here: their rows grow from zero as the penalty falls on.
-    left : tuple of int
-        Features whose rows became zero since the last knot.
-    rows : ndarray of int
-        Features with a row of their own, in order of entry.
-    coef : ndarray of shape (n_rows, n_responses)
-        These rows.
-    residual : float
-        Frobenius norm of Y - F W.
-    kkt : float
-        Largest violation of the optimality conditions over all features, as a share of alpha.
+    ``coef`` holds the rows of the features ``rows``, in order of entry; ``residual`` is the norm of
+    Y - F W, ``kkt`` the largest violation of the optimality conditions as a share of alpha.
     """
 
     alpha: float
@@ -86,16 +85,9 @@ class Knot:
 
 @dataclass(frozen=True)
 class L21Path:
-    """What :func:`l21_path` found.
+    """Knots up to the solution with the features asked for.
 
-    Attributes
-    ----------
-    knots : tuple of Knot
-        From the first entry to the end; the last one is the solution with the features asked for.
-    entry : ndarray of float
-        Penalty at which each of the last knot's rows entered.
-    pulls : ndarray of shape (n_features,)
-        Lengths of f_j'R at the end.
+    ``entry`` holds the penalties at which its rows entered, ``pulls`` all lengths of f_j'R there.
     """
 
     knots: tuple[Knot, ...]
@@ -106,23 +98,9 @@ class L21Path:
 def l21_path(F: ScaledColumns, Y: np.ndarray, size: int) -> L21Path:
     """Follow the path until one more than ``size`` features would have nonzero rows.
 
-    Features that reach the penalty at the same place enter one by one, the smaller index first.
-    A copy of a feature that is in already never enters; copies may differ by 1e-7 of their
-    length (3e-5 where no solution can be computed with both), and what they then violate of the
-    optimality conditions is reported. Where the residual vanishes, or cannot be lowered, or
-    rounding hides it, before ``size`` features are in, the path ends with fewer.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._features import ScaledColumns
-    >>> from columnist.spectral._l21_path import l21_path
-    >>> path = l21_path(ScaledColumns.plain(np.eye(3)), np.array([[3.0], [1.0], [2.0]]), 2)
-    >>> [(knot.alpha, knot.entered) for knot in path.knots]
-    [(3.0, (0,)), (2.0, (2,)), (1.0, ())]
-    >>> path.knots[-1].coef
-    array([[2.],
-           [1.]])
+    Features that tie enter one by one, the smaller index first. A copy of one that is in (up to
+    1e-7 of its length, 3e-5 where no solution can be computed with both) never enters. Where the
+    residual vanishes, cannot be lowered or is rounding, the path ends with fewer features.
     """
     with single_threaded_blas():  # hundreds of small products and solves
         walk = _Walk(F, Y)
@@ -399,3 +377,116 @@ def _wider(M: np.ndarray) -> np.ndarray:
 def _first(which: np.ndarray) -> int:
     """The first of the features marked: copies are not rounded alike."""
     return int(np.flatnonzero(which)[0])
+
+
+def optimality(W: np.ndarray, Q: np.ndarray, t: float) -> np.ndarray:
+    r"""Violation of the optimality conditions, row by row, as a share of t.
+
+    With :math:`Q = X^T(Y - XW)` a row of the minimum has :math:`q_i = t w_i/\|w_i\|` if it is not
+    zero, and :math:`\|q_i\| \le t` if it is.
+    """
+    norms = row_norms(W)
+    kept = norms > 0.0
+    violation = np.maximum(row_norms(Q) / t - 1.0, 0.0)
+    violation[kept] = row_norms(Q[kept] / t - W[kept] / norms[kept, None])
+    return violation
+
+
+class Curvature:
+    r"""The second derivative of the objective at W with directions U of its rows, to be inverted.
+
+    As long as no row vanishes the objective is smooth. Its second derivative maps :math:`\Delta` to
+    :math:`G\Delta + E^{-1}(\Delta - \mathrm{diag}(U\Delta^T)\,U)`, E = diag(lengths). Its inverse
+    needs matrices no larger than G: with :math:`F = (I + EG)^{-1}`, :math:`M = GF \circ UU^T` and
+    :math:`v = M^{-1}\mathrm{diag}(U(F^TR)^T)` it is :math:`R \mapsto F(ER + \mathrm{diag}(v)U)`. No
+    :math:`E^{-1}` is left: a row that is about to enter may be zero if its direction is known.
+    """
+
+    def __init__(self, G: np.ndarray, W: np.ndarray, U: np.ndarray, t: float):
+        self.U, self.lengths = U, row_norms(W) / t
+        system = self.lengths[:, None] * G
+        system[np.diag_indices_from(system)] += 1.0
+        self.factor = lapack.dgetrf(system)[:2]
+        M = self._solve(G, transposed=True) * (U @ U.T)
+        self.core = 0.5 * (M + M.T)
+        try:
+            self.cholesky = scipy.linalg.cho_factor(self.core, lower=True, check_finite=False)
+        except LinAlgError:
+            self.cholesky = None
+
+    def _solve(self, R: np.ndarray, *, transposed: bool = False) -> np.ndarray:
+        return lapack.dgetrs(*self.factor, R, trans=int(transposed))[0]
+
+    def _weights(self, along: np.ndarray) -> np.ndarray:
+        if self.cholesky is not None:
+            return scipy.linalg.cho_solve(self.cholesky, along, check_finite=False)
+        return scipy.linalg.pinvh(self.core, rtol=_SINGULAR, check_finite=False) @ along
+
+    def inverse(self, R: np.ndarray) -> np.ndarray:
+        """The change of W that changes the gradient by R."""
+        along = np.einsum("ij,ij->i", self.U, self._solve(R, transposed=True))
+        moved = self.lengths[:, None] * R + self._weights(along)[:, None] * self.U
+        return self._solve(moved)
+
+
+def solve_rows(G: np.ndarray, B: np.ndarray, W: np.ndarray, t: float) -> np.ndarray:
+    r"""Minimiser of :math:`\tfrac12\langle W, GW\rangle - \langle B, W\rangle + t\sum_i\|w_i\|`.
+
+    Newton steps on the rows that are not zero or are about to grow. Far from the minimum they are
+    shortened until the objective falls, and sweeps of coordinate descent decide what rows are zero.
+    """
+    G, W = np.ascontiguousarray(G), np.array(W, dtype=np.float64, order="C")
+    Q = np.ascontiguousarray(B - G @ W)
+    worst = _worst(W, Q, t)
+    size, diagonal = float(row_norms(B).max(initial=0.0)), G.diagonal().max(initial=0.0)
+    for _ in range(_MAX_STEPS):
+        rounding = 2.0 * _EPS * (size + diagonal * l21_norm(W)) / t
+        if worst <= max(_SOLVED, rounding):
+            break
+        step = _newton(G, Q, W, t)
+        trial = W + step
+        image = B - G @ trial
+        new = _worst(trial, image, t)
+        if not new <= _PROGRESS * worst:
+            trial = _shortened(G, Q, W, t, step)
+            image = np.ascontiguousarray(B - G @ trial)
+            descend_gram(G, image, trial, t, np.empty(W.shape[1]), 0.0, _SWEEPS)
+            image = B - G @ trial
+            new = _worst(trial, image, t)
+            if _FINE >= worst <= new:  # dependent rows: rounding is all that is left
+                break
+        W, Q, worst = trial, image, new
+    return W
+
+
+def _worst(W: np.ndarray, Q: np.ndarray, t: float) -> float:
+    return float(optimality(W, Q, t).max(initial=0.0))
+
+
+def _newton(G: np.ndarray, Q: np.ndarray, W: np.ndarray, t: float) -> np.ndarray:
+    """The Newton step; rows that are pulled hard enough begin, those that would turn end."""
+    norms = row_norms(W)
+    rows = np.flatnonzero((norms > 0.0) | (row_norms(Q) > t))
+    U = np.where(norms[rows, None] > 0.0, W[rows], Q[rows])
+    U = U / row_norms(U)[:, None]
+    curvature = Curvature(G[np.ix_(rows, rows)], W[rows], U, t)
+    new = W[rows] + curvature.inverse(Q[rows] - t * U)
+    new[np.einsum("ij,ij->i", new, U) <= 0.0] = 0.0
+    step = np.zeros_like(W)
+    step[rows] = new - W[rows]
+    return step
+
+
+def _shortened(
+    G: np.ndarray, Q: np.ndarray, W: np.ndarray, t: float, step: np.ndarray
+) -> np.ndarray:
+    """W after the part of a step that lowers the objective; W itself if there is none."""
+    norms, bend = row_norms(W), float(np.vdot(step, G @ step))
+    slope = -float(np.vdot(step, Q))
+    for halvings in range(_HALVINGS):
+        share = 0.5**halvings
+        trial = W + share * step
+        change = share * slope + 0.5 * share**2 * bend + t * float((row_norms(trial) - norms).sum())
+        if change < 0.0:
+            return trial
+    return W.copy()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
-from columnist.data import in_memory
 from columnist.data._parameters import Flag, StrOptions
 from columnist.data._target import is_classes
-from columnist.linalg._ties import first_largest, ranked
-from columnist.spectral._base import SpectralBase
+from columnist.linalg._ties import first_largest
+from columnist.spectral._base import ScoreSelector, chosen_first
 from columnist.spectral._features import Features, ProductsAhead
 from columnist.spectral._forms import CommonForm
 from columnist.spectral._similarity import resolve_similarity
@@ -23,7 +23,7 @@ __all__ = ["MCSF"]
 _NO_TRACE = 1e-12
 
 
-class MCSF(SpectralBase):
+class MCSF(ScoreSelector):
     r"""Select features one by one such that together they rebuild a similarity.
 
     Each step takes the feature that lowers
@@ -130,42 +130,34 @@ class MCSF(SpectralBase):
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
-        self.similarity = similarity
         self.form = form
         self.balance = balance
         self.early_stop = early_stop
-        self.n_neighbors = n_neighbors
-        self.width = width
         self.scaling = scaling
-        self.n_jobs = n_jobs
+        self._set_similarity(similarity, n_neighbors, width, n_jobs)
 
-    def fit(self, X, y=None) -> MCSF:
-        """Select features of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
-            Data.
-        y : array-like or Dask collection of shape (n_samples,), optional
-            Class labels, where the similarity uses them.
-
-        Returns
-        -------
-        self
-        """
-        X, size = self._begin(X)
-        F, S = self._problem(X, in_memory(y))
+    def _raw_scores(self, X, y, size: int) -> np.ndarray:
+        F, S = self._problem(X, y)
         squares = F.few.squared_lengths()
         self.factor_ = _balance(S, F, squares, size) if self.balance else 1.0
-        kind = _Incremental if self.form == "incremental" else _Residual
-        run = kind(F, S, self.factor_)
-        self._store(*self._search(run, squares, size), size)
-        return self
+        if self.form == "incremental":
+            ahead, raw = ProductsAhead(F.few), self.factor_ * F.forms(S)
+            self.scores_, chosen = self._search(raw, lambda *f: ahead.of(*f) ** 2, squares, size)
+        else:
+            residual = _Residual(F, self.factor_ * S.toarray())
+            raw = residual.now.copy()
+            self.scores_, chosen = self._search(raw, residual.take, squares, size)
+        self.ranking_ = chosen_first(chosen, self.scores_)
+        self.selected_ = self.ranking_[: max(1, len(chosen))]
+        return raw
 
-    def _search(self, run, squares: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, list]:
-        """f'Rf and gain of every feature when it was chosen or at the end, and the choice."""
-        left = squares > 0.0
-        raw, gains = run.scores, 2.0 * run.scores - squares**2
+    def _search(self, raw, take: Callable, squares, size: int) -> tuple[np.ndarray, list[int]]:
+        """Gain of every feature when it was chosen or at the end, as ``raw`` becomes; the choice.
+
+        ``take(feature, likely)`` is what a chosen feature takes from the scores f'Rf; ``likely`` is
+        large for those that may be next.
+        """
+        left, gains = squares > 0.0, 2.0 * raw - squares**2
         chosen: list[int] = []
         raw[~left] = gains[~left] = np.nan
         while len(chosen) < size and left.any():
@@ -174,13 +166,17 @@ class MCSF(SpectralBase):
                 break
             chosen.append(feature)
             left[feature] = False
-            fall = run.take(feature, np.where(left, gains, -np.inf))
+            fall = take(feature, np.where(left, gains, -np.inf))
             raw[left] -= fall[left]
             gains[left] -= 2.0 * fall[left]
-        return raw, gains, chosen
+        return gains, chosen
 
-    def _works_on_blocks(self) -> bool:
+    @property
+    def _on_blocks(self) -> bool:
         return self.form == "incremental"
+
+    def _requires_y(self) -> bool:
+        return self._learns_from_classes()
 
     def _problem(self, X, y) -> tuple[Features, SymmetricMatrix]:
         """Features and the similarity they should rebuild."""
@@ -193,47 +189,24 @@ class MCSF(SpectralBase):
         self._scale = F.scale
         return F, resolve_similarity(similarity, F.X, y, **self._similarity_options())
 
-    def _store(self, raw, gains, chosen: list[int], size: int) -> None:
-        rest = np.ones(len(raw), dtype=bool)
-        rest[chosen] = False
-        others = ranked(gains)
-        self.raw_scores_, self.scores_ = raw, gains
-        self.ranking_ = np.concatenate([np.array(chosen, dtype=np.intp), others[rest[others]]])
-        self.selected_ = self.ranking_[: max(1, len(chosen))]
-        if len(chosen) < size and not self.early_stop:
+    def _keep(self, raw: np.ndarray, size: int) -> None:
+        self.raw_scores_ = raw
+        varying = np.count_nonzero(~np.isnan(raw))
+        if varying < size and not self.early_stop:
             warnings.warn(
-                f"MCSF selected {len(self.selected_)} of {size} features: only {len(chosen)} are "
+                f"MCSF selected {len(self.selected_)} of {size} features: only {varying} are "
                 "not constant. Ask for fewer.",
                 UserWarning,
                 stacklevel=3,
             )
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        named = isinstance(self.similarity, str)
-        tags.target_tags.required = named and self.similarity in ("label", "fisher", "relief")
-        return tags
-
-
-class _Incremental:
-    """f'Rf of all features; a chosen one lowers it by the squares of its products."""
-
-    def __init__(self, F: Features, S: SymmetricMatrix, factor: float):
-        self.ahead = ProductsAhead(F.few)
-        self.scores = factor * F.forms(S)
-
-    def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
-        """What a chosen feature takes from the scores; ``likely`` is large for the next ones."""
-        return self.ahead.of(feature, likely) ** 2
-
 
 class _Residual:
     """f'Rf of all features from the residual R itself, an n x n matrix."""
 
-    def __init__(self, F: Features, S: SymmetricMatrix, factor: float):
-        self.F, self.R = F, factor * S.toarray()
-        self.now = F.forms(DenseMatrix(self.R))
-        self.scores = self.now.copy()
+    def __init__(self, F: Features, R: np.ndarray):
+        self.F, self.R = F, R
+        self.now = F.forms(DenseMatrix(R))
 
     def take(self, feature: int, likely: np.ndarray) -> np.ndarray:
         """What a chosen feature takes from the scores."""

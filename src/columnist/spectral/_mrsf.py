@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from columnist.data import in_memory, open_rows
 from columnist.data._parameters import Integer, Other, StrOptions
 from columnist.data._target import is_classes, resolve_target
 from columnist.data._validation import feature_names
+from columnist.linalg._column_parts import Visit
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
-from columnist.linalg._ties import ranked
-from columnist.spectral._base import SpectralBase
+from columnist.spectral._base import SpectralBase, chosen_first
 from columnist.spectral._features import Features, ScaledColumns
-from columnist.spectral._forms import CommonForm
-from columnist.spectral._l21_newton import optimality
-from columnist.spectral._l21_path import Knot, L21Path, l21_path
-from columnist.spectral._responses import (
+from columnist.spectral._forms import (
+    CommonForm,
     lda_response,
     pca_response,
     spectral_response,
     svm_response,
 )
+from columnist.spectral._l21 import as_columns
+from columnist.spectral._l21_path import Knot, L21Path, l21_path, optimality
 from columnist.spectral._similarity import resolve_similarity
 
 __all__ = ["MRSF", "PathReport"]
@@ -126,12 +126,10 @@ class MRSF(SpectralBase):
         Selected features in order of entry.
     ranking_ : ndarray of shape (n_features,)
         All features: the selected ones, then the others by their score, undefined ones last.
-    scores_ : ndarray of shape (n_features,)
+    scores_, raw_scores_ : ndarray of shape (n_features,)
         For a selected feature the penalty at which it entered; for another one the length of
         :math:`f_j^TR` with the residual R at the end, which is no larger. NaN for a constant
         feature.
-    raw_scores_ : ndarray of shape (n_features,)
-        The same.
     coef_ : ndarray of shape (n_features, n_responses)
         The coefficients, for X as it was given.
     intercept_ : ndarray of shape (n_responses,)
@@ -185,6 +183,7 @@ class MRSF(SpectralBase):
 
     # The pass that prepares features looks at all entries.
     _looks: ClassVar[bool] = False
+    _on_blocks = True
 
     _parameter_constraints = {
         "response": StrOptions(*_RESPONSES) | Other("a matrix or a common form"),
@@ -207,12 +206,9 @@ class MRSF(SpectralBase):
         self.n_features_to_select = n_features_to_select
         self.response = response
         self.n_components = n_components
-        self.similarity = similarity
-        self.n_neighbors = n_neighbors
-        self.width = width
         self.scaling = scaling
         self.output = output
-        self.n_jobs = n_jobs
+        self._set_similarity(similarity, n_neighbors, width, n_jobs)
 
     @classmethod
     def sparse_lda(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:
@@ -309,7 +305,7 @@ class MRSF(SpectralBase):
             features = Features.given(response.features, X.shape)
             return features, spectral_response(response.similarity, count)
         if isinstance(response, str) and response == "auto":
-            response = _automatic(y)
+            response = "spectral" if y is None else "lda" if is_classes(y) else "values"
         features = Features.of(X, self.scaling, self._response(response, X, y, count))
         if features.response is not None:
             return features, features.response
@@ -322,7 +318,7 @@ class MRSF(SpectralBase):
     def _response(self, response, X, y, count: int) -> np.ndarray | None:
         """The response; None for one that is made of the features."""
         if not isinstance(response, str):
-            return _values(in_memory(response), X.shape[0], "response")
+            return _values(response, X.shape[0], "response")
         if response == "values":
             return _values(y, X.shape[0], "y")
         if response in ("lda", "svm"):
@@ -333,18 +329,12 @@ class MRSF(SpectralBase):
         S = resolve_similarity(self.similarity, self._squarable(X), y, **self._similarity_options())
         return spectral_response(S, count, centering="mean" if self.scaling == "unit" else "none")
 
-    def _works_on_blocks(self) -> bool:
-        return True
-
     def _store_path(self, F: ScaledColumns, path: L21Path, size: int, unit: float) -> None:
         scale = self._scale if F.means is None else 1.0  # unit length hides it
         end = path.knots[-1]
         scores = np.where(F.squared_lengths() > 0.0, path.pulls, np.nan)
         scores[end.rows] = path.entry
-        rest = np.ones(len(scores), dtype=bool)
-        rest[end.rows] = False
-        others = ranked(scores)
-        self.ranking_ = np.concatenate([end.rows, others[rest[others]]])
+        self.ranking_ = chosen_first(end.rows, scores)
         self.scores_ = scores * unit * scale
         self.raw_scores_ = self.scores_
         self.alpha_ = end.alpha * unit * scale
@@ -393,8 +383,8 @@ class MRSF(SpectralBase):
         X = open_rows(
             self, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32]
         )
-        extract = _Extract(self.selected_, self.coef_[self.selected_], self.intercept_)
-        return X.map(extract, self.coef_.shape[1])
+        coef = self.coef_[self.selected_]
+        return X.map(Visit(_fitted, self.selected_, coef, self.intercept_), coef.shape[1])
 
     def inverse_transform(self, X):
         """Put selected columns back in their places, zeros elsewhere.
@@ -414,34 +404,23 @@ class MRSF(SpectralBase):
             return names[self._get_support_mask()]
         return np.array([f"mrsf{i}" for i in range(self.coef_.shape[1])], dtype=object)
 
+    def _requires_y(self) -> bool:
+        return isinstance(self.response, str) and self.response in ("lda", "svm")
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        named = isinstance(self.response, str)
-        tags.target_tags.required = named and self.response in ("lda", "svm")
-        tags.target_tags.multi_output = named and self.response == "auto"
+        tags.target_tags.multi_output = isinstance(self.response, str) and self.response == "auto"
         return tags
 
 
-class _Extract:
+def _fitted(X, columns: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """The fitted response of rows."""
-
-    def __init__(self, columns: np.ndarray, coef: np.ndarray, intercept: np.ndarray):
-        self.columns, self.coef, self.intercept = columns, coef, intercept
-
-    def __call__(self, X) -> np.ndarray:
-        return apply(X[:, self.columns], self.coef) + self.intercept
-
-
-def _automatic(y) -> str:
-    if y is None:
-        return "spectral"
-    return "lda" if is_classes(y) else "values"
+    return apply(X[:, columns], coef) + intercept
 
 
 def _values(Y, n_samples: int, name: str) -> np.ndarray:
     """A response given by its values."""
-    Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name=name)
-    Y = resolve_target(Y[:, None] if Y.ndim == 1 else Y, n_samples)
+    Y = resolve_target(as_columns(Y, name), n_samples)
     if not row_norms(Y.T).any():
         raise ValueError(f"{name} is zero everywhere: there is nothing for features to explain.")
     return Y

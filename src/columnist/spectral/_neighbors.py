@@ -1,4 +1,4 @@
-r"""Nearest neighbours, exact or approximate, as a sparse graph of distances.
+r"""Nearest neighbours, exact or approximate, as sparse graphs: of all samples, and by class.
 
 Exact neighbours are looked for in pairs of blocks. Among many features, squared distances come
 from inner products, :math:`\|a\|^2 + \|b\|^2 - 2a^Tb`, which rounding blurs. They only tell who may
@@ -10,20 +10,27 @@ that neighbours do not depend on how the rows are cut into blocks.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import KDTree, NearestNeighbors
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
 from columnist.data._parameters import StrOptions, checked
+from columnist.linalg._column_parts import Visit
+from columnist.spectral._edges import NearestByClass, edge_sums, sparse_edge_sums
 
-__all__ = ["NearestVisit", "neighbor_distances"]
+__all__ = ["nearest_rows", "neighbor_distances", "neighbor_graph", "relative_differences"]
 
 _EPS = np.finfo(np.float64).eps
 # Links of a sample in an approximate search, and candidates it keeps: nearly all true neighbours
@@ -40,6 +47,12 @@ _FEW_FEATURES = 15
 _MANY_FEATURES, _MOST_BY_GRAM = 500, 5792
 # Groups of distances whose least ones are compared first.
 _GROUPS = 64
+# Distances that agree in so many binary digits of the largest possible one count as equal.
+_DIGITS = 40
+# Samples that meet in one call of the kernel: between two calls a run can be interrupted.
+_STEP = 1024
+# Fewer samples per thread are not worth one.
+_PER_THREAD = 256
 
 
 @checked()
@@ -49,27 +62,7 @@ def neighbor_distances(
     """Distances to the nearest neighbours, in rows; a sample is no neighbour of itself.
 
     A zero distance, to an equal sample, is stored. Among neighbours at the same distance the
-    first in X is nearer.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or RowBlocks of shape (n_samples, n_features)
-        Data.
-    n_neighbors : int
-        Neighbours of every sample.
-    neighbors : {"exact", "approximate"} or transformer
-        Who looks for them; all but the first one gather blocks.
-    n_jobs : int, optional
-        Threads.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._neighbors import neighbor_distances
-    >>> neighbor_distances(np.array([[0.0], [1.0], [3.0]]), 1).toarray()
-    array([[0., 1., 0.],
-           [1., 0., 0.],
-           [0., 2., 0.]])
+    first in X is nearer. All searches but the exact one gather blocks.
     """
     rows, n = as_rows(X), X.shape[0]
     if n_neighbors >= n:
@@ -79,7 +72,7 @@ def neighbor_distances(
         )
     if hasattr(neighbors, "fit_transform"):
         found = neighbors.fit_transform(rows.gather())
-        return _without_self(sp.csr_matrix(found, dtype=np.float64), n)
+        return _without_self(sp.csr_matrix(found, dtype=np.float64))
     StrOptions("exact", "approximate").check("neighbors", neighbors)
     if neighbors == "approximate":
         return _approximate(rows.gather(), n_neighbors, n_jobs)
@@ -87,8 +80,8 @@ def neighbor_distances(
 
 
 def _exact(X: RowBlocks, n_neighbors: int, n_jobs: int | None) -> sp.csr_matrix:
-    visit = NearestVisit(n_neighbors, n_jobs)
-    found = _below(X.against(visit, _Merge(n_neighbors)))
+    merge = partial(_nearest_of_all, n_neighbors=n_neighbors)
+    found = _below(X.against(Visit(nearest_rows, n_neighbors, n_jobs), merge))
     n = X.shape[0]
     indptr = np.arange(0, n * n_neighbors + 1, n_neighbors)
     distances = np.sqrt(found.squares.ravel())
@@ -103,45 +96,26 @@ class Nearest:
     rows: np.ndarray
 
 
-class NearestVisit:
-    """Neighbours of the rows of a block in another one."""
-
-    def __init__(self, n_neighbors: int, n_jobs: int | None = None):
-        self.n_neighbors, self.n_jobs = n_neighbors, n_jobs
-
-    def __call__(self, A, B, i: int, j: int) -> Nearest:
-        own = i == j and A.shape == B.shape
-        count = min(self.n_neighbors, B.shape[0] - own)
-        if not A.shape[0] or count < 1:
-            return Nearest(*np.empty((2, A.shape[0], 0)))
-        search = _kind(A, own)(A, B, own, count)
-        parts = list(_pieces(A.shape[0], _ROWS))
-        if len(parts) > 1 and effective_n_jobs(self.n_jobs) > 1:
-            threads = Parallel(self.n_jobs, prefer="threads")
-            found = _below(threads(delayed(search.nearest)(rows) for rows in parts))
-        else:
-            found = _below([search.nearest(rows) for rows in parts])
-        return Nearest(found.squares, found.rows + j)
-
-    def operations(self, A, B, i, j) -> float:
-        """Multiplications of all inner products."""
-        entries = A.nnz / max(A.shape[0], 1) if sp.issparse(A) else A.shape[1]
-        return float(A.shape[0]) * B.shape[0] * entries
+def nearest_rows(A, B, i: int, j: int, n_neighbors: int, n_jobs: int | None) -> Nearest:
+    """Neighbours of the rows of a block, which begins with row i, in another one, from row j on."""
+    own = i == j and A.shape == B.shape
+    count = min(n_neighbors, B.shape[0] - own)
+    if not A.shape[0] or count < 1:
+        return Nearest(*np.empty((2, A.shape[0], 0)))
+    search = _kind(A, own)(A, B, own, count)
+    parts = list(_pieces(A.shape[0], _ROWS))
+    found = _below(_each(search.nearest, [parts], _threads(n_jobs, len(parts))))
+    return Nearest(found.squares, found.rows + j)
 
 
-class _Merge:
+def _nearest_of_all(parts: Sequence[Nearest], n_neighbors: int) -> Nearest:
     """The nearest of neighbours found in several blocks, of which earlier ones come first."""
-
-    def __init__(self, n_neighbors: int):
-        self.n_neighbors = n_neighbors
-
-    def __call__(self, parts: Sequence[Nearest]) -> Nearest:
-        if len(parts) == 1:
-            return parts[0]
-        squares = np.hstack([part.squares for part in parts])
-        rows = np.hstack([part.rows for part in parts])
-        first = np.lexsort((rows, squares))[:, : self.n_neighbors]
-        return Nearest(np.take_along_axis(squares, first, 1), np.take_along_axis(rows, first, 1))
+    if len(parts) == 1:
+        return parts[0]
+    squares = np.hstack([part.squares for part in parts])
+    rows = np.hstack([part.rows for part in parts])
+    first = np.lexsort((rows, squares))[:, :n_neighbors]
+    return Nearest(np.take_along_axis(squares, first, 1), np.take_along_axis(rows, first, 1))
 
 
 def _below(parts: Sequence[Nearest]) -> Nearest:
@@ -209,7 +183,7 @@ class _Search:
         entries = self.A.size // self.A.shape[0]  # of a sparse row on average
         squares, height = np.empty(len(r)), max(1, _CACHED // max(entries, 1))
         for pairs in _pieces(len(r), height):
-            squares[pairs] = _row_squares(self.A[r[pairs]] - self.B[c[pairs]])
+            squares[pairs] = row_norms(self.A[r[pairs]] - self.B[c[pairs]], squared=True)
         return squares
 
 
@@ -224,8 +198,8 @@ class _Blurred(_Search):
             origin = self.B.mean(axis=0)
             self.a = self.A - origin
             self.b = self.a if own else self.B - origin
-        self.lengths = _row_squares(self.a)
-        self.longest = float(_row_squares(self.b).max())
+        self.lengths = row_norms(self.a, squared=True)
+        self.longest = float(row_norms(self.b, squared=True).max())
 
     def _slack(self, rows: slice, kth: np.ndarray) -> np.ndarray:
         return 2.0 * (self.A.shape[1] + 12) * _EPS * (self.lengths[rows] + self.longest)
@@ -314,25 +288,22 @@ def _approximate(X, n_neighbors: int, n_jobs: int | None) -> sp.csr_matrix:
         squares, near = index.search(X, n_neighbors + 1)
     finally:
         faiss.omp_set_num_threads(before)
-    return _without_self(_graph_of(squares, near, n), n)
+    return _without_self(_graph_of(squares, near, n))
 
 
 def _graph_of(squares: np.ndarray, near: np.ndarray, n: int) -> sp.csr_matrix:
     """Distances in rows from a table of neighbours, in which -1 stands for none."""
-    found = near >= 0
-    indptr = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-    distances = np.sqrt(np.maximum(squares[found], 0.0), dtype=np.float64)
-    return sp.csr_matrix((distances, near[found], indptr), shape=(n, n))
+    rows, places = np.nonzero(near >= 0)
+    distances = np.sqrt(np.maximum(squares[rows, places], 0.0), dtype=np.float64)
+    return sp.csr_matrix((distances, (rows, near[rows, places])), shape=(n, n))
 
 
-def _without_self(distances: sp.csr_matrix, n: int) -> sp.csr_matrix:
+def _without_self(distances: sp.csr_matrix) -> sp.csr_matrix:
     """The graph without the samples' distances to themselves, zeros to others kept."""
-    rows = np.repeat(np.arange(n), np.diff(distances.indptr))
-    other = rows != distances.indices
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[other], minlength=n))])
-    return sp.csr_matrix(
-        (distances.data[other], distances.indices[other], indptr), shape=distances.shape
-    )
+    all_pairs = distances.tocoo()
+    other = all_pairs.row != all_pairs.col
+    pairs = all_pairs.row[other], all_pairs.col[other]
+    return sp.csr_matrix((all_pairs.data[other], pairs), shape=distances.shape)
 
 
 def _kind(A, own: bool) -> type[_Search]:
@@ -349,11 +320,110 @@ def _by_rows(X):
     return X.astype(np.float64, copy=False)
 
 
-def _row_squares(M) -> np.ndarray:
-    if sp.issparse(M):
-        return np.asarray(M.multiply(M).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", M, M)
-
-
 def _pieces(n: int, height: int) -> Iterator[slice]:
     return (slice(start, min(start + height, n)) for start in range(0, n, height))
+
+
+def _scale_of(X: np.ndarray | sp.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Origin of every feature, and 1 / its range; 0 for a constant feature.
+
+    The origin is the smallest value, which keeps the digits of features far from zero. A sparse
+    feature that is zero somewhere keeps its origin, and its zeros.
+    """
+    if sp.issparse(X):
+        low, high = min_max_axis(X, axis=0)
+        filled = np.bincount(X.indices[X.data != 0.0], minlength=X.shape[1]) == X.shape[0]
+    else:
+        low, high, filled = X.min(axis=0), X.max(axis=0), True
+    spread = high.astype(np.float64) - low
+    varies = spread >= np.finfo(np.float64).tiny
+    scale = np.divide(1.0, spread, out=np.zeros(len(spread)), where=varies)
+    return np.where(filled, low, 0.0).astype(np.float64), scale
+
+
+def neighbor_graph(
+    X, codes: np.ndarray, n_neighbors: int, weights: np.ndarray, *, n_jobs: int | None = None
+) -> sp.csr_matrix:
+    r"""Graph from every sample to its nearest samples of every class; in general not symmetric.
+
+    Distances are :math:`\sum_f |x_f - y_f| / r_f` with the range :math:`r_f`; the first of equally
+    near samples is nearer, and a small class is near as a whole. ``weights[a, b]`` is that from a
+    sample of class a to all its neighbours of class b together.
+    """
+    n, sizes = len(codes), np.bincount(codes)
+    order = np.argsort(codes, kind="stable")
+    positions = _nearest(X, order, sizes, n_neighbors, n_jobs)
+    there = positions < n
+    rows, columns = np.repeat(order, there.sum(axis=1)), order[positions[there]]
+    counts = np.minimum(n_neighbors, sizes - np.eye(len(sizes), dtype=int))
+    values = (weights / counts)[codes[rows], codes[columns]]
+    graph = sp.csr_matrix((values, (rows, columns)), shape=(n, n))
+    graph.sort_indices()  # sums over the graph do not depend on how it was found
+    return graph
+
+
+def relative_differences(X, graph: sp.csr_matrix, *, n_jobs: int | None = None) -> np.ndarray:
+    r"""Sum over the edges of :math:`w_{ij} |x_i - x_j| / r`, for every feature; NaN if constant."""
+    X = _contiguous(X)
+    low, scale = _scale_of(X)
+    edges = graph.indptr, graph.indices, graph.data
+    if sp.issparse(X):
+        rows = X.indptr.astype(np.intp), X.indices.astype(np.int32, copy=False)
+        sums = sparse_edge_sums(*edges, *rows, X.data - low[X.indices], X.shape[1])
+    else:
+        threads = _threads(n_jobs, X.shape[1])
+        cuts = np.linspace(0, X.shape[1], threads + 1).astype(int)
+        parts = [X[:, first:stop] for first, stop in pairwise(cuts)]
+        sums = np.concatenate(_each(lambda part: edge_sums(*edges, part), [parts], threads))
+    return np.where(scale > 0.0, sums * scale, np.nan)
+
+
+def _nearest(
+    X, order: np.ndarray, sizes: np.ndarray, n_neighbors: int, n_jobs: int | None
+) -> np.ndarray:
+    """Table of the neighbours of every position of the order."""
+    X = _contiguous(X)
+    low, scale = _scale_of(X)
+    n = X.shape[0]
+    starts = np.append(0, np.cumsum(sizes))
+    nearest = NearestByClass(X, low, scale, order, starts, min(n_neighbors, n), _grid(X, scale))
+    threads = _threads(n_jobs, n // _PER_THREAD)
+    _each(lambda ranges: nearest.meet(*ranges), _meetings(n, threads), threads)
+    return nearest.positions
+
+
+def _contiguous(X):
+    return X.tocsr() if sp.issparse(X) else np.ascontiguousarray(X)
+
+
+def _grid(X, scale: np.ndarray) -> float:
+    """Distances on the same point of a grid this fine are equal but for rounding."""
+    largest = max(1, int(np.count_nonzero(scale)))
+    if sp.issparse(X):
+        largest = min(largest, 2 * int(np.diff(X.indptr).max(initial=1)))
+    return 2.0 ** (np.ceil(np.log2(largest)) - _DIGITS)
+
+
+def _threads(n_jobs: int | None, most: int) -> int:
+    return max(1, min(effective_n_jobs(n_jobs), most))
+
+
+def _each(work: Callable, rounds: Iterable[list], threads: int) -> list:
+    """Results of all rounds, each done before the next."""
+    if threads == 1:
+        return [work(task) for tasks in rounds for task in tasks]
+    with ThreadPoolExecutor(threads) as workers:
+        return [result for tasks in rounds for result in workers.map(work, tasks)]
+
+
+def _meetings(n: int, threads: int) -> Iterator[list[tuple[int, int, int, int]]]:
+    """Rounds of pairs of ranges without a sample in common; every two samples meet once."""
+    least = max(-(-n // _STEP), 2 * threads if threads > 1 else 1)
+    count = least + least % 2 if least > 1 else 1
+    cuts = np.linspace(0, n, count + 1).astype(int).tolist()
+    ranges = list(pairwise(cuts))
+    yield [one + one for one in ranges]
+    for turn in range(count - 1):
+        # A round-robin tournament: the first stays, the others walk around the table.
+        seats = [ranges[0], *(ranges[1 + (turn + k) % (count - 1)] for k in range(count - 1))]
+        yield [seats[k] + seats[-1 - k] for k in range(count // 2)]

@@ -1,14 +1,9 @@
-"""Similarities of samples: kernels, neighbourhood graphs, labels, and sums of them.
-
-Every function returns a :class:`~columnist.spectral._symmetric.SymmetricMatrix`, which answers
-products and quadratic forms and is n x n in memory only where nothing cheaper says the same;
-``.toarray()`` gives all entries.
-"""
+"""Similarities of samples: kernels, neighbourhood graphs, labels, and sums of them."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +16,7 @@ from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
 from columnist.data._parameters import Number, checked
 from columnist.data._target import resolve_classes
+from columnist.linalg._column_parts import Visit
 from columnist.linalg._memory import check_memory
 from columnist.spectral._neighbors import neighbor_distances
 from columnist.spectral._relief import relief_similarity
@@ -32,21 +28,13 @@ from columnist.spectral._symmetric import (
     SumMatrix,
     SymmetricMatrix,
     as_symmetric,
+    joined,
+    row_lengths,
 )
-from columnist.spectral._visits import joined, row_lengths
 
-__all__ = [
-    "cosine_similarity",
-    "fisher_similarity",
-    "hsic_similarity",
-    "knn_similarity",
-    "label_similarity",
-    "linear_similarity",
-    "polynomial_similarity",
-    "rbf_similarity",
-    "resolve_similarity",
-    "weighted_similarity",
-]
+__all__ = ["class_members", "cosine_similarity", "fisher_similarity", "hsic_similarity",
+           "knn_similarity", "label_similarity", "linear_similarity", "polynomial_similarity",
+           "rbf_similarity", "resolve_similarity", "weighted_similarity"]  # fmt: skip
 
 # Samples whose distances give the automatic width of an RBF kernel.
 _WIDTH_SAMPLES = 1000
@@ -110,7 +98,7 @@ def polynomial_similarity(
     """
     X = _data(X)
     _check_dense("polynomial", X.shape[0])
-    return _all_pairs(X, _PowerTile(degree, float(scale), float(constant)))
+    return _all_pairs(X, power_tile, degree, float(scale), float(constant))
 
 
 @checked()
@@ -143,7 +131,7 @@ def rbf_similarity(X, *, width: float | str = "auto") -> SymmetricMatrix:
         step = max(1, -(-X.shape[0] // _WIDTH_SAMPLES))
         taken = _even_rows(X, step)
         width = _typical(pairwise_distances(taken)[np.triu_indices(taken.shape[0], 1)])
-    return _all_pairs(X, _GaussianTile(float(width)))
+    return _all_pairs(X, gaussian_tile, float(width))
 
 
 def cosine_similarity(X) -> SymmetricMatrix:
@@ -246,7 +234,7 @@ def label_similarity(y) -> SymmetricMatrix:
            [0., 1., 0.],
            [1., 0., 1.]])
     """
-    return LowRankMatrix(_indicator(y))
+    return LowRankMatrix(class_members(y))
 
 
 def fisher_similarity(y) -> SymmetricMatrix:
@@ -272,7 +260,7 @@ def fisher_similarity(y) -> SymmetricMatrix:
            [0. , 1. , 0. ],
            [0.5, 0. , 0.5]])
     """
-    members = _indicator(y)
+    members = class_members(y)
     return LowRankMatrix(members, np.diag(1.0 / members.sum(axis=0)))
 
 
@@ -426,15 +414,16 @@ def _labels(y, X, name: str):
     return y
 
 
-def _indicator(y) -> np.ndarray:
-    classes, codes = resolve_classes(in_memory(y), None, "A similarity of labels")
+def class_members(y, caller: str = "A similarity of labels") -> np.ndarray:
+    """One column per class, 1 for its members."""
+    classes, codes = resolve_classes(in_memory(y), None, caller)
     return (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 
 def _products(X: RowBlocks) -> SymmetricMatrix:
     """Inner products of the rows, in the smaller of two forms."""
     wide = X.shape[1] > X.shape[0]
-    return _all_pairs(X, _PowerTile()) if wide and not X.is_sparse else RowProducts(X)
+    return _all_pairs(X, power_tile, 1, 1.0, 0.0) if wide and not X.is_sparse else RowProducts(X)
 
 
 def _data(X, dtype=np.float64) -> RowBlocks:
@@ -445,13 +434,9 @@ def _gathered(X):
     return as_rows(X).gather(_GATHER)
 
 
-def _all_pairs(X: RowBlocks, visit: Callable) -> DenseMatrix:
+def _all_pairs(X: RowBlocks, tile: Callable, *constants) -> DenseMatrix:
     """The matrix of a function of all pairs of rows."""
-    return DenseMatrix(joined(X.against(visit, _beside)))
-
-
-def _beside(parts: Sequence[np.ndarray]) -> np.ndarray:
-    return parts[0] if len(parts) == 1 else np.hstack(parts)
+    return DenseMatrix(joined(X.against(Visit(tile, *constants), partial(joined, axis=1))))
 
 
 def _even_rows(X: RowBlocks, step: int):
@@ -467,51 +452,31 @@ def _some_rows(X, taken: np.ndarray):
     return X[taken].astype(np.float64)
 
 
-class _Tile:
-    """A function of the rows of two blocks, as float64."""
-
-    def __call__(self, A, B, i: int, j: int) -> np.ndarray:
-        left = A.astype(np.float64, copy=False)
-        return self.of(
-            left, left if i == j and A.shape == B.shape else B.astype(np.float64, copy=False)
-        )
-
-    @abstractmethod
-    def of(self, A, B) -> np.ndarray:
-        """The tile."""
-
-    def operations(self, A, B, i, j) -> float:
-        """Multiplications of all inner products."""
-        entries = A.nnz / max(A.shape[0], 1) if sp.issparse(A) else A.shape[1]
-        return float(A.shape[0]) * B.shape[0] * entries
+def gaussian_tile(A, B, i: int, j: int, width: float) -> np.ndarray:
+    """Gaussian kernel of the rows of two blocks, which begin with the rows i and j."""
+    if not A.shape[0] or not B.shape[0]:
+        return np.empty((A.shape[0], B.shape[0]))
+    A, B = _double(A, B, i == j)
+    squares = euclidean_distances(A, None if A is B else B, squared=True)
+    squares *= -0.5 / width**2
+    return np.exp(squares, out=squares)
 
 
-class _GaussianTile(_Tile):
-    """Gaussian kernel of the rows of two blocks."""
-
-    def __init__(self, width: float):
-        self.width = width
-
-    def of(self, A, B) -> np.ndarray:
-        if not A.shape[0] or not B.shape[0]:
-            return np.empty((A.shape[0], B.shape[0]))
-        squares = euclidean_distances(A, None if A is B else B, squared=True)
-        squares *= -0.5 / self.width**2
-        return np.exp(squares, out=squares)
-
-
-class _PowerTile(_Tile):
+def power_tile(A, B, i: int, j: int, degree: int, scale: float, constant: float) -> np.ndarray:
     """Powers of inner products of the rows of two blocks."""
+    A, B = _double(A, B, i == j)
+    products = A @ B.T
+    products = products.toarray() if sp.issparse(products) else products
+    if scale != 1.0 or constant != 0.0:
+        products = scale * products + constant
+    return products if degree == 1 else products**degree
 
-    def __init__(self, degree: int = 1, scale: float = 1.0, constant: float = 0.0):
-        self.degree, self.scale, self.constant = degree, scale, constant
 
-    def of(self, A, B) -> np.ndarray:
-        products = A @ B.T
-        products = products.toarray() if sp.issparse(products) else products
-        if self.scale != 1.0 or self.constant != 0.0:
-            products = self.scale * products + self.constant
-        return products if self.degree == 1 else products**self.degree
+def _double(A, B, same_start: bool) -> tuple:
+    """Two blocks as float64; one object if they are the same."""
+    left = A.astype(np.float64, copy=False)
+    same = same_start and A.shape == B.shape
+    return left, left if same else B.astype(np.float64, copy=False)
 
 
 def _typical(distances: np.ndarray) -> float:

@@ -1,9 +1,10 @@
-"""Symmetric matrices that are known by their products.
+"""Symmetric matrices of samples that are known by their products.
 
-A similarity of n samples is an n x n matrix, but hardly ever needs to be one: a neighbourhood
-graph is sparse, a graph of c classes has rank c, and sums of such matrices are neither. What the
-scores ask of a similarity is products and quadratic forms, which every class here answers in the
-cheapest way it knows.
+A neighbourhood graph is sparse, a graph of c classes has rank c, and sums of such matrices are
+neither: hardly ever a similarity is n x n. What scores ask of it is products and quadratic forms,
+which every class here answers in the cheapest way it knows. Functions of blocks of rows, or of
+pairs of blocks, are sent to where the blocks are; an array is one block. Columns are centred there,
+before products are formed, so that nothing cancels. No input validation.
 """
 
 from __future__ import annotations
@@ -17,34 +18,19 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_array
 
 from columnist.data._array_rows import as_rows
 from columnist.data._blocks import RowBlocks
-from columnist.linalg._column_parts import total
+from columnist.linalg._column_parts import Visit, total
 from columnist.linalg._memory import check_memory
-from columnist.linalg._passes import column_blocks
-from columnist.spectral._visits import (
-    LinkVisit,
-    apply_rows,
-    cross_rows,
-    dense_columns,
-    minus,
-    own_cross,
-    row_lengths,
-)
+from columnist.linalg._passes import apply, column_blocks, columns_of, cross, row_blocks
+from columnist.spectral._edges import edge_sums
 
-__all__ = [
-    "DenseMatrix",
-    "LowRankMatrix",
-    "RowProducts",
-    "SparseMatrix",
-    "SumMatrix",
-    "SymmetricMatrix",
-    "as_symmetric",
-    "largest_eigenpairs",
-    "worth_iterating",
-]
+__all__ = ["DenseMatrix", "LowRankMatrix", "RowProducts", "SparseMatrix", "SumMatrix",
+           "SymmetricMatrix", "as_symmetric", "cross_rows", "dense_columns", "edge_forms",
+           "joined", "largest_eigenpairs", "row_lengths", "worth_iterating"]  # fmt: skip
 
 # How far, relative to the largest entry, a matrix may be from symmetric by rounding.
 _ASYMMETRY = 1e-8
@@ -54,6 +40,10 @@ _SMALL = 200
 _MOST_FEATURES = 2000
 # Eigenvalues below this share of the largest have too few digits for their vectors.
 _LOST = 1e-7
+# Entries of the rows at the ends of edges that exist at the same time.
+_BLOCK = 2**21
+# Entries of rows that are small enough for a cache, and rows that are worth a call.
+_CACHED, _LEAST_ROWS = 2**17, 32
 
 
 class SymmetricMatrix(ABC):
@@ -100,14 +90,13 @@ class SymmetricMatrix(ABC):
 
         The vector itself takes part with the eigenvalue ``-far``.
         """
-        if away is None:
-            return largest_eigenpairs(self.times, self.n, count)
-        beside = away
 
         def times(M: np.ndarray) -> np.ndarray:
-            along = beside @ M
-            product = self.times(M - np.multiply.outer(beside, along))
-            return product - np.multiply.outer(beside, beside @ product + far * along)
+            if away is None:
+                return self.times(M)
+            along = away @ M
+            product = self.times(M - np.multiply.outer(away, along))
+            return product - np.multiply.outer(away, away @ product + far * along)
 
         return largest_eigenpairs(times, self.n, count)
 
@@ -162,7 +151,7 @@ class SparseMatrix(SymmetricMatrix):
 
     def forms(self, X, means: np.ndarray | None = None) -> np.ndarray:
         links = 2.0 * self.upper() + sp.diags_array(self.diagonal())
-        return as_rows(X).fold_links(LinkVisit(means), total, sp.csr_array(links))
+        return as_rows(X).fold_links(Visit(link_forms, means), total, sp.csr_array(links))
 
     def upper(self) -> sp.csr_array:
         """The part above the diagonal: every two samples once."""
@@ -193,8 +182,7 @@ class LowRankMatrix(SymmetricMatrix):
 class RowProducts(SymmetricMatrix):
     """``C X X' C`` for rows X and a diagonal C of factors: inner products that are never formed.
 
-    A product with r vectors takes two passes over the rows, of which one brings X'M together,
-    and the other one the result.
+    A product with vectors takes two passes over the rows.
     """
 
     def __init__(self, X: RowBlocks, factors: np.ndarray | None = None):
@@ -257,10 +245,10 @@ class SumMatrix(SymmetricMatrix):
         return SumMatrix([(weight, matrix.scaled(c)) for weight, matrix in self.terms])
 
     def diagonal(self) -> np.ndarray:
-        return reduce(add, (weight * matrix.diagonal() for weight, matrix in self.terms))
+        return total([weight * matrix.diagonal() for weight, matrix in self.terms])
 
     def forms(self, X, means: np.ndarray | None = None) -> np.ndarray:
-        return reduce(add, (weight * matrix.forms(X, means) for weight, matrix in self.terms))
+        return total([weight * matrix.forms(X, means) for weight, matrix in self.terms])
 
 
 def largest_eigenpairs(
@@ -271,28 +259,8 @@ def largest_eigenpairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues, descending, and their vectors, by iteration where that is cheaper.
 
-    Parameters
-    ----------
-    times : callable
-        Product of the matrix and vectors.
-    n : int
-        Order of the matrix.
-    count : int
-        How many.
-    whole : callable, optional
-        Gives the matrix itself, if that costs less than products with all unit vectors.
-
-    Returns
-    -------
-    values : ndarray of shape (count,)
-    vectors : ndarray of shape (n, count)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._symmetric import largest_eigenpairs
-    >>> largest_eigenpairs(lambda M: (np.arange(9.0) * M.T).T, 9, 2)[0].round(6)
-    array([8., 7.])
+    ``times`` multiplies the matrix, of order n, with vectors; ``whole`` gives the matrix itself, if
+    that costs less than products with all unit vectors.
     """
     if worth_iterating(n, count):
         return _lanczos(times, n, count)
@@ -328,15 +296,7 @@ def _forms_of_rows(rows: np.ndarray, core: np.ndarray | None) -> np.ndarray:
 
 
 def as_symmetric(S, *, n_samples: int | None = None, name: str = "similarity") -> SymmetricMatrix:
-    """A checked symmetric matrix from an array or a sparse matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.spectral._symmetric import as_symmetric
-    >>> as_symmetric(np.array([[1.0, 0.5], [0.5, 1.0]])).sums()
-    array([1.5, 1.5])
-    """
+    """A checked symmetric matrix from an array or a sparse matrix."""
     if isinstance(S, SymmetricMatrix):
         _check_shape((S.n, S.n), n_samples, name)
         return S
@@ -359,3 +319,146 @@ def _check_shape(shape: tuple[int, ...], n_samples: int | None, name: str) -> No
         raise ValueError(
             f"The {name} is a matrix of {shape[0]} samples, but X has {n_samples} rows."
         )
+
+
+def joined(parts: Sequence[np.ndarray], axis: int = 0) -> np.ndarray:
+    """Arrays below, or beside, one another; a single one is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
+
+
+def dense_columns(X: RowBlocks, which) -> np.ndarray:
+    """Some columns, all rows, as a dense float64 array."""
+    return joined(X.collect(Visit(columns_of, which)))
+
+
+def cross_rows(X: RowBlocks, M: np.ndarray, means: np.ndarray | None = None) -> np.ndarray:
+    """X'M for a matrix of as many rows; of the columns minus ``means``."""
+    return X.fold(Visit(block_cross, means), total, M)
+
+
+def own_cross(X: RowBlocks, weights: np.ndarray, means: np.ndarray | None = None) -> np.ndarray:
+    """Products of the weighted columns with the columns minus ``means``."""
+    return X.fold(Visit(block_own_cross, means), total, weights)
+
+
+def apply_rows(X: RowBlocks, W: np.ndarray) -> np.ndarray:
+    """X W, all rows."""
+    return joined(X.collect(Visit(apply, W)))
+
+
+def row_lengths(X: RowBlocks) -> np.ndarray:
+    """Lengths of all rows."""
+    return joined(X.collect(_lengths))
+
+
+def minus(X: np.ndarray, means: np.ndarray | None) -> np.ndarray:
+    """Columns minus their means; these may have a second row, what rounding left of the first."""
+    for row in () if means is None else np.atleast_2d(means):
+        X = X - row
+    return X.astype(np.float64, copy=False)
+
+
+def block_cross(X, M: np.ndarray, means: np.ndarray | None) -> np.ndarray:
+    """Products of the columns of a block, minus ``means``, with a matrix that comes along."""
+    if means is None:
+        return cross(X, M)
+    if sp.issparse(X):
+        X, left = _shifted(X, means)
+        return cross(X, M) - np.multiply.outer(left, M.sum(axis=0))
+    product = np.zeros((X.shape[1], *M.shape[1:]))
+    height = max(_LEAST_ROWS, _CACHED // max(X.shape[1], 1))
+    for start in range(0, X.shape[0], height):
+        rows = slice(start, start + height)
+        product += minus(X[rows], means).T @ M[rows]
+    return product
+
+
+def block_own_cross(X, weights: np.ndarray, means: np.ndarray | None) -> np.ndarray:
+    """Products of the columns, minus their means, with the weighted columns themselves."""
+    if sp.issparse(X):
+        weighted = (sp.diags_array(weights) @ X).tocsr()
+        X, left = _shifted(X, means)
+        sums = np.asarray(weighted.sum(axis=0)).ravel()
+        return (weighted.T @ X).toarray() - np.outer(sums, left)
+    product = np.zeros((X.shape[1], X.shape[1]))
+    for rows in row_blocks(*X.shape):
+        product += (weights[rows, None] * X[rows]).T @ minus(X[rows], means)
+    return product
+
+
+def edge_forms(A, B, tile: sp.csr_array) -> np.ndarray:
+    """Weighted squared differences along the edges between two blocks, for every column."""
+    if A is B and not sp.issparse(A):
+        return _forms_along(tile.indptr, tile.indices, tile.data, A)
+    if sp.issparse(A):
+        same, A = A is B, A.tocsr()
+        B = A if same else B.tocsr()
+    tile = tile.tocoo()
+    sums = np.zeros(A.shape[1])
+    height = max(1, int(_BLOCK // max(A.size / max(A.shape[0], 1), 1.0)))
+    for start in range(0, tile.nnz, height):
+        edges = slice(start, start + height)
+        i, j, weights = tile.row[edges], tile.col[edges], tile.data[edges]
+        if sp.issparse(A):
+            apart = (A[i] - B[j]).astype(np.float64)
+            sums += np.asarray(apart.multiply(apart).T @ weights).ravel()
+        else:
+            sums += _dense_edges(A, B, i, j, weights)
+    return sums
+
+
+def link_forms(A, B, tile: sp.csr_array, means: np.ndarray | None) -> np.ndarray:
+    """Sums of weighted products of entries that are linked, for every column minus its mean."""
+    if sp.issparse(A):
+        A, below = _shifted(A, means)
+        B, beside = _shifted(B, means)
+        sums = np.asarray(A.multiply(tile @ B).sum(axis=0)).ravel()
+        left, right = tile.sum(axis=1) @ A, tile.sum(axis=0) @ B
+        return sums - beside * left - below * right + below * beside * tile.sum()
+    sums = np.empty(A.shape[1])
+    for columns in column_blocks(A.shape[1], A.shape[0] + B.shape[0]):
+        some = None if means is None else means[..., columns]
+        left = minus(A[:, columns], some)
+        right = left if A is B else minus(B[:, columns], some)
+        sums[columns] = np.einsum("ij,ij->j", left, tile @ right)
+    return sums
+
+
+def _dense_edges(A, B, i, j, weights) -> np.ndarray:
+    """The rows at both ends, one after the other, are a graph of their own."""
+    ends, i = np.unique(i, return_inverse=True)
+    others, j = np.unique(j, return_inverse=True)
+    n = len(ends) + len(others)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(i, minlength=n))])
+    rows = np.concatenate([A[ends], B[others]])
+    return _forms_along(indptr, j + len(ends), weights, rows)
+
+
+def _forms_along(indptr, indices, weights, rows: np.ndarray) -> np.ndarray:
+    """Sums over the edges of a graph in compressed rows."""
+    rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+    rows = rows if rows.strides[1] == rows.itemsize else np.ascontiguousarray(rows)
+    indptr, indices = (part.astype(np.intc, copy=False) for part in (indptr, indices))
+    return edge_sums(indptr, indices, np.ascontiguousarray(weights, np.float64), rows, squared=True)
+
+
+def _lengths(X) -> np.ndarray:
+    return row_norms(X.astype(np.float64, copy=False))
+
+
+def _shifted(X, means: np.ndarray | None):
+    """Sparse X with columns that have no zeros minus their means; means that are left of others.
+
+    Such a column may be far from zero, where products with it would cancel.
+    """
+    if means is None:
+        return X, np.zeros(X.shape[1])
+    X = X.tocsc()
+    filled = np.diff(X.indptr)
+    full = filled == X.shape[0]
+    if not full.any():
+        return X, np.atleast_2d(means).sum(axis=0)
+    X = X.astype(np.float64)
+    for row in np.atleast_2d(means):
+        X.data -= np.repeat(np.where(full, row, 0.0), filled)
+    return X, np.where(full, 0.0, np.atleast_2d(means).sum(axis=0))

@@ -26,27 +26,22 @@ from columnist.data._parameters import Integer, StrOptions, checked
 from columnist.data._validation import random_generator, resolve_columns
 from columnist.linalg._passes import column_blocks, columns_of
 from columnist.linalg._reduce import squaring_scale
-from columnist.spectral._gamma import Gamma, resolve_gamma
-from columnist.spectral._graph import Graph
+from columnist.spectral._graph import Gamma, Graph, phi1, phi2, phi3, resolve_gamma
 from columnist.spectral._noise import (
     SHARES,
     NoisyGraph,
     blur,
     blurred,
     check_rebuilt,
-    inject_noise,
-    normalized_laplacian,
-    perturb_laplacian,
-    spectral_norm,
-)
-from columnist.spectral._perturbation import (
     eigengap_bound,
     growth,
+    inject_noise,
+    perturb_laplacian,
     score_bound,
+    spectral_norm,
     turn,
     weyl_bound,
 )
-from columnist.spectral._scores import phi1, phi2, phi3
 from columnist.spectral._similarity import resolve_similarity
 from columnist.spectral._spec import SpectralSelector
 
@@ -296,16 +291,12 @@ def ranking_stability(
         noise = rng.standard_normal(Z.shape)
         graphs = ((share, graph_of(blurred(Z, share, noise))) for share in levels)
         draw[:] = _first_swaps(X, features, spectrum, scores, gamma, graphs)
-    return RankingStability(
-        tuple(features),
-        tuple(
-            ScoreStability(
-                score, least, found[:, i, 0], found[:, i, 1], float(found[:, i, 2].mean())
-            )
-            for i, (score, least) in enumerate(zip(scores, guaranteed, strict=True))
-        ),
-        n_repeats,
+    per_score = zip(scores, guaranteed, np.moveaxis(found, 0, 2), strict=True)
+    results = (
+        ScoreStability(score, least, level, share, float(survived.mean()))
+        for score, least, (level, share, survived) in per_score
     )
+    return RankingStability(tuple(features), tuple(results), n_repeats)
 
 
 @dataclass(frozen=True)
@@ -322,7 +313,7 @@ class _Spectrum:
         if n_clusters is not None:
             Integer(2).check("n_clusters", n_clusters)
         count = SpectralSelector(n_clusters=n_clusters)._count_clusters(graph, None)
-        return cls(graph, graph.spectrum()[0][1:], count, normalized_laplacian(graph))
+        return cls(graph, graph.spectrum()[0][1:], count, graph.laplacian())
 
     @property
     def size(self) -> float:
@@ -430,19 +421,13 @@ def _noise_for(allowed: float, spectrum: _Spectrum, score: str, power: int) -> f
 
 
 def _level(clean: _Spectrum, graph: Graph) -> float:
-    return spectral_norm(normalized_laplacian(graph) - clean.laplacian) / clean.size
+    return spectral_norm(graph.laplacian() - clean.laplacian) / clean.size
 
 
 def _data(X):
-    return _squarable(
-        check_array(
-            X,
-            accept_sparse="csc",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-            input_name="X",
-        )
-    )
+    floats = [np.float64, np.float32]
+    X = check_array(X, accept_sparse="csc", dtype=floats, ensure_min_samples=2, input_name="X")
+    return _squarable(X)
 
 
 def _squarable(X):
