@@ -20,8 +20,8 @@ from columnist.cli import (
     _rank,
     _select,
 )
-from columnist.cli._cluster import DaskCommand
 from columnist.cli._errors import guarded, say_error
+from columnist.cli._options import DaskCommand, Placing, command, examples
 
 __all__ = ["app", "run"]
 
@@ -35,9 +35,6 @@ _EPILOG = "\n\n".join(
     ]
 )
 
-# Commands with an option --dask.
-_ON_CLUSTERS = ("select", "rank", "outliers")
-
 app = typer.Typer(
     name="columnist",
     help="Choose columns of a data matrix, and prove how good the choice is.",
@@ -46,17 +43,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module, name in (
-    (_select, "select"),
-    (_apply, "apply"),
-    (_certify, "certify"),
-    (_rank, "rank"),
-    (_compare, "compare"),
-    (_outliers, "outliers"),
-    (_clean, "clean"),
+for module, task in (
+    (_select, _select.Select),
+    (_apply, _apply.Apply),
+    (_certify, _certify.Certify),
+    (_rank, _rank.Rank),
+    (_compare, _compare.Compare),
+    (_outliers, _outliers.Outliers),
+    (_clean, _clean.Clean),
 ):
-    kind = DaskCommand if name in _ON_CLUSTERS else None
-    app.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, name))
+    app.command(
+        task.command,
+        cls=DaskCommand if issubclass(module.Options, Placing) else None,
+        epilog=examples(*module.EXAMPLES, after=task.note),
+        help=task.__doc__,
+    )(command(module.Options)(task.carry_out))
 app.add_typer(_data.app, name="data", epilog=_data.EPILOG)
 app.command("demo", epilog=_demo.EPILOG)(_demo.demo)
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 import textwrap
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput
-from columnist.cli._options import Printing
-from columnist.cli._output import Screen, certificate_json, show_certificate, write_page
-from columnist.cli._progress import Watch, watching
+from columnist.cli._options import Printing, command, examples, option
+from columnist.cli._screen import (
+    Screen,
+    Watch,
+    certificate_json,
+    show_certificate,
+    show_path,
+    watching,
+    write_page,
+)
 from columnist.cli._text import percent
 
 __all__ = ["EPILOG", "demo"]
@@ -27,18 +31,21 @@ PATH_SECONDS = 8.0
 PAGE, DATA = "demo-report.html", "demo-data.csv"
 
 
-@command
-def demo(
-    printing: Printing,
-    out: Annotated[
-        str, typer.Option("--out", help="Folder for the report and the data.", metavar="FOLDER")
-    ] = ".",
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options(Printing):
+    """Where to write."""
+
+    out: str = option(
+        "--out", default=".", help="Folder for the report and the data.", metavar="FOLDER"
+    )
+
+
+@command(Options)
+def demo(options: Options) -> None:
     """The best 11 of 30 measurements, proven, with a report: on data that come along."""
-    screen = Screen(printing, "demo")
-    folder = Path(out)
+    screen, folder = Screen(options, "demo"), Path(options.out)
     if folder.exists() and not folder.is_dir():
-        raise BadInput(f"--out {out} is a file: name a folder.")
+        raise BadInput(f"--out {options.out} is a file: name a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     with watching(screen, "loading") as watch:
@@ -145,15 +152,10 @@ class Demonstration:
             together. Where time runs out, the gap says how far from the best the choice can be at
             most.""")
         self.watch.phase(f"every size up to {LARGEST}")
-        self.path = path = selection_path(
+        self.path = selection_path(
             self.X, LARGEST, time_limit=PATH_SECONDS, callback=self.watch.callback
         )
-        rows = [
-            [len(step.selection), percent(relative), percent(step.certificate.gap),
-             step.certificate.status]
-            for step, relative in zip(path, path.relative_errors, strict=True)
-        ]  # fmt: skip
-        self.screen.table(["columns>", "unexplained>", "gap>", "status"], rows)
+        show_path(self.screen, self.path)
 
     def write(self, folder: Path) -> None:
         """The report, and the data for a first try."""

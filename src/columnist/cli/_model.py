@@ -31,20 +31,10 @@ _LARGEST = 5_000_000
 
 @dataclass(frozen=True)
 class Model:
-    """What a fit found, ready for new data.
+    """What a fit found, ready for new data: columns in the order of all arrays, numbers by name.
 
-    Attributes
-    ----------
-    kind : str
-        One of ``KINDS``.
-    columns : tuple of str
-        Names of the features, in the order of all arrays.
-    arrays : dict of str to ndarray
-        The numbers, by name; which ones depends on the kind.
-    fill, mean, scale : ndarray or None
-        What stands for missing values, is subtracted, and divides the columns.
-    facts : dict
-        Everything else: error, certificate, options.
+    ``fill`` stands for missing values, ``mean`` is subtracted from the columns, ``scale`` divides
+    them; ``facts`` are everything else: error, certificate, options.
     """
 
     kind: str
@@ -58,17 +48,18 @@ class Model:
     @classmethod
     def of(cls, kind: str, data: Data, arrays: dict[str, Any], facts: Mapping[str, Any]) -> Model:
         """The model of a fit to these data."""
-        return cls(kind, data.names, arrays, data.fill_values(), data.mean, data.scale, dict(facts))
+        fill = data.file.fill_values(data.missing)
+        return cls(kind, data.names, arrays, fill, data.mean, data.scale, dict(facts))
 
-    def prepare(self, X):
-        """Rows as the fit saw them: centred and scaled."""
-        X = X if self.mean is None else X - self.mean
-        return X if self.scale is None else X / self.scale
+    def prepare(self, X, columns):
+        """Some columns as the fit saw them: centred and scaled."""
+        X = X if self.mean is None else X - self.mean[columns]
+        return X if self.scale is None else X / self.scale[columns]
 
-    def restore(self, X, columns=slice(None)):
-        """The way back from :meth:`prepare`, for some columns."""
-        X = X if self.scale is None else X * self.scale[columns]
-        return X if self.mean is None else X + self.mean[columns]
+    def restore(self, X):
+        """All columns in the units of the file."""
+        X = X if self.scale is None else X * self.scale
+        return X if self.mean is None else X + self.mean
 
 
 def write_model(model: Model, path: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,27 +14,18 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from columnist.cli._errors import BadInput
-from columnist.cli._inputs import mention
-from columnist.cli._options import Preparing
-from columnist.cli._output import Screen
-from columnist.cli._scan import (
-    ColumnFacts,
-    Extracting,
-    Judge,
-    Labels,
-    Preparation,
-    column_facts,
-)
+from columnist.cli._options import Loading, Reading
+from columnist.cli._scan import ColumnFacts, Extracting, Judge, Labels, Preparation, column_facts
+from columnist.cli._screen import Screen
 from columnist.cli._text import count, listed
-from columnist.data import Matrices, matrices_of
 from columnist.data._array_rows import ArrayRows, as_rows
 from columnist.data._blocks import RowBlocks
-from columnist.io import Table
+from columnist.io import Table, read_table
 from columnist.io._gaps import find_gaps
 from columnist.io._stream import Part, write_parts
 from columnist.linalg._passes import squared_norms
 
-__all__ = ["Data", "File", "FileHere", "prepare", "read_label"]
+__all__ = ["Columns", "Data", "File", "mention_gaps", "prepare", "read_here", "read_label"]
 
 # Columns whose scales differ by more than this are worth a hint.
 _APART = 100.0
@@ -50,24 +41,15 @@ class Columns:
     constant: np.ndarray
 
 
-class File(ABC):
-    """A file whose columns have their roles, with nothing missing.
+class File:
+    """A file in memory whose columns have their roles, with nothing missing.
 
-    Attributes
-    ----------
-    table : Table
-        Names, and what was done. Its rows count only where they are in memory.
-    raw : RowBlocks
-        The features as read; ``fill`` stands for what is missing in them.
-    ids, targets : dict of str to array
-        Columns that name the rows, and those to be explained.
-    y : array or None
-        The targets in one array.
-    facts : dict of str to ColumnFacts
-        What targets hold, and ids that are not in memory.
+    ``table`` has names, and what was done; ``raw`` are the features as read, where ``fill`` stands
+    for what is missing in them. ``ids`` name the rows, ``targets`` are to be explained, ``y`` is
+    all of them in one array; ``facts`` say what they hold.
     """
 
-    table: Table
+    in_memory = True
     raw: RowBlocks
     ids: Mapping[str, Any]
     targets: Mapping[str, Any]
@@ -75,25 +57,11 @@ class File(ABC):
     facts: Mapping[str, ColumnFacts]
     fill: np.ndarray | None = None
 
-    @abstractmethod
-    def target(self, read: Labels) -> Any:
-        """The targets in one array of this type."""
-
-    @abstractmethod
-    def columns(self, y: Any) -> Columns:
-        """What the features are like; ``y`` is the target of the fit."""
-
-    @abstractmethod
-    def features(self, prepare: Preparation) -> Any:
-        """The features as a fit takes them."""
-
-    @abstractmethod
-    def some(self, columns: Sequence[int]) -> RowBlocks:
-        """Some features as read."""
-
-    @abstractmethod
-    def fill_values(self, missing: str) -> np.ndarray | None:
-        """What stands for a missing value of each column, if values were filled in at all."""
+    def __init__(self, table: Table):
+        self.table, self.raw, self.ids, self.y = table, ArrayRows(table.X), table.ids, table.y
+        columns = () if table.y is None else table.y.reshape(len(table.y), -1).T
+        self.targets = dict(zip(table.target_names, columns, strict=True))
+        self.facts = {name: column_facts(column) for name, column in self.targets.items()}
 
     def typed(self, name: str, values: np.ndarray) -> np.ndarray:
         """Values of an id or target as they are written."""
@@ -103,30 +71,25 @@ class File(ABC):
         """One value of an id or target as it is written."""
         return self.facts[name].example() if name in self.facts else column[:1]
 
-
-class FileHere(File):
-    """A file in memory."""
-
-    def __init__(self, table: Table):
-        self.table, self.raw, self.ids, self.y = table, ArrayRows(table.X), table.ids, table.y
-        columns = () if table.y is None else table.y.reshape(len(table.y), -1).T
-        self.targets = dict(zip(table.target_names, columns, strict=True))
-        self.facts = {name: column_facts(column) for name, column in self.targets.items()}
-
-    def target(self, read: Labels) -> np.ndarray:
+    def target(self, read: Labels) -> Any:
+        """The targets in one array of this type."""
         return read(self.y)
 
-    def columns(self, y: Any) -> ColumnsHere:
+    def columns(self, y: Any) -> Columns:
+        """What the features are like; ``y`` is the target of the fit."""
         return ColumnsHere(self.table.X)
 
     def features(self, prepare: Preparation) -> Any:
+        """The features as a fit takes them."""
         return prepare(self.table.X)
 
     def some(self, columns: Sequence[int]) -> RowBlocks:
+        """Some features as read."""
         everything = list(columns) == list(range(self.table.X.shape[1]))
         return self.raw if everything else ArrayRows(self.table.X[:, list(columns)])
 
     def fill_values(self, missing: str) -> np.ndarray | None:
+        """What stands for a missing value of each column, if values were filled in at all."""
         X, names = self.table.X, self.table.names
         if missing not in ("mean", "median"):
             return None
@@ -176,24 +139,8 @@ class ColumnsHere(Columns):
 class Data:
     """A file as the fit sees it.
 
-    Attributes
-    ----------
-    file : File
-        As read.
-    X : ndarray, sparse array or RowBlocks
-        Features after preparation.
-    y : array or None
-        Target: text or integers for classes, floating point numbers for values.
-    classes : bool
-        Whether the target holds classes.
-    labels : tuple of str
-        Names of the columns of the target, one for each class.
-    prepare : Preparation
-        What was done to the columns.
-    missing : str
-        What was done about missing values.
-    ids : dict of str to array
-        Columns that name the rows.
+    ``X`` are the features after preparation, in memory or in blocks. ``y`` is text or integers for
+    ``classes``, floating point numbers for values; ``labels`` name its columns, one for each class.
     """
 
     file: File
@@ -225,11 +172,6 @@ class Data:
         """What they were divided by."""
         return self.prepare.scale
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether all rows are here."""
-        return isinstance(self.file, FileHere)
-
     def names_of(self, columns: Sequence[int]) -> list[str]:
         """Names of some features."""
         return [self.names[i] for i in columns]
@@ -246,6 +188,10 @@ class Data:
         if self.table.target_names:
             text += f", target {listed(self.table.target_names, 3)}"
         return text
+
+    def what(self, explains: str) -> str:
+        """What a selection explains, in words."""
+        return "all columns" if explains == "X" else listed(self.table.target_names)
 
     def prepared(self) -> str:
         """What was done to the columns, in a few words."""
@@ -284,13 +230,9 @@ class Data:
             found[name] = self.file.typed(name, values)
         return found
 
-    def matrices(self, explains: str, *, center: bool) -> Matrices:
-        """What errors are computed from: X alone, or X and the target."""
-        return matrices_of(self.X, self.y, target=explains == "y", center=center)
-
     def for_report(self, explains: str) -> tuple[Any, Any]:
         """X, and the target if it is explained; of rows elsewhere a few that stand for all."""
-        if self.in_memory:
+        if self.file.in_memory:
             return self.X, self.y if explains == "y" else None
         n = self.X.n_features
         if explains != "y":
@@ -299,10 +241,6 @@ class Data:
 
         rows = self.X.moments(as_rows(self.y)).sample().rows
         return rows[:, :n], pd.DataFrame(rows[:, n:], columns=list(self.labels))
-
-    def fill_values(self) -> np.ndarray | None:
-        """What stands for a missing value of each column, if values were filled in at all."""
-        return self.file.fill_values(self.missing)
 
     # -- written ------------------------------------------------------------------
 
@@ -368,27 +306,63 @@ def flagged(parts: Iterator[Part], flags: np.ndarray, name: str | None) -> Itera
         yield X[~part], names, before, after
 
 
-# -- preparing --------------------------------------------------------------------
+# -- reading and preparing ----------------------------------------------------------
 
 
-def prepare(
-    file: File, preparing: Preparing, missing: str, task: str, screen: Screen, *, hint: bool
-) -> Data:
+def read_here(options: Reading, ids: Sequence[str]) -> File:
+    """Read a file; ``ids`` are further columns that are no features."""
+    if Path(options.file).is_dir():
+        raise BadInput(
+            f"{options.file} is a folder: select, rank and outliers read those of Zarr and "
+            "Parquet with --dask."
+        )
+    how = options.read_as()
+    how["ids"] = [*how["ids"], *ids]
+    return File(read_table(
+        options.file, drop=options.drop or (), non_numeric=options.non_numeric,
+        missing=options.missing, **how,
+    ))  # fmt: skip
+
+
+def mention(table: Table, screen: Screen) -> None:
+    """Say what of a file is left out or changed."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in table.ignored.items():
+        if why != "on request":
+            reasons.setdefault(why, []).append(name)
+    for why, names in reasons.items():
+        screen.note(f"{count(len(names), 'column')} left out ({why}): {listed(names)}")
+    mention_gaps(table, screen)
+    if table.renamed:
+        screen.note(f"repeated or empty column names changed: {listed(list(table.renamed))}")
+
+
+def mention_gaps(table: Table, screen: Screen) -> None:
+    """Say which missing values were filled in, or how many rows are left without them."""
+    if table.imputed:
+        total = sum(number for number, _ in table.imputed.values())
+        where = listed(list(table.imputed))
+        screen.note(f"{count(total, 'missing value')} filled in: {where}")
+    if table.rows is not None:
+        screen.note(f"rows with missing values dropped; {count(len(table.rows), 'row')} left")
+
+
+def prepare(file: File, options: Loading, screen: Screen, hint: bool) -> Data:
     """Centre and scale the columns of a file; say what had to be done.
 
     ``hint`` is whether scales matter.
     """
     mention(file.table, screen)
-    y, labels, classes = _target(file, task)
+    y, labels, classes = _target(file, options.task)
     columns = file.columns(y)
     sparse = file.raw.is_sparse
-    if preparing.center and sparse:
+    if options.center and sparse:
         raise BadInput("--center would fill a sparse matrix: leave it out, or give a dense file.")
-    mean = columns.mean if preparing.center else None
+    mean = columns.mean if options.center else None
     scale = constant = None
-    if preparing.center or preparing.scale:
+    if options.center or options.scale:
         constant = columns.constant
-    if preparing.scale:
+    if options.scale:
         constant = constant | (columns.deviation == 0.0)
         scale = np.where(constant, 1.0, columns.deviation)
         if constant.any():
@@ -399,7 +373,7 @@ def prepare(
         hint_at_scales(sizes, screen, "--scale" if sparse else "--center --scale")
     steps = Preparation(file.fill, mean, scale, constant)
     X = file.features(steps)
-    return Data(file, X, y, classes, labels, steps, missing, dict(file.ids))
+    return Data(file, X, y, classes, labels, steps, options.missing, dict(file.ids))
 
 
 def _target(file: File, task: str) -> tuple[Any, tuple[str, ...], bool]:

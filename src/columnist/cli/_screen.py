@@ -1,41 +1,37 @@
-"""Results on the screen, as JSON, and in files."""
+"""What a command says: results, as tables or JSON, and live progress; what Ctrl-C does."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from columnist.cli._errors import BadInput, in_options
 from columnist.cli._options import Printing
-from columnist.cli._text import plain, visible
+from columnist.cli._text import count, number, percent, plain, seconds, visible
 
-__all__ = ["Screen", "certificate_json", "check_outputs", "show_certificate", "write_page"]
+__all__ = ["Screen", "Watch", "certificate_json", "show_certificate", "show_path", "watching"]
+__all__ += ["write_page"]
 
 # Columns of a table that is not for a terminal: never wrapped, so that grep and awk can read it.
 _ENDLESS = 100_000
+# A search that reported within this many seconds stops by its next report.
+_ALIVE = 0.5
 _SAID_IN_DEBUG_ONLY = (DeprecationWarning, PendingDeprecationWarning, RuntimeWarning)
 
 
 class Screen:
     """What a command says: results to standard output, everything else to standard error.
 
-    With ``--json`` results are one JSON object; with ``--out -`` standard output belongs to the
-    data, and tables go to standard error.
-
-    Parameters
-    ----------
-    printing : Printing
-        The options.
-    command : str
-        Name of the command.
-    taken : bool, default=False
-        Whether standard output belongs to the data.
+    With ``--json`` results are one JSON object; with ``--out -`` standard output is ``taken`` by
+    the data, and tables go to standard error.
     """
 
     def __init__(self, printing: Printing, command: str, *, taken: bool = False):
@@ -63,13 +59,10 @@ class Screen:
 
     def heading(self, text: str) -> None:
         """A line above a table."""
-        if self.shows_tables:
-            from rich.text import Text
-
-            if self._begun:
-                self.console.print()
-            self._begun = True
-            self.console.print(Text(visible(text), style="bold"), soft_wrap=not self._narrow)
+        if self._begun:
+            self.line()
+        self._begun = True
+        self.line(text, "bold")
 
     def line(self, text: str = "", style: str = "") -> None:
         """A sentence of the result."""
@@ -144,19 +137,16 @@ class Screen:
         if text in self.notes:
             return
         self.notes.append(text)
-        self._aside("note", text)
+        self.aside("note", text)
 
     def written(self, what: str, path: str) -> None:
         """A file is in place."""
         self.files[what] = path
         if path != "-":
-            self._aside("written", path)
+            self.aside("written", path)
 
-    def passing(self, kind: str, text: str) -> None:
+    def aside(self, kind: str, text: str) -> None:
         """Something of this moment, which belongs to no result."""
-        self._aside(kind, text)
-
-    def _aside(self, kind: str, text: str) -> None:
         if self.quiet:
             return
         line = f"{kind}: {visible(text)}"
@@ -216,69 +206,127 @@ def make_console(stream):
     )
 
 
-def check_outputs(
-    source: str | None = None,
-    *,
-    out: str | None = None,
-    report: str | None = None,
-    model: str | None = None,
-    blocks: bool = False,
-) -> None:
-    """Refuse what cannot be written, before the long work begins.
+# -- progress -------------------------------------------------------------------
 
-    ``blocks`` says that data are written block by block.
+
+class Watch:
+    """The state of a long piece of work.
+
+    ``callback`` goes to a search: it draws the state, and stops the search after Ctrl-C.
     """
-    given = {"--out": out, "--report": report, "--model": model}
-    endings = {"--report": (".html", ".htm"), "--model": (".json",)}
-    seen: dict[Path, str] = {}
-    for option, path in given.items():
-        if path is None or (option == "--out" and path == "-"):
-            continue
-        _check_place(option, path, folder=blocks and option == "--out")
-        if option in endings and not path.lower().endswith(endings[option]):
-            raise BadInput(f"{option} {path}: the name must end in {' or '.join(endings[option])}.")
-        place = Path(path).resolve()
-        if source not in (None, "-") and place == Path(source).resolve():
-            raise BadInput(f"{option} {path} is the file that is read: choose another name.")
-        if place in seen:
-            raise BadInput(f"{seen[place]} and {option} both name {path}.")
-        seen[place] = option
-    if out is not None and out != "-":
-        _check_format(out, blocks)
+
+    def __init__(self, screen: Screen):
+        self.screen = screen
+        self.started = time.perf_counter()
+        self.doing = ""
+        self.progress: Any = None
+        self.passed: tuple[int, int] | None = None
+        self.interrupted = False
+        self._heard = float("-inf")
+        self._log: Any = None
+
+    def phase(self, text: str) -> None:
+        """What is being done from now on."""
+        self.doing, self.progress, self.passed = text, None, None
+
+    def blocks(self, done: int, total: int) -> None:
+        """Hear of a pass over blocks of rows."""
+        self.passed = (done, total) if done < total else None
+
+    def callback(self, progress) -> bool:
+        """Hear of a search; answer whether to stop it."""
+        self.progress, self._heard = progress, time.perf_counter()
+        self.passed = None
+        if self.screen.verbose:
+            self.log.show(progress)
+        return self.interrupted
+
+    @property
+    def log(self):
+        """The solver log, on standard error."""
+        if self._log is None:
+            from columnist.search._log import SolverLog
+
+            self._log = SolverLog(True, sys.stderr)
+        return self._log
+
+    def __rich__(self):
+        from rich.text import Text
+
+        parts = [seconds_passed(time.perf_counter() - self.started)]
+        if self.progress is not None:
+            p = self.progress
+            parts += [
+                f"gap {percent(p.gap)}",
+                f"best {number(p.incumbent)}",
+                f"bound {number(p.bound)}",
+                f"{p.expanded:,} nodes",
+            ]
+        if self.passed is not None:
+            done, total = self.passed
+            parts.append(f"{done:,} of {count(total, 'block')}")
+        parts += [self.doing, *(["Ctrl-C keeps the best"] if self.progress else [])]
+        return Text("  ".join(parts), style="dim", no_wrap=True, overflow="ellipsis")
+
+    def on_signal(self, *_: Any) -> None:
+        """The first Ctrl-C lets a search end by itself; others, and a second one, interrupt."""
+        searching = time.perf_counter() - self._heard < _ALIVE
+        again, self.interrupted = self.interrupted, True
+        if again or not searching:
+            raise KeyboardInterrupt
+
+    def settle(self, certificate) -> None:
+        """Say that a search was interrupted, if it was."""
+        status = getattr(certificate, "status", "")
+        if status == "interrupted" or (self.interrupted and status != "optimal"):
+            self.screen.note("interrupted: best so far kept")
 
 
-def _check_place(option: str, path: str, *, folder: bool) -> None:
-    """``folder`` says that a folder of Zarr may be replaced."""
-    from columnist.io._stream import is_zarr
-
-    place = Path(path)
-    around = place.parent
-    if "\0" in path or not place.name:
-        raise BadInput(f"{option} {path!r} is no name of a file.")
-    if place.is_dir() and not (folder and is_zarr(path)):
-        raise BadInput(f"{option} {path} is a folder: name a file in it.")
-    if not around.is_dir():
-        raise BadInput(f"{option} {path}: there is no folder {around}; make it first.")
-    if not os.access(around, os.W_OK | os.X_OK):
-        raise BadInput(f"{option} {path}: the folder {around} cannot be written to.")
+def seconds_passed(value: float) -> str:
+    """The clock of the progress line."""
+    return f"{value:.1f} s" if value < 60 else seconds(value)
 
 
-def _check_format(path: str, blocks: bool) -> None:
-    from columnist.io import FORMATS, DataFileError
-    from columnist.io._formats import extension_format
-    from columnist.io._stream import is_zarr, streamed_format
+@contextmanager
+def watching(screen: Screen, doing: str = "") -> Iterator[Watch]:
+    """A :class:`Watch` that is drawn while the work lasts."""
+    watch = Watch(screen)
+    watch.phase(doing)
+    with _handles_signals(watch), _drawn(watch), screen.hears_warnings():
+        yield watch
 
-    if blocks:
-        try:
-            streamed_format(path)
-        except DataFileError as error:
-            raise BadInput(f"--out {path}: {error}") from None
+
+@contextmanager
+def _handles_signals(watch: Watch) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
         return
-    if is_zarr(path):
-        raise BadInput(f"--out {path}: Zarr is written with --dask only.")
-    if extension_format(path) is None:
-        known = ", ".join(extensions[0] for extensions in FORMATS.values())
-        raise BadInput(f"--out {path}: unknown extension; use one of {known}.")
+    before = signal.signal(signal.SIGINT, watch.on_signal)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _drawn(watch: Watch) -> Iterator[None]:
+    screen = watch.screen
+    if screen.quiet or screen.verbose or not sys.stderr.isatty():
+        yield
+        return
+    from rich.live import Live
+
+    console = make_console(sys.stderr)
+    live = Live(
+        get_renderable=watch.__rich__, console=console, transient=True, refresh_per_second=8,
+        redirect_stdout=False, redirect_stderr=False,
+    )  # fmt: skip
+    with live:
+        screen.live = console
+        try:
+            yield
+        finally:
+            screen.live = None
 
 
 # -- pieces that several commands show ---------------------------------------------
@@ -290,6 +338,16 @@ def show_certificate(screen: Screen, certificate) -> None:
 
     screen.heading("Certificate")
     screen.facts(facts(certificate))
+
+
+def show_path(screen: Screen, path) -> None:
+    """Error and gap of every size."""
+    rows = [
+        [len(step.selection), percent(relative), percent(step.certificate.gap),
+         step.certificate.status]
+        for step, relative in zip(path, path.relative_errors, strict=True)
+    ]  # fmt: skip
+    screen.table(["columns>", "unexplained>", "gap>", "status"], rows)
 
 
 def certificate_json(certificate, *, history: bool = True) -> dict[str, Any] | None:

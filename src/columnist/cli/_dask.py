@@ -1,4 +1,4 @@
-"""A file larger than memory: ``--dask``.
+"""``--dask``: a file larger than memory, and who reads it.
 
 The rows stay in the file, in blocks that workers read. One pass over them gives means and inner
 products: preparing columns, most selectors and all reports need no more than these.
@@ -6,21 +6,26 @@ products: preparing columns, most selectors and all reports need no more than th
 
 from __future__ import annotations
 
+import importlib.util
+import logging
+import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
 import dask.array as da
+import distributed
 import numpy as np
 
-from columnist.cli._errors import BadInput
-from columnist.cli._inputs import as_delimiter
-from columnist.cli._options import Reading
+from columnist.cli._errors import BadInput, Failed
+from columnist.cli._options import ADDRESS, LOCAL, Reading
 from columnist.cli._prepared import Columns, File
 from columnist.cli._scan import FactFinder, Labels, Preparation, Scan, merged_facts, merged_scans
+from columnist.cli._screen import Screen
 from columnist.data._array_rows import as_rows
 from columnist.data._target import open_target
+from columnist.distributed import ClusterError
 from columnist.distributed._files import Collection, open_collection
 from columnist.distributed._rows import DaskRows
 from columnist.io import DataFileError, Table
@@ -29,10 +34,12 @@ from columnist.io._table import one_line
 from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments
 
-__all__ = ["FileInBlocks", "open_in_blocks"]
+__all__ = ["FileInBlocks", "on_cluster", "open_in_blocks"]
 
 # Bytes of a block.
 BLOCKSIZE = "128MiB"
+# Seconds to wait for a scheduler, and for its first worker.
+_PATIENCE = 10
 
 
 def open_in_blocks(reading: Reading) -> Collection:
@@ -43,26 +50,18 @@ def open_in_blocks(reading: Reading) -> Collection:
         raise BadInput(
             f"--missing {reading.missing} needs all rows at once; with --dask use --missing mean."
         )
-    format = "csv" if reading.format == "tsv" else reading.format
+    how = reading.read_as()
+    how["format"] = "csv" if reading.format == "tsv" else reading.format
     return open_collection(
-        reading.file, format=format, delimiter=as_delimiter(reading.delimiter),
-        header=reading.header, variable=reading.variable, target=reading.target or (),
-        drop=reading.drop or (), ids=reading.id or (), non_numeric=reading.non_numeric,
-        blocksize=BLOCKSIZE,
+        reading.file, drop=reading.drop or (), non_numeric=reading.non_numeric,
+        blocksize=BLOCKSIZE, **how,
     )  # fmt: skip
 
 
 class FileInBlocks(File):
-    """A file whose rows stay in it.
+    """A file whose rows stay in it."""
 
-    Parameters
-    ----------
-    collection : Collection
-        The file, opened.
-    missing : {"refuse", "mean"}
-        What to do about missing values.
-    """
-
+    in_memory = False
     raw: DaskRows
 
     def __init__(self, collection: Collection, missing: str):
@@ -240,3 +239,69 @@ def prepared_moments(sums: Moments, n: int, prepare: Preparation) -> Moments:
     return replace(
         sums, mean=(sums.mean - shift) / divisor, scatter=scatter, rest=sums.rest / divisor
     )
+
+
+# -- the cluster ------------------------------------------------------------------
+
+
+@contextmanager
+def on_cluster(address: str, screen: Screen) -> Iterator[None]:
+    """Dask computes there, until the end of the block."""
+    if address != LOCAL and not ADDRESS.fullmatch(address):
+        raise BadInput(f"--dask takes an address such as tcp://127.0.0.1:8786; got {address!r}.")
+    with ExitStack() as stack:
+        stack.enter_context(_silence())
+        scheduler = stack.enter_context(_local_cluster()) if address == LOCAL else address
+        try:
+            client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
+        except (OSError, TimeoutError, ValueError) as error:
+            raise BadInput(f"--dask {address}: no Dask scheduler answers there.") from error
+        if address == LOCAL:
+            client.register_plugin(_Deaf())
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise BadInput(f"--dask {address}: the scheduler has no workers; start some.") from None
+        services = client.scheduler_info().get("services", {})
+        if "dashboard" in services and importlib.util.find_spec("bokeh") is not None:
+            screen.aside("dashboard", client.dashboard_link)
+        try:
+            yield
+        except ClusterError as error:
+            raise Failed(str(error)) from error
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """What goes wrong is said once, by an exception."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+@contextmanager
+def _local_cluster() -> Iterator[object]:
+    """One process per core, of one thread each; nobody from elsewhere can reach them."""
+    own_port = "127.0.0.1:0"
+    try:
+        cluster = distributed.LocalCluster(
+            threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=own_port,
+            worker_dashboard_address=own_port, silence_logs=logging.CRITICAL + 1,
+        )  # fmt: skip
+    except (OSError, RuntimeError) as error:
+        raise Failed(f"no Dask cluster could be started here: {error}") from error
+    with cluster:
+        yield cluster
+
+
+class _Deaf(distributed.WorkerPlugin):
+    """For workers that share a terminal with this process: Ctrl-C is not meant for them."""
+
+    name = "columnist-deaf"
+
+    def setup(self, worker) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
