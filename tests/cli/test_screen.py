@@ -8,7 +8,7 @@ import pytest
 
 from columnist import Certificate
 from columnist.cli._options import Printing
-from columnist.cli._screen import Screen, Watch, certificate_json, make_console, show_certificate
+from columnist.cli._screen import Screen, Watch, certificate_json, make_console
 from columnist.search._log import Progress
 from columnist.search._words import STATUSES
 
@@ -90,9 +90,7 @@ def test_the_line_of_progress_tells_the_gap_first():
 
 
 def certificate_shown(capsys, certificate) -> str:
-    show_certificate(
-        Screen(Printing(json=False, quiet=False, verbose=False), "select"), certificate
-    )
+    Screen(Printing(), "select").certificate(certificate)
     return capsys.readouterr().out
 
 

@@ -21,7 +21,7 @@ from columnist.cli import (
     _select,
 )
 from columnist.cli._errors import guarded, say_error
-from columnist.cli._options import DaskCommand, Placing, command, examples
+from columnist.cli._options import Anywhere, DaskCommand, command, examples
 
 __all__ = ["app", "run"]
 
@@ -54,10 +54,10 @@ for module, task in (
 ):
     app.command(
         task.command,
-        cls=DaskCommand if issubclass(module.Options, Placing) else None,
+        cls=DaskCommand if issubclass(module.Options, Anywhere) else None,
         epilog=examples(*module.EXAMPLES, after=task.note),
         help=task.__doc__,
-    )(command(module.Options)(task.carry_out))
+    )(command(module.Options, task.carry_out))
 app.add_typer(_data.app, name="data", epilog=_data.EPILOG)
 app.command("demo", epilog=_demo.EPILOG)(_demo.demo)
 

@@ -13,7 +13,7 @@ from columnist.cli._model import Model, read_model
 from columnist.cli._options import Out, Printing, Reading, argument, option
 from columnist.cli._outliers import FLAG, SHOWN, cutoff_words
 from columnist.cli._task import Task
-from columnist.cli._text import count, listed, number
+from columnist.cli._text import count, listed, number, unused
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,12 +43,10 @@ class Options(Out, Printing, Reading, ModelFile):
     """What to write of a selection."""
 
     rebuild: bool = option(
-        "--rebuild", default=False, help="Write all columns, rebuilt from the kept ones."
+        "--rebuild", "Write all columns, rebuilt from the kept ones.", default=False
     )
     prepared: bool = option(
-        "--prepared",
-        default=False,
-        help="Write kept columns as the fit saw them: centred and scaled.",
+        "--prepared", "Write kept columns as the fit saw them: centred and scaled.", default=False
     )
 
 
@@ -58,8 +56,6 @@ class Apply(Task):
     command = "apply"
     options: Options
     table: Table
-    X: np.ndarray
-    names: list[str]
 
     def check(self) -> None:
         path = self.options.model_file
@@ -172,12 +168,8 @@ class Apply(Task):
             columns = table.y.reshape(len(table.y), -1).T
             after |= dict(zip(table.target_names, columns, strict=True))
         taken = {*self.names, *table.ids}
-        renamed: dict[str, np.ndarray] = {}
-        for name, values in after.items():
-            while name in taken:
-                name += "_"
-            renamed[name] = values
-        write_table(path, self.X, self.names, before=table.ids, after=renamed)
+        after = {unused(name, taken): values for name, values in after.items()}
+        write_table(path, self.X, self.names, before=table.ids, after=after)
 
     def title(self) -> str:
         return f"{self.table.source}, {count(int(self.table.X.shape[0]), 'row')}"
@@ -192,15 +184,11 @@ class Apply(Task):
             return
         rows, ids = self.facts["outliers"], self.table.ids
         screen.line(f"{count(len(rows), 'outlier')} among {count(n, 'row')}.")
-        shown = [
-            [
-                int(row),
-                *(str(values[row - 1]) for values in ids.values()),
-                number(self.after["score_distance"][row - 1], 4),
-                number(self.after["orthogonal_distance"][row - 1], 4),
-            ]
-            for row in rows[:SHOWN]
-        ]
+        shown = []
+        for row in rows[:SHOWN].tolist():
+            distances = self.after["score_distance"], self.after["orthogonal_distance"]
+            labels = [str(values[row - 1]) for values in ids.values()]
+            shown.append([row, *labels, *(number(values[row - 1], 4) for values in distances)])
         if shown:
             screen.table(["row>", *ids, "within>", "from plane>"], shown)
         facts = self.fit_model.facts
@@ -208,18 +196,10 @@ class Apply(Task):
 
     def json(self) -> dict[str, Any]:
         model, table = self.fit_model, self.table
+        path, (n, m) = self.options.model_file, table.X.shape
         return {
-            "model": {
-                "file": self.options.model_file,
-                "kind": model.kind,
-                "columns": list(model.columns),
-            },
-            "data": {
-                "source": table.source,
-                "format": table.format,
-                "rows": int(table.X.shape[0]),
-                "columns": int(table.X.shape[1]),
-            },
+            "model": {"file": path, "kind": model.kind, "columns": list(model.columns)},
+            "data": {"source": table.source, "format": table.format, "rows": n, "columns": m},
             "columns": self.names,
             **self.facts,
         }

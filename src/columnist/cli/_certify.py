@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from columnist.cli._errors import FAILED, BadInput
 from columnist.cli._options import Loading, Printing, Report, Searching, argument, option
-from columnist.cli._screen import certificate_json, show_certificate
+from columnist.cli._screen import certificate_json
 from columnist.cli._task import Task
 from columnist.cli._text import count, listed
 
@@ -29,21 +28,16 @@ class Options(Report, Printing, Searching, Loading):
     """What was selected."""
 
     names: list[str] | None = argument("[COLUMN]...", "The selection.", default=None)
-    columns: str | None = option("--columns", help="The selection, separated by commas.")
+    columns: str | None = option("--columns", "The selection, separated by commas.")
     columns_from: str | None = option(
-        "--columns-from", metavar="FILE",
-        help="A file with the selection: a model, the JSON of select or rank, a JSON list, or one "
+        "--columns-from",
+        "A file with the selection: a model, the JSON of select or rank, a JSON list, or one "
         "name a line.",
-    )  # fmt: skip
-    components: int = option(
-        "--components", default=0, help="Extracted features beside the columns."
+        metavar="FILE",
     )
-    explain: Literal["X", "y"] | None = option(
-        "--explain", help="All columns (X) or the target (y)."
-    )
-    strict: bool = option(
-        "--strict", default=False, help="Exit with 1 if a better selection is found."
-    )
+    components: int = option("--components", "Extracted features beside the columns.", default=0)
+    explain: Literal["X", "y"] | None = option("--explain", "All columns (X) or the target (y).")
+    strict: bool = option("--strict", "Exit with 1 if a better selection is found.", default=False)
 
 
 class Certify(Task):
@@ -104,7 +98,7 @@ class Certify(Task):
         else:
             said = gap_words(certificate, "selection of this size")
             screen.line(f"{said[0].upper()}{said[1:]}.", "green" if certificate.is_optimal else "")
-        show_certificate(screen, certificate)
+        screen.certificate(certificate)
 
     def json(self) -> dict[str, Any]:
         data, certificate, better = self.data, self.certificate, self.certificate.better
@@ -133,23 +127,17 @@ def _from_file(path: str) -> list[str]:
         content = json.loads(text)
     except ValueError:
         content = [line.strip() for line in text.splitlines() if line.strip()]
-    found = _names_of(content)
-    if not found:
+    if isinstance(content, dict) and content.get("format") == "columnist model":
+        try:
+            content = [content["columns"][i] for i in content["arrays"]["selected"]]
+        except (KeyError, IndexError, TypeError):
+            content = None
+    if isinstance(content, dict):
+        content = content.get("selected")
+    names = isinstance(content, list) and all(isinstance(name, str) for name in content)
+    if not content or not names:
         raise BadInput(
             f"{path} holds no selection: a model, the output of --json, a JSON list of names, or "
             "one name a line is expected."
         )
-    return list(found)
-
-
-def _names_of(content: Any) -> Sequence[str] | None:
-    if isinstance(content, dict):
-        if content.get("format") == "columnist model":
-            try:
-                return [content["columns"][i] for i in content["arrays"]["selected"]]
-            except (KeyError, IndexError, TypeError):
-                return None
-        content = content.get("selected")
-    if isinstance(content, list) and content and all(isinstance(name, str) for name in content):
-        return content
-    return None
+    return content

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from columnist.cli._errors import BadInput
+from columnist.cli._model import Model
 from columnist.cli._options import Loading, Saving, option
 from columnist.cli._task import Task
 from columnist.cli._text import listed
@@ -13,7 +15,6 @@ from columnist.cli._text import listed
 if TYPE_CHECKING:
     import numpy as np
 
-    from columnist.cli._model import Model as FittedModel
     from columnist.cli._prepared import Data
 
 __all__ = ["EXAMPLES", "Clean", "Options"]
@@ -31,15 +32,16 @@ class Options(Saving, Loading):
     """What is predicted, and what is confidential."""
 
     predictor: str | None = option(
-        "--predictor", metavar="FILE",
-        help="File with the predictor's coefficients, a row per output; without it, one is fitted "
+        "--predictor",
+        "File with the predictor's coefficients, a row per output; without it, one is fitted "
         "to --target.",
-    )  # fmt: skip
+        metavar="FILE",
+    )
     confidential: list[str] | None = option(
-        "--confidential", help="Column to protect (repeatable).", metavar="NAME"
+        "--confidential", "Column to protect (repeatable).", metavar="NAME"
     )
     utility: float = option(
-        "--utility", default=0.0, help="How far a row's outputs may move, in squared norm."
+        "--utility", "How far a row's outputs may move, in squared norm.", default=0.0
     )
 
 
@@ -62,21 +64,25 @@ class Clean(Task):
     def work(self) -> None:
         self.require_dense()
         ids = dict(self.data.ids)
-        secrets = {name: ids.pop(name) for name in self.ids}
+        labels = _labels({name: ids.pop(name) for name in self.ids})
         self.data = data = replace(self.data, ids=ids)
         self.rehearse(data.write_one_row)
         self.watch.phase("cleaning")
-        self.cleaner = self._made(secrets)
+        self.cleaner = self._made(labels)
         self.cleaned = self.cleaner.transform(data.X)
-        self.found = self.cleaner.report(data.X, _secret(secrets))
+        self.found = self.cleaner.report(data.X, labels)
 
-    def _made(self, secrets: dict[str, np.ndarray]):
-        """The fitted cleaner."""
+    def _made(self, labels: np.ndarray | None):
+        """The fitted cleaner, for which a linear model says how confidential labels are read."""
+        from sklearn.linear_model import LinearRegression
+
+        from columnist.data._target import resolve_target
         from columnist.privacy import NullSpaceCleaner
 
-        data, file = self.data, self.options.predictor
+        data, file, secret = self.data, self.options.predictor, None
         source = _predictor(data) if file is None else _coefficients(file, data)
-        secret = _secret_model(data.X, secrets)
+        if labels is not None:
+            secret = LinearRegression().fit(data.X, resolve_target(labels, len(data.X)))
         cleaner = NullSpaceCleaner(source, utility=self.options.utility, confidential=secret)
         return cleaner.fit(data.X, data.y if file is None else None)
 
@@ -89,9 +95,7 @@ class Clean(Task):
         X = X if data.mean is None else X + data.mean
         write_table(path, X, data.names, before=data.ids, after=data.file.targets)
 
-    def fitted(self) -> FittedModel:
-        from columnist.cli._model import Model
-
+    def fitted(self) -> Model:
         arrays = {"coef": self.cleaner.coef_, "mean": self.cleaner.mean_}
         if self.cleaner.confidential_coef_ is not None:
             arrays["confidential"] = self.cleaner.confidential_coef_
@@ -151,38 +155,21 @@ def _coefficients(path: str, data: Data) -> np.ndarray:
     return X
 
 
-def _secret(secrets: dict[str, np.ndarray]) -> np.ndarray | None:
-    """The confidential labels as one target, or None."""
+def _labels(secrets: dict[str, np.ndarray]) -> np.ndarray | None:
+    """The confidential columns as one target, or None."""
     import numpy as np
 
     from columnist.cli._prepared import read_label
 
-    # They were read as ids, which stay text.
-    columns = {name: _numbers_if_possible(values) for name, values in secrets.items()}
+    columns = {}
+    for name, values in secrets.items():
+        columns[name] = values
+        # They were read as ids, which stay text.
+        with suppress(ValueError):
+            numbers = values.astype(np.float64)
+            columns[name] = numbers if np.isfinite(numbers).all() else values
     if len(columns) < 2:
         return next((read_label(v, n) for n, v in columns.items()), None)
     if any(values.dtype.kind not in "biuf" for values in columns.values()):
         raise BadInput("several confidential columns must be numbers; name one, or code the text.")
     return np.column_stack([values.astype(float) for values in columns.values()])
-
-
-def _numbers_if_possible(values: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    try:
-        numbers = values.astype(np.float64)
-    except ValueError:
-        return values
-    return numbers if np.isfinite(numbers).all() else values
-
-
-def _secret_model(X: np.ndarray, secrets: dict[str, np.ndarray]):
-    """A linear model of what is confidential: its coefficients are what must not be read."""
-    labels = _secret(secrets)
-    if labels is None:
-        return None
-    from sklearn.linear_model import LinearRegression
-
-    from columnist.data._target import resolve_target
-
-    return LinearRegression().fit(X, resolve_target(labels, len(X)))

@@ -6,16 +6,13 @@ import inspect
 import time
 from dataclasses import asdict, dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from columnist.cli._errors import BadInput, Failed, in_options
 from columnist.cli._options import Loading, Printing, Report, Searching, as_size, option
 from columnist.cli._selectors import Entry, build, complete_selector, find
 from columnist.cli._task import Task
 from columnist.cli._text import count, number, percent, seconds
-
-if TYPE_CHECKING:
-    from columnist.cli._prepared import Data
 
 __all__ = ["EXAMPLES", "Compare", "Options"]
 
@@ -37,16 +34,16 @@ _FOLDS = 5
 class Options(Report, Printing, Searching, Loading):
     """What to compare."""
 
-    k: str | None = option("-k", "--keep", help="Columns to keep: a number or a share.")
+    k: str | None = option("-k --keep", "Columns to keep: a number or a share.")
     by: str | None = option(
-        "--by", autocompletion=complete_selector,
-        help="Selectors, separated by commas; columnist rank --list shows all.",
+        "--by", "Selectors, separated by commas; columnist rank --list shows all.",
+        autocompletion=complete_selector
     )  # fmt: skip
     explain: Literal["X", "y"] | None = option(
-        "--explain", help="What errors measure: all columns (X) or the target (y)."
+        "--explain", "What errors measure: all columns (X) or the target (y)."
     )
     score: bool = option(
-        "--score/--no-score", default=True, help="Cross-validate, where there is a target."
+        "--score/--no-score", "Cross-validate, where there is a target.", default=True
     )
 
 
@@ -97,7 +94,10 @@ class Compare(Task):
         self.scoring = None
         if options.score and data.y is not None:
             self.scoring = "accuracy" if data.classes else "r2"
-        self.rows = self._run(self.entries or [find(n) for n in _DEFAULTS[_kind(data)]])
+        kind = "none" if data.y is None else "classes" if data.classes else "values"
+        if data.y is not None and data.y.ndim == 2 and data.y.shape[1] > 1:
+            kind = "several"
+        self.rows = self._run(self.entries or [find(name) for name in _DEFAULTS[kind]])
         if not self.rows:
             raise Failed("interrupted before anything was found; nothing was written")
         if all(row.selected is None for row in self.rows):
@@ -127,10 +127,13 @@ class Compare(Task):
         self.watch.phase("proving a bound")
         selector = self._made(find("certified"), self.options.seconds)
         selector.set_params(callback=self.watch.callback)
-        started = time.perf_counter()
-        self._certified = selector.fit(self.data.X, self.data.y)
-        self._certified_seconds = time.perf_counter() - started
+        self._certified = self._timed(selector, self.data.y)
         self.bound = float(selector.certificate_.lower_bound)
+
+    def _timed(self, selector, y) -> tuple[Any, float]:
+        """The selector, fitted, and how long that took."""
+        started = time.perf_counter()
+        return selector.fit(self.data.X, y), time.perf_counter() - started
 
     def _made(self, entry: Entry, limit: float | None = None):
         """A selector with the options that it has."""
@@ -152,12 +155,9 @@ class Compare(Task):
             row.note = "needs a target"
             return row
         try:
-            if entry.name == "certified":
-                selector, row.seconds = self._certified, self._certified_seconds
-            else:
-                started = time.perf_counter()
-                selector = self._made(entry).fit(self.data.X, y)
-                row.seconds = time.perf_counter() - started
+            proven = entry.name == "certified"
+            fitted = self._certified if proven else self._timed(self._made(entry), y)
+            selector, row.seconds = fitted
             self._judge(row, [int(i) for i in selector.selected_])
             if self.scoring and not self.watch.interrupted:
                 row.score, row.score_std = self._scored(entry)
@@ -175,23 +175,31 @@ class Compare(Task):
         row.error = error = reconstruction_error(data.X, columns, **options)
         row.relative_error = reconstruction_error(data.X, columns, relative=True, **options)
         row.gap = max(0.0, 1.0 - self.bound / error) if error > 0.0 else 0.0
-        if len(columns) < len(self._certified.selected_):
+        if len(columns) < len(self._certified[0].selected_):
             row.gap, row.note = None, f"selected {count(len(columns), 'column')} only"
         row.redundancy = redundancy_rate(data.X, columns)
 
     def _scored(self, entry: Entry) -> tuple[float, float]:
         """Cross-validated score; preparation and selection happen inside every fold."""
+        import numpy as np
+        from sklearn.linear_model import LogisticRegression, RidgeCV
         from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
         from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
 
         data, options = self.data, self.options
-        folds = min(_FOLDS, _smallest_class(data))
+        sizes = np.unique(data.y, return_counts=True)[1] if data.classes else data.X.shape[:1]
+        folds = min(_FOLDS, *sizes)
         if folds < 2:
             raise ValueError("a class with one row cannot be cross-validated")
-        kind = StratifiedKFold if data.classes else KFold
-        limit = options.seconds
-        selector = self._made(entry, None if limit is None else max(1.0, limit / folds))
-        pipeline = make_pipeline(*_preparation(options), selector, *_predictor(data.classes))
+        kind, limit = StratifiedKFold if data.classes else KFold, options.seconds
+        pipeline = make_pipeline(
+            StandardScaler(with_mean=options.center, with_std=options.scale),
+            self._made(entry, None if limit is None else max(1.0, limit / folds)),
+            # A plain model on standardised columns.
+            StandardScaler(with_mean=False),
+            LogisticRegression(max_iter=5000) if data.classes else RidgeCV(),
+        )
         scores = cross_val_score(
             pipeline, data.table.X, data.y, scoring=self.scoring, error_score="raise",
             cv=kind(folds, shuffle=True, random_state=options.seed or 0),
@@ -235,38 +243,3 @@ class Compare(Task):
             "scoring": self.scoring,
             "selectors": [asdict(row) for row in self.rows],
         }
-
-
-def _kind(data: Data) -> str:
-    """What kind of target there is."""
-    if data.y is None:
-        return "none"
-    if data.y.ndim == 2 and data.y.shape[1] > 1:
-        return "several"
-    return "classes" if data.classes else "values"
-
-
-def _smallest_class(data: Data) -> int:
-    import numpy as np
-
-    if not data.classes or data.y is None:
-        return data.X.shape[0]
-    return int(np.unique(data.y, return_counts=True)[1].min())
-
-
-def _preparation(preparing: Loading) -> list[Any]:
-    """The preparation of the columns as a step of a pipeline."""
-    from sklearn.preprocessing import StandardScaler
-
-    if not (preparing.center or preparing.scale):
-        return []
-    return [StandardScaler(with_mean=preparing.center, with_std=preparing.scale)]
-
-
-def _predictor(classes: bool) -> list[Any]:
-    """A plain model on standardised columns."""
-    from sklearn.linear_model import LogisticRegression, RidgeCV
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler(with_mean=False)
-    return [scaler, LogisticRegression(max_iter=5000) if classes else RidgeCV()]

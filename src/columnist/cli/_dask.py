@@ -12,6 +12,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dask.array as da
@@ -21,7 +22,7 @@ import numpy as np
 from columnist.cli._errors import BadInput, Failed
 from columnist.cli._options import ADDRESS, LOCAL, Reading
 from columnist.cli._prepared import Columns, File
-from columnist.cli._scan import FactFinder, Labels, Preparation, Scan, merged_facts, merged_scans
+from columnist.cli._scan import Labels, Preparation, all_facts, merged_facts, merged_scans, scan
 from columnist.cli._screen import Screen
 from columnist.data._array_rows import as_rows
 from columnist.data._target import open_target
@@ -66,15 +67,15 @@ class FileInBlocks(File):
 
     def __init__(self, collection: Collection, missing: str):
         n = len(collection.names)
-        check_memory(
-            32.0 * n * n,
-            f"The inner products of {n} columns",
-            "Name fewer columns, or --drop some.",
-        )
+        what, remedy = f"The inner products of {n} columns", "Name fewer columns, or --drop some."
+        check_memory(32.0 * n * n, what, remedy)
         self._collection = collection
         with _said_of(collection.source):
             self._look_aside()
-            filling = self._filled(missing)
+            filling = Filling(np.arange(n))
+            if missing == "mean":
+                gaps = as_rows(collection.X).fold(find_gaps, merged_gaps)
+                filling = plan_filling(collection.names, gaps, missing)
         self.fill, self._places = filling.values, filling.places
         self.table = self._header(filling)
         self.raw = self.some(range(len(self._places)))
@@ -87,7 +88,7 @@ class FileInBlocks(File):
         sides = [*([] if y is None else [y]), *collection.ids.values()]
         if sides:
             first, *others = map(as_rows, sides)
-            visit = FactFinder(collection.format == "csv")
+            visit = partial(all_facts, read_text=collection.format == "csv")
             facts, lengths = first.fold(visit, merged_facts, *others)
             self.facts = dict(zip((*names, *collection.ids), facts, strict=True))
             self.lengths = tuple(lengths)
@@ -105,28 +106,16 @@ class FileInBlocks(File):
             if self.facts[name].infinite:
                 raise DataFileError(f"infinite values in target column {name!r}.")
 
-    def _filled(self, missing: str) -> Filling:
-        names = self._collection.names
-        if missing != "mean":
-            return Filling(np.arange(len(names)))
-        gaps = as_rows(self._collection.X).fold(find_gaps, merged_gaps)
-        return plan_filling(names, gaps, missing)
-
     def _header(self, filling: Filling) -> Table:
         """Everything about the file but its rows."""
         collection = self._collection
         return Table(
-            X=np.zeros((0, len(filling.places))),
+            X=np.zeros((0, len(filling.places))), y=None, ids={}, rows=None,
             names=tuple(collection.names[i] for i in filling.places),
-            y=None,
-            target_names=collection.target_names,
-            ids={},
-            source=collection.source,
-            format=collection.format,
-            ignored=collection.ignored | filling.ignored,
+            target_names=collection.target_names, source=collection.source,
+            format=collection.format, ignored=collection.ignored | filling.ignored,
             imputed=filling.imputed,
-            rows=None,
-        )
+        )  # fmt: skip
 
     def _array(self, column) -> da.Array:
         """A Dask array of a Dask series, frame or array."""
@@ -153,7 +142,9 @@ class FileInBlocks(File):
         rows = self._mapped(Preparation(self.fill))
         with _said_of(self.table.source):
             along, read = (None, None) if y is None else open_target(y, rows)
-            visits = rows.fold(Scan(read), merged_scans, *([] if along is None else [along]))
+            visits = rows.fold(
+                partial(scan, read=read), merged_scans, *([] if along is None else [along])
+            )
             gaps, sums, lengths = visits
             if not gaps.count:
                 raise DataFileError("there is not a single row of data.")
@@ -183,15 +174,12 @@ def _said_of(name: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise DataFileError(one_line(f"{name}: {_in_words(error)}")) from error
-
-
-def _in_words(error: ValueError) -> str:
-    if "could not convert string to float" in str(error):
-        return f"text further down in a column of numbers ({error}): correct it, or drop= it."
-    if "Error tokenizing data" in str(error):
-        return "a row has more fields than there are columns."
-    return str(error)
+        words = str(error)
+        if "could not convert string to float" in words:
+            words = f"text further down in a column of numbers ({error}): correct it, or drop= it."
+        if "Error tokenizing data" in words:
+            words = "a row has more fields than there are columns."
+        raise DataFileError(one_line(f"{name}: {words}")) from error
 
 
 # -- sums -------------------------------------------------------------------------
@@ -250,7 +238,10 @@ def on_cluster(address: str, screen: Screen) -> Iterator[None]:
     if address != LOCAL and not ADDRESS.fullmatch(address):
         raise BadInput(f"--dask takes an address such as tcp://127.0.0.1:8786; got {address!r}.")
     with ExitStack() as stack:
-        stack.enter_context(_silence())
+        # What goes wrong is said once, by an exception.
+        logger = logging.getLogger("distributed")
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL + 1)
         scheduler = stack.enter_context(_local_cluster()) if address == LOCAL else address
         try:
             client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
@@ -271,31 +262,16 @@ def on_cluster(address: str, screen: Screen) -> Iterator[None]:
             raise Failed(str(error)) from error
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """What goes wrong is said once, by an exception."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-
-
-@contextmanager
-def _local_cluster() -> Iterator[object]:
+def _local_cluster() -> distributed.LocalCluster:
     """One process per core, of one thread each; nobody from elsewhere can reach them."""
     own_port = "127.0.0.1:0"
     try:
-        cluster = distributed.LocalCluster(
+        return distributed.LocalCluster(
             threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=own_port,
             worker_dashboard_address=own_port, silence_logs=logging.CRITICAL + 1,
         )  # fmt: skip
     except (OSError, RuntimeError) as error:
         raise Failed(f"no Dask cluster could be started here: {error}") from error
-    with cluster:
-        yield cluster
 
 
 class _Deaf(distributed.WorkerPlugin):

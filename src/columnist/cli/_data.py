@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import typer
 
@@ -33,7 +34,7 @@ class Folder:
     """Where data sets are."""
 
     data: str | None = option(
-        "--data", help="Folder of the data; COLUMNIST_DATA or the user's cache.", metavar="FOLDER"
+        "--data", "Folder of the data; COLUMNIST_DATA or the user's cache.", metavar="FOLDER"
     )
 
 
@@ -41,11 +42,11 @@ class Folder:
 class Listing(Folder, Printing):
     """Which data sets to list."""
 
-    present: bool = option("--present", default=False, help="Only those that are here.")
+    present: bool = option("--present", "Only those that are here.", default=False)
 
 
 @app.command("list", epilog=EPILOG)
-@command(Listing)
+@partial(command, Listing)
 def list_sets(options: Listing) -> None:
     """All data sets that can be fetched."""
     from columnist.datasets import data_home, list_datasets
@@ -72,7 +73,7 @@ class Fetching(Folder, Printing):
 
 
 @app.command("fetch", epilog=EPILOG)
-@command(Fetching)
+@partial(command, Fetching)
 def fetch_sets(options: Fetching) -> None:
     """Put data sets in the data folder."""
     from columnist.datasets import download_dataset
@@ -104,7 +105,7 @@ class Showing(Printing):
 
 
 @app.command("show", epilog=EPILOG)
-@command(Showing)
+@partial(command, Showing)
 def show_set(options: Showing) -> None:
     """What a data set is, where it comes from, and what to cite."""
     from columnist.datasets import describe
@@ -124,7 +125,7 @@ class Finding(Folder, Printing):
 
 
 @app.command("path", epilog=EPILOG)
-@command(Finding)
+@partial(command, Finding)
 def path_of(options: Finding) -> None:
     """The data folder, or the file of a data set: ready for other commands."""
     from columnist.datasets import data_home

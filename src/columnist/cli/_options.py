@@ -17,15 +17,18 @@ from typer.core import TyperCommand
 
 from columnist.cli._errors import BadInput, guarded
 from columnist.cli._selectors import complete_criterion
+from columnist.cli._text import parsed
 
 __all__ = ["LOCAL", "Anywhere", "DaskCommand", "Loading", "Model", "Out", "Printing", "Reading"]
-__all__ += ["Report", "Saving", "Searching", "argument", "as_number", "as_size", "command"]
+__all__ += ["Report", "Saving", "Searching", "argument", "as_size", "command"]
 __all__ += ["examples", "option"]
 
 
-def option(*names: str, default: Any = None, panel: str | None = None, **how: Any) -> Any:
-    """A field that is an option."""
-    info = typer.Option(*names, rich_help_panel=panel, **how)
+def option(
+    names: str, help: str, *, default: Any = None, panel: str | None = None, **how: Any
+) -> Any:
+    """A field that is an option, whose names are separated by spaces."""
+    info = typer.Option(*names.split(), help=help, rich_help_panel=panel, **how)
     return field(default=default, metadata={"typer": info})
 
 
@@ -34,34 +37,28 @@ def argument(metavar: str, help: str, *, default: Any = MISSING) -> Any:
     return field(default=default, metadata={"typer": typer.Argument(metavar=metavar, help=help)})
 
 
-def command(group: type) -> Callable[[Callable[[Any], int | None]], Callable[..., None]]:
+def command(group: type, function: Callable[[Any], int | None]) -> Callable[..., None]:
     """A function of such a group as Typer takes it: the fields are the options.
 
     What the function raises becomes one line and an exit code.
     """
-    hints = get_type_hints(group)
-    parameters = [
-        inspect.Parameter(
-            f.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if f.default is MISSING else f.default,
+    keyword, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+    hints, parameters = get_type_hints(group), []
+    for f in fields(group):
+        parameters.append(inspect.Parameter(
+            f.name, keyword, default=empty if f.default is MISSING else f.default,
             annotation=Annotated[hints[f.name], f.metadata["typer"]],
-        )
-        for f in fields(group)
-    ]
+        ))  # fmt: skip
 
-    def as_typer_takes_it(function: Callable[[Any], int | None]) -> Callable[..., None]:
-        def run(**values: Any) -> None:
-            code = guarded(lambda: function(group(**values)))
-            if code:
-                raise typer.Exit(code)
+    def run(**values: Any) -> None:
+        code = guarded(lambda: function(group(**values)))
+        if code:
+            raise typer.Exit(code)
 
-        run.__name__, run.__doc__ = function.__name__, function.__doc__
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # see inspect
-        run.__annotations__ = {p.name: p.annotation for p in parameters}
-        return run
-
-    return as_typer_takes_it
+    run.__doc__ = function.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # see inspect
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
 
 
 def examples(*lines: str, after: str = "") -> str:
@@ -88,39 +85,31 @@ class Reading:
         "CSV, TSV (also gzip), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF or MAT; "
         "- reads standard input.",
     )
-    format: str | None = _data("--format", help="Format, where the extension does not tell.")
-    delimiter: str | None = _data("--delimiter", help="Separator of a text file; detected.")
+    format: str | None = _data("--format", "Format, where the extension does not tell.")
+    delimiter: str | None = _data("--delimiter", "Separator of a text file; detected.")
     header: bool | None = _data(
-        "--header/--no-header", help="Whether the first line holds names; detected."
+        "--header/--no-header", "Whether the first line holds names; detected."
     )
-    variable: str | None = _data("--variable", help="Array of an NPZ or MAT file.", metavar="NAME")
+    variable: str | None = _data("--variable", "Array of an NPZ or MAT file.", metavar="NAME")
     target: list[str] | None = _data(
-        "--target",
-        "-t",
-        metavar="NAME",
-        help="Column to be explained (repeatable); label for the labels of svmlight.",
-    )
-    drop: list[str] | None = _data(
-        "--drop", help="Column to leave out (repeatable).", metavar="NAME"
-    )
-    id: list[str] | None = _data(
-        "--id", help="Column that names the rows (repeatable).", metavar="NAME"
-    )
+        "--target -t", "Column to be explained (repeatable); label for the labels of svmlight.",
+        metavar="NAME"
+    )  # fmt: skip
+    drop: list[str] | None = _data("--drop", "Column to leave out (repeatable).", metavar="NAME")
+    id: list[str] | None = _data("--id", "Column that names the rows (repeatable).", metavar="NAME")
     non_numeric: Literal["refuse", "drop"] = _data(
-        "--non-numeric", default="refuse", metavar="HOW", help="Columns of text: refuse or drop."
+        "--non-numeric", "Columns of text: refuse or drop.", default="refuse", metavar="HOW"
     )
     missing: Literal["refuse", "mean", "median", "drop"] = _data(
-        "--missing",
-        default="refuse",
-        metavar="HOW",
-        help="Missing values: refuse, fill with the mean or median, or drop the rows.",
-    )
+        "--missing", "Missing values: refuse, fill with the mean or median, or drop the rows.",
+        default="refuse", metavar="HOW"
+    )  # fmt: skip
     task: Literal["auto", "classes", "values"] = _data(
         "--task",
+        "What the target holds: classes, values, or auto (text, up to 20 whole numbers, any "
+        "two numbers: classes).",
         default="auto",
         metavar="KIND",
-        help="What the target holds: classes, values, or auto (text, up to 20 whole numbers, any "
-        "two numbers: classes).",
     )
 
     def read_as(self) -> dict[str, Any]:
@@ -138,37 +127,25 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Placing:
+class Loading(Reading):
+    """What is done to the columns before anything else."""
+
+    center: bool = _prepare("--center/--no-center", "Subtract every column's mean.", default=False)
+    scale: bool = _prepare(
+        "--scale/--no-scale", "Divide every column by its standard deviation.", default=False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anywhere(Loading):
     """Where the rows are visited."""
 
     dask: str | None = _data(
         "--dask",
-        metavar="[ADDRESS]",
-        help="Read the file in blocks, for data larger than memory: on all cores of this machine, "
+        "Read the file in blocks, for data larger than memory: on all cores of this machine, "
         "or on the Dask cluster at ADDRESS (tcp://host:port). Parquet, Zarr, NPY and CSV.",
+        metavar="[ADDRESS]",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preparing:
-    """What is done to the columns before anything else."""
-
-    center: bool = _prepare(
-        "--center/--no-center", default=False, help="Subtract every column's mean."
-    )
-    scale: bool = _prepare(
-        "--scale/--no-scale", default=False, help="Divide every column by its standard deviation."
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Loading(Preparing, Reading):
-    """How a file becomes data."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Anywhere(Preparing, Placing, Reading):
-    """How a file becomes data, in memory or elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,24 +153,18 @@ class Searching:
     """How to search, and when to stop."""
 
     criterion: str | None = _search(
-        "--criterion",
-        autocompletion=complete_criterion,
-        help="Error: frobenius (default), spectral, nuclear, schatten:P, kyfan:K.",
-    )
+        "--criterion", "Error: frobenius (default), spectral, nuclear, schatten:P, kyfan:K.",
+        autocompletion=complete_criterion
+    )  # fmt: skip
     search: Literal["auto", "optimal", "weighted", "greedy", "optimistic"] | None = _search(
-        "--search",
-        metavar="ORDER",
-        help="Order of the search: auto, optimal, weighted, greedy or optimistic.",
-    )
-    epsilon: float | None = _search("--epsilon", help="Weight of the weighted search.")
-    time_limit: str = _search(
-        "--time-limit", default="30", help="Seconds, or none.", metavar="SECONDS"
-    )
-    max_gap: float | None = _search(
-        "--max-gap", help="Proven gap that is good enough, such as 0.01."
-    )
-    jobs: int | None = _search("--jobs", help="Threads; -1 takes all processors.")
-    seed: int | None = _search("--seed", help="Seed of everything random.")
+        "--search", "Order of the search: auto, optimal, weighted, greedy or optimistic.",
+        metavar="ORDER"
+    )  # fmt: skip
+    epsilon: float | None = _search("--epsilon", "Weight of the weighted search.")
+    time_limit: str = _search("--time-limit", "Seconds, or none.", default="30", metavar="SECONDS")
+    max_gap: float | None = _search("--max-gap", "Proven gap that is good enough, such as 0.01.")
+    jobs: int | None = _search("--jobs", "Threads; -1 takes all processors.")
+    seed: int | None = _search("--seed", "Seed of everything random.")
 
     def __post_init__(self) -> None:
         if not self._limit >= 0.0:
@@ -215,13 +186,8 @@ class Searching:
 
     def given(self, **further: Any) -> dict[str, Any]:
         """Parameters of the search that were given, and further ones that are not None."""
-        own = {
-            "criterion": self.criterion,
-            "search": self.search,
-            "epsilon": self.epsilon,
-            "max_gap": self.max_gap,
-            "n_jobs": self.jobs,
-        }
+        own = {"criterion": self.criterion, "search": self.search, "epsilon": self.epsilon}
+        own |= {"max_gap": self.max_gap, "n_jobs": self.jobs}
         return {name: value for name, value in (own | further).items() if value is not None}
 
 
@@ -229,10 +195,10 @@ class Searching:
 class Printing:
     """What is said, and how."""
 
-    json: bool = _output("--json", default=False, help="Print the result as JSON.")
-    quiet: bool = _output("--quiet", "-q", default=False, help="Say nothing but errors.")
+    json: bool = _output("--json", "Print the result as JSON.", default=False)
+    quiet: bool = _output("--quiet -q", "Say nothing but errors.", default=False)
     verbose: bool = _output(
-        "--verbose", "-v", default=False, help="Print the log of the search to standard error."
+        "--verbose -v", "Print the log of the search to standard error.", default=False
     )
 
 
@@ -241,7 +207,7 @@ class Out:
     """Data to be written."""
 
     out: str | None = _output(
-        "--out", help="Write data; the extension says how, - is CSV to standard output."
+        "--out", "Write data; the extension says how, - is CSV to standard output."
     )
 
 
@@ -249,7 +215,7 @@ class Out:
 class Report:
     """A page to be written."""
 
-    report: str | None = _output("--report", help="Write a page.", metavar="PAGE.html")
+    report: str | None = _output("--report", "Write a page.", metavar="PAGE.html")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +223,7 @@ class Model:
     """A model to be written."""
 
     model: str | None = _output(
-        "--model", help="Write what columnist apply needs for new data.", metavar="MODEL.json"
+        "--model", "Write what columnist apply needs for new data.", metavar="MODEL.json"
     )
 
 
@@ -266,28 +232,12 @@ class Saving(Model, Report, Out, Printing):
     """All that can be written."""
 
 
-# -- values ---------------------------------------------------------------------------
-
-
-def as_number(text: str, option: str) -> int | float:
-    """A count or a share, from text."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise BadInput(f"{option} takes a number; got {text!r}.")
-
-
 def as_size(text: str | None) -> int | float | str | None:
     """How many columns: a count, a share, ``auto``, or None."""
     if text is None or text == "auto":
         return text
-    try:
-        size = as_number(text, "-k")
-    except BadInput:
-        size = float("nan")
-    if isinstance(size, float) and not 0.0 < size < 1.0:
+    size = parsed(text)
+    if size is None or (isinstance(size, float) and not 0.0 < size < 1.0):
         raise BadInput(f"-k takes a number of columns, a share below 1, or auto; got {text!r}.")
     return size
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from columnist.cli._errors import BadInput
-from columnist.cli._options import Anywhere, Saving, Searching, as_number, option
-from columnist.cli._screen import certificate_json, show_certificate
+from columnist.cli._model import Model
+from columnist.cli._options import Anywhere, Saving, Searching, option
+from columnist.cli._screen import certificate_json
 from columnist.cli._task import Task
-from columnist.cli._text import count, number, visible
-
-if TYPE_CHECKING:
-    from columnist.cli._model import Model as FittedModel
+from columnist.cli._text import count, number, parsed, unused, visible
 
 __all__ = ["EXAMPLES", "FLAG", "SHOWN", "Options", "Outliers", "cutoff_words"]
 
@@ -36,15 +34,14 @@ class Options(Saving, Searching, Anywhere):
     """What to look for."""
 
     k: str = option(
-        "-k", "--outliers", default="0.05",
-        help="Rows the fit does without: a number, or a share below 1.",
-    )  # fmt: skip
-    r: int | None = option("-r", "--components", help="Principal components; 2 by default.")
+        "-k --outliers", "Rows the fit does without: a number, or a share below 1.", default="0.05"
+    )
+    r: int | None = option("-r --components", "Principal components; 2 by default.")
     method: Method = option(
-        "--method", default="certified", metavar="NAME",
-        help=f"How to find them: {', '.join(get_args(Method))}.",
+        "--method", f"How to find them: {', '.join(get_args(Method))}.",
+        default="certified", metavar="NAME"
     )  # fmt: skip
-    remove: bool = option("--remove", default=False, help="With --out: leave outlying rows out.")
+    remove: bool = option("--remove", "With --out: leave outlying rows out.", default=False)
 
 
 class Outliers(Task):
@@ -56,7 +53,10 @@ class Outliers(Task):
     def check(self) -> None:
         if self.options.remove and not self.out:
             raise BadInput("--remove says what --out writes: add --out FILE.")
-        self.n_outliers = as_number(self.options.k, "-k")
+        number_of = parsed(self.options.k)
+        if number_of is None:
+            raise BadInput(f"-k takes a number; got {self.options.k!r}.")
+        self.n_outliers = number_of
 
     def work(self) -> None:
         import numpy as np
@@ -79,44 +79,33 @@ class Outliers(Task):
         """The estimator that was asked for, not fitted."""
         from columnist import robust
 
-        options, method = self.options, self.options.method
-        size = 2 if options.r is None else options.r
-        if method == "certified":
-            given = options.given(random_state=options.seed)
-            return robust.RobustPCA(
-                size, n_outliers=k, time_limit=options.seconds, callback=self.watch.callback,
-                **given,
-            )  # fmt: skip
-        if method == "schatten":
-            return robust.SchattenPCA(k, n_components=options.r)
-        if method == "pursuit":
-            return robust.OutlierPursuit(n_outliers=k, n_components=options.r)
-        if method == "robpca":
-            share = k if isinstance(k, float) else k / n
-            alpha = min(1.0, max(0.5, 1.0 - share))
-            return robust.ROBPCA(size, alpha=alpha, random_state=options.seed)
-        if method == "hrpca":
-            return robust.HRPCA(size, n_outliers=k, random_state=options.seed)
+        options, r, seed = self.options, self.options.r, self.options.seed
+        size = 2 if r is None else r
+        kept = 1.0 - (k if isinstance(k, float) else k / n)
         kinds = {
-            "coherence": robust.CoherencePursuit,
-            "trimmed": robust.TrimmedPCA,
-            "leverage": robust.LeverageOutliers,
-        }
-        return kinds[method](size, n_outliers=k)
+            "certified": robust.RobustPCA(
+                size, n_outliers=k, time_limit=options.seconds, callback=self.watch.callback,
+                **options.given(random_state=seed),
+            ),
+            "schatten": robust.SchattenPCA(k, n_components=r),
+            "pursuit": robust.OutlierPursuit(n_outliers=k, n_components=r),
+            "coherence": robust.CoherencePursuit(size, n_outliers=k),
+            "hrpca": robust.HRPCA(size, n_outliers=k, random_state=seed),
+            "robpca": robust.ROBPCA(size, alpha=min(1.0, max(0.5, kept)), random_state=seed),
+            "trimmed": robust.TrimmedPCA(size, n_outliers=k),
+            "leverage": robust.LeverageOutliers(size, n_outliers=k),
+        }  # fmt: skip
+        return kinds[options.method]
 
     def write_data(self, path: str) -> None:
         """The data with a column of flags, or without the outlying rows."""
         data, remove = self.data, self.options.remove
         if remove and self.beyond.all():
             raise BadInput("--remove would leave no row at all.")
-        name = FLAG
-        while name in (*data.names, *data.ids, *data.file.targets):
-            name += "_"
+        name = unused(FLAG, {*data.names, *data.ids, *data.file.targets})
         data.write_rows(path, self.beyond, None if remove else name)
 
-    def fitted(self) -> FittedModel:
-        from columnist.cli._model import Model
-
+    def fitted(self) -> Model:
         estimator = self.estimator
         arrays = {
             "mean": estimator.mean_,
@@ -175,7 +164,7 @@ class Outliers(Task):
         cutoffs = cutoff_words(estimator.score_cutoff_, estimator.orthogonal_cutoff_)
         screen.line(f"{cutoffs}; * beyond.")
         if self.certificate is not None:
-            show_certificate(screen, self.certificate)
+            screen.certificate(self.certificate)
 
     def json(self) -> dict[str, Any]:
         estimator, numbers = self.estimator, self.data.row_numbers()

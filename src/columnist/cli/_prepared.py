@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from columnist.cli._errors import BadInput
 from columnist.cli._options import Loading, Reading
-from columnist.cli._scan import ColumnFacts, Extracting, Judge, Labels, Preparation, column_facts
+from columnist.cli._scan import ColumnFacts, Extracting, Labels, Preparation, column_facts, judged
 from columnist.cli._screen import Screen
 from columnist.cli._text import count, listed
 from columnist.data._array_rows import ArrayRows, as_rows
@@ -219,7 +219,9 @@ class Data:
 
     def judged(self, estimator) -> tuple[np.ndarray, ...]:
         """Both distances of all rows from a fit, how far they are, and which are outlying."""
-        columns = np.concatenate(as_rows(self.X).collect(Judge(_alone(estimator))), axis=1)
+        columns = np.concatenate(
+            as_rows(self.X).collect(partial(judged, fit=_alone(estimator))), axis=1
+        )
         return columns[0], columns[1], columns[2], columns[3] < 0
 
     def ids_of(self, rows: np.ndarray) -> dict[str, np.ndarray]:

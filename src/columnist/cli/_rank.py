@@ -33,14 +33,14 @@ class Options(Report, Out, Printing, Anywhere):
     file: str | None = argument(  # type: ignore[assignment] # --list needs none
         "FILE", "Data, in any format that select reads.", default=None
     )
-    by: str | None = option("--by", help="Name of the selector.", autocompletion=complete_selector)
-    k: str | None = option("-k", "--keep", help="Columns to select; half by default.")
+    by: str | None = option("--by", "Name of the selector.", autocompletion=complete_selector)
+    k: str | None = option("-k --keep", "Columns to select; half by default.")
     parameter: list[str] | None = option(
-        "-o", help="Parameter of the selector (repeatable).", metavar="NAME=VALUE"
+        "-o", "Parameter of the selector (repeatable).", metavar="NAME=VALUE"
     )
-    top: int | None = option("--top", help="Show the first so many.")
-    seed: int | None = option("--seed", help="Seed of everything random.")
-    list_all: bool = option("--list", default=False, help="Show all selectors.")
+    top: int | None = option("--top", "Show the first so many.")
+    seed: int | None = option("--seed", "Seed of everything random.")
+    list_all: bool = option("--list", "Show all selectors.", default=False)
 
 
 class Rank(Task):
@@ -48,6 +48,7 @@ class Rank(Task):
 
     command = "rank"
     options: Options
+    scores: list[float | None]
 
     def run(self) -> int:
         if self.options.list_all:
@@ -71,7 +72,8 @@ class Rank(Task):
         self.parameters = parse_parameters(self.options.parameter)
         if top is not None and top < 1:
             raise BadInput(f"--top takes a number from 1; got {top}.")
-        self.rehearse(lambda path: _write(path, ["a"], [1.0], [True]))
+        self.names, self.scores, self.kept = ["a"], [1.0], [True]
+        self.rehearse(self.write_data)
         self.hint = self.entry.name not in _SCALE_FREE
 
     def work(self) -> None:
@@ -102,15 +104,21 @@ class Rank(Task):
         self.kept = [i in kept for i in self.order]
 
     def write_data(self, path: str) -> None:
-        _write(path, self.names, self.scores, self.kept)
+        """The ranking as a table."""
+        import numpy as np
+
+        from columnist.io import write_table
+
+        values = [[np.nan if s is None else s for s in self.scores], self.kept]
+        places, names = np.arange(1, len(self.names) + 1), np.array(self.names, dtype=object)
+        write_table(
+            path, np.array(values, dtype=float).T, ["score", "selected"],
+            before={"rank": places, "column": names},
+        )  # fmt: skip
 
     def page(self) -> str:
-        from columnist.report import ranking_report, selection_report
-
-        name, data = self.entry.name, self.data
-        make = selection_report if name == "certified" else ranking_report
-        X, y = data.for_report("X" if data.y is None else "y")
-        return make(self.selector, X, y, names=data.names, asked=self.asked(by=name))
+        asked = self.asked(by=self.entry.name)
+        return self.selection_page(self.selector, "X" if self.data.y is None else "y", **asked)
 
     def show(self) -> None:
         screen, name, total = self.screen, self.entry.name, len(self.order)
@@ -148,17 +156,3 @@ class Rank(Task):
             "certificate": certificate_json(self.certificate),
             "ranking": [dict(zip(keys, row, strict=True)) for row in rows],
         }
-
-
-def _write(out: str, names: list[str], scores: list[float | None], kept: list[bool]) -> None:
-    """The ranking as a table."""
-    import numpy as np
-
-    from columnist.io import write_table
-
-    values = [[np.nan if s is None else s for s in scores], kept]
-    places = np.arange(1, len(names) + 1)
-    write_table(
-        out, np.array(values, dtype=float).T, ["score", "selected"],
-        before={"rank": places, "column": np.array(names, dtype=object)},
-    )  # fmt: skip

@@ -10,15 +10,14 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from columnist.cli._errors import BadInput, in_options
 from columnist.cli._options import Printing
 from columnist.cli._text import count, number, percent, plain, seconds, visible
 
-__all__ = ["Screen", "Watch", "certificate_json", "show_certificate", "show_path", "watching"]
-__all__ += ["write_page"]
+__all__ = ["Screen", "Watch", "certificate_json", "watching"]
 
 # Columns of a table that is not for a terminal: never wrapped, so that grep and awk can read it.
 _ENDLESS = 100_000
@@ -73,17 +72,8 @@ class Screen:
 
     def facts(self, facts: Mapping[str, str]) -> None:
         """Names and values, one pair per line."""
-        if not self.shows_tables:
-            return
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column(style="cyan", no_wrap=True)
-        table.add_column(overflow="fold")
-        for name, value in facts.items():
-            table.add_row(Text(name), Text(visible(value)))
-        self._print(table)
+        columns = [{"style": "cyan", "no_wrap": True}, {"overflow": "fold"}]
+        self._print(columns, list(facts.items()), None, box=None, show_header=False)
 
     def table(
         self, columns: Sequence[str], rows: Sequence[Sequence[object]], *, best: int | None = None
@@ -95,23 +85,29 @@ class Screen:
         if not self.shows_tables:
             return
         from rich import box
-        from rich.table import Table
-        from rich.text import Text
 
-        style = box.SIMPLE_HEAD if self._narrow else None
-        table = Table(box=style, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
-        for name in columns:
-            right = name.endswith(">")
-            table.add_column(
-                Text(name.removesuffix(">")),
-                justify="right" if right else "left",
-                no_wrap=right,
-                overflow="ellipsis" if right else "fold",
-            )
-        for position, row in enumerate(rows):
-            cells = [Text(visible(cell)) for cell in row]
-            table.add_row(*cells, style="bold green" if position == best else "")
-        self._print(table)
+        left, right = {"overflow": "fold"}, {"justify": "right", "no_wrap": True}
+        heads = [
+            {"header": name.removesuffix(">"), **(right if name.endswith(">") else left)}
+            for name in columns
+        ]
+        self._print(heads, rows, best, box=box.SIMPLE_HEAD if self._narrow else None)
+
+    def certificate(self, certificate) -> None:
+        """A certificate below a table."""
+        from columnist.search._words import facts
+
+        self.heading("Certificate")
+        self.facts(facts(certificate))
+
+    def path(self, path) -> None:
+        """Error and gap of every size."""
+        rows = [
+            [len(step.selection), percent(relative), percent(step.certificate.gap),
+             step.certificate.status]
+            for step, relative in zip(path, path.relative_errors, strict=True)
+        ]  # fmt: skip
+        self.table(["columns>", "unexplained>", "gap>", "status"], rows)
 
     def short(self, name: str, width: int = 40) -> str:
         """A name that leaves room for others, where room is scarce."""
@@ -122,7 +118,18 @@ class Screen:
         """Whether the width is that of a terminal."""
         return self.console.is_terminal
 
-    def _print(self, table) -> None:
+    def _print(self, columns, rows, best: int | None, **how: Any) -> None:
+        if not self.shows_tables:
+            return
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), **how)
+        for column in columns:
+            table.add_column(**{**column, "header": Text(column.get("header", ""))})
+        for position, row in enumerate(rows):
+            cells = [Text(visible(cell)) for cell in row]
+            table.add_row(*cells, style="bold green" if position == best else "")
         if self._narrow:
             self.console.print(table)
             return
@@ -144,6 +151,13 @@ class Screen:
         self.files[what] = path
         if path != "-":
             self.aside("written", path)
+
+    def write_page(self, html: str, path: str) -> None:
+        """Write a report and say so."""
+        from columnist.report import write_report
+
+        write_report(html, path)
+        self.written("report", path)
 
     def aside(self, kind: str, text: str) -> None:
         """Something of this moment, which belongs to no result."""
@@ -176,17 +190,20 @@ class Screen:
             return
         from columnist import __version__
 
-        whole = {
-            "command": self.command,
-            "version": __version__,
-            **result,
-            "notes": self.notes,
-            "files": self.files,
-        }
+        whole = {"command": self.command, "version": __version__, **result}
+        whole |= {"notes": self.notes, "files": self.files}
         ascii_only = (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8"
         text = json.dumps(plain(whole), indent=2, ensure_ascii=ascii_only, allow_nan=False)
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
+
+
+def certificate_json(certificate, *, history: bool = True) -> dict[str, Any] | None:
+    """A certificate for JSON."""
+    content = None if certificate is None else certificate.to_dict()
+    if content and not history:
+        content.pop("history")
+    return content
 
 
 def make_console(stream):
@@ -196,14 +213,9 @@ def make_console(stream):
     terminal = bool(getattr(stream, "isatty", lambda: False)())
     width = None if terminal else _ENDLESS
     return Console(
-        file=stream,
-        force_terminal=terminal,
-        width=width,
-        no_color=True if os.environ.get("NO_COLOR") else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+        file=stream, force_terminal=terminal, width=width, highlight=False, markup=False,
+        emoji=False, no_color=True if os.environ.get("NO_COLOR") else None,
+    )  # fmt: skip
 
 
 # -- progress -------------------------------------------------------------------
@@ -253,15 +265,12 @@ class Watch:
     def __rich__(self):
         from rich.text import Text
 
-        parts = [seconds_passed(time.perf_counter() - self.started)]
+        passed = time.perf_counter() - self.started
+        parts = [f"{passed:.1f} s" if passed < 60 else seconds(passed)]
         if self.progress is not None:
             p = self.progress
-            parts += [
-                f"gap {percent(p.gap)}",
-                f"best {number(p.incumbent)}",
-                f"bound {number(p.bound)}",
-                f"{p.expanded:,} nodes",
-            ]
+            parts += [f"gap {percent(p.gap)}", f"best {number(p.incumbent)}"]
+            parts += [f"bound {number(p.bound)}", f"{p.expanded:,} nodes"]
         if self.passed is not None:
             done, total = self.passed
             parts.append(f"{done:,} of {count(total, 'block')}")
@@ -282,87 +291,24 @@ class Watch:
             self.screen.note("interrupted: best so far kept")
 
 
-def seconds_passed(value: float) -> str:
-    """The clock of the progress line."""
-    return f"{value:.1f} s" if value < 60 else seconds(value)
-
-
 @contextmanager
 def watching(screen: Screen, doing: str = "") -> Iterator[Watch]:
-    """A :class:`Watch` that is drawn while the work lasts."""
+    """A :class:`Watch` that is drawn, and hears of Ctrl-C, while the work lasts."""
     watch = Watch(screen)
     watch.phase(doing)
-    with _handles_signals(watch), _drawn(watch), screen.hears_warnings():
+    with ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():
+            before = signal.signal(signal.SIGINT, watch.on_signal)
+            stack.callback(signal.signal, signal.SIGINT, before)
+        if sys.stderr.isatty() and not (screen.quiet or screen.verbose):
+            from rich.live import Live
+
+            console = make_console(sys.stderr)
+            stack.enter_context(Live(
+                get_renderable=watch.__rich__, console=console, transient=True,
+                refresh_per_second=8, redirect_stdout=False, redirect_stderr=False,
+            ))  # fmt: skip
+            screen.live = console
+            stack.callback(setattr, screen, "live", None)
+        stack.enter_context(screen.hears_warnings())
         yield watch
-
-
-@contextmanager
-def _handles_signals(watch: Watch) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, watch.on_signal)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _drawn(watch: Watch) -> Iterator[None]:
-    screen = watch.screen
-    if screen.quiet or screen.verbose or not sys.stderr.isatty():
-        yield
-        return
-    from rich.live import Live
-
-    console = make_console(sys.stderr)
-    live = Live(
-        get_renderable=watch.__rich__, console=console, transient=True, refresh_per_second=8,
-        redirect_stdout=False, redirect_stderr=False,
-    )  # fmt: skip
-    with live:
-        screen.live = console
-        try:
-            yield
-        finally:
-            screen.live = None
-
-
-# -- pieces that several commands show ---------------------------------------------
-
-
-def show_certificate(screen: Screen, certificate) -> None:
-    """The certificate below a table."""
-    from columnist.search._words import facts
-
-    screen.heading("Certificate")
-    screen.facts(facts(certificate))
-
-
-def show_path(screen: Screen, path) -> None:
-    """Error and gap of every size."""
-    rows = [
-        [len(step.selection), percent(relative), percent(step.certificate.gap),
-         step.certificate.status]
-        for step, relative in zip(path, path.relative_errors, strict=True)
-    ]  # fmt: skip
-    screen.table(["columns>", "unexplained>", "gap>", "status"], rows)
-
-
-def certificate_json(certificate, *, history: bool = True) -> dict[str, Any] | None:
-    """A certificate for JSON."""
-    if certificate is None:
-        return None
-    content = certificate.to_dict()
-    if not history:
-        content.pop("history")
-    return content
-
-
-def write_page(html: str, path: str, screen: Screen) -> None:
-    """Write a report and say so."""
-    from columnist.report import write_report
-
-    write_report(html, path)
-    screen.written("report", path)

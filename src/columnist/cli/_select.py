@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from columnist.cli._errors import BadInput
+from columnist.cli._model import Model
 from columnist.cli._options import Anywhere, Saving, Searching, as_size, option
-from columnist.cli._screen import certificate_json, show_certificate, show_path
+from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
 from columnist.cli._task import Task
 from columnist.cli._text import count, listed, number, percent
 
 if TYPE_CHECKING:
-    from columnist.cli._model import Model as FittedModel
     from columnist.selection import SelectionPath
 
 __all__ = ["EXAMPLES", "Options", "Select"]
@@ -36,30 +36,28 @@ class Options(Saving, Searching, Anywhere):
     """What to choose."""
 
     k: str | None = option(
-        "-k", "--keep", help="Columns to keep: a number, a share below 1, or auto with --tol."
+        "-k --keep", "Columns to keep: a number, a share below 1, or auto with --tol."
     )
-    tol: float | None = option("--tol", help="With -k auto: relative error to reach.")
-    components: int | None = option("--components", help="Extracted features beside the columns.")
+    tol: float | None = option("--tol", "With -k auto: relative error to reach.")
+    components: int | None = option("--components", "Extracted features beside the columns.")
     include: list[str] | None = option(
-        "--include", help="Column that must be kept (repeatable).", metavar="NAME"
+        "--include", "Column that must be kept (repeatable).", metavar="NAME"
     )
     exclude: list[str] | None = option(
-        "--exclude", help="Column that must not be kept (repeatable).", metavar="NAME"
+        "--exclude", "Column that must not be kept (repeatable).", metavar="NAME"
     )
     explain: Literal["X", "y"] | None = option(
-        "--explain", help="What the kept columns must explain: all columns (X) or the target (y); "
+        "--explain", "What the kept columns must explain: all columns (X) or the target (y); "
         "the target where one is given."
     )  # fmt: skip
-    solutions: int | None = option(
-        "--solutions", help="How many of the best sets to find and prove."
-    )
-    path: int | None = option("--path", help="Also every size up to this one.", metavar="K")
+    solutions: int | None = option("--solutions", "How many of the best sets to find and prove.")
+    path: int | None = option("--path", "Also every size up to this one.", metavar="K")
     method: str = option(
-        "--method", default="certified", help="certified, or any other selector.",
-        autocompletion=complete_selector
+        "--method", "certified, or any other selector.",
+        default="certified", autocompletion=complete_selector
     )  # fmt: skip
     parameter: list[str] | None = option(
-        "-o", help="Further parameter of the method (repeatable).", metavar="NAME=VALUE"
+        "-o", "Further parameter of the method (repeatable).", metavar="NAME=VALUE"
     )
 
 
@@ -171,10 +169,8 @@ class Select(Task):
         extracts = bool(getattr(selector, "n_components", 0) and len(selector.components_))
         self.data.write_columns(path, sorted(self.selected), selector if extracts else None)
 
-    def fitted(self) -> FittedModel:
+    def fitted(self) -> Model:
         import numpy as np
-
-        from columnist.cli._model import Model
 
         rebuilt = self.rebuilt
         arrays: dict[str, Any] = {"selected": np.array(sorted(self.selected))}
@@ -194,8 +190,6 @@ class Select(Task):
         return Model.of("selection", self.data, arrays, facts)
 
     def page(self) -> str:
-        from columnist.report import ranking_report, selection_report
-
         options, data = self.options, self.data
         keep = f"{options.k} columns"
         if options.k == "auto":
@@ -204,12 +198,7 @@ class Select(Task):
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
         asked["time limit"] = f"{options.time_limit} s"
-        X, y = data.for_report(self.explained)
-        if self.method == "certified":
-            return selection_report(
-                self.selector, X, y, names=data.names, path=self.path, asked=asked
-            )
-        return ranking_report(self.selector, X, y, names=data.names, asked=asked)
+        return self.selection_page(self.selector, self.explained, self.path, **asked)
 
     def json(self) -> dict[str, Any]:
         data, names, solutions = (
@@ -248,8 +237,6 @@ class Select(Task):
         return found
 
     def show(self) -> None:
-        import numpy as np
-
         screen, names = self.screen, self.data.names
         shares, stands_for = self.rebuilt.r2, self.rebuilt.representative
         what = self.data.what(self.explained)
@@ -257,22 +244,25 @@ class Select(Task):
             f"Keep {count(len(self.selected), 'column')} of {len(names):,}: "
             f"{percent(self.relative_error)} of {what} is left unexplained."
         )
+        behind: dict[int, list[int]] = {column: [] for column in sorted(self.selected)}
+        for i, column in enumerate(stands_for.tolist()):
+            if i != column:
+                behind[column].append(i)
         rows = []
-        for column in sorted(self.selected):
-            others = [i for i in np.flatnonzero(stands_for == column) if i != column]
+        for column, others in behind.items():
             others.sort(key=lambda i: -shares[i])
             shown = [f"{screen.short(names[i])} ({percent(shares[i], 0)})" for i in others[:6]]
             more = f" and {len(others) - 6} more" if len(others) > 6 else ""
             rows.append([screen.short(names[column]), ", ".join(shown) + more])
         screen.table(["kept", "stands for (explained by all kept)"], rows)
         if self.certificate is not None:
-            show_certificate(screen, self.certificate)
+            screen.certificate(self.certificate)
         else:
             screen.facts({"error": number(self.error), "proof": f"none: {self.method} gives none"})
         self._show_runners_up(getattr(self.selector, "solutions_", []))
         if self.path is not None:
             screen.heading("Every size")
-            show_path(screen, self.path)
+            screen.path(self.path)
 
     def _show_runners_up(self, solutions) -> None:
         """The other solutions, by what they exchange."""

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from columnist.cli._errors import BadInput
-from columnist.cli._screen import Screen, Watch, watching, write_page
+from columnist.cli._model import Model, write_model
+from columnist.cli._screen import Screen, Watch, watching
 from columnist.cli._text import listed
 
 if TYPE_CHECKING:
-    from columnist.cli._model import Model
     from columnist.cli._prepared import Data
 
 __all__ = ["Task"]
@@ -42,10 +42,9 @@ class Task(ABC):
 
     def __init__(self, options: Any):
         self.options = options
-        names = ("out", "report", "model")
-        self.out, self.report, self.model = (getattr(options, name, None) for name in names)
+        names = ("out", "report", "model", "dask")
+        self.out, self.report, self.model, self.dask = (getattr(options, n, None) for n in names)
         self.screen = Screen(options, self.command, taken=self.out == "-")
-        self.dask = getattr(options, "dask", None)
 
     @classmethod
     def carry_out(cls, options: Any) -> int:
@@ -97,12 +96,10 @@ class Task(ABC):
             self.write_data(self.out)
             self.screen.written("out", self.out)
         if self.model:
-            from columnist.cli._model import write_model
-
             write_model(self.fitted(), self.model)
             self.screen.written("model", self.model)
         if self.report:
-            write_page(self.page(), self.report, self.screen)
+            self.screen.write_page(self.page(), self.report)
 
     # -- what subclasses do ---------------------------------------------------------
 
@@ -168,6 +165,16 @@ class Task(ABC):
         if self.data.y is None and (explain == "y" or required):
             raise BadInput("a target is needed: name its column with --target.")
         return "X" if self.data.y is None or explain == "X" else "y"
+
+    def selection_page(self, selector, explains: str, path=None, **asked: str) -> str:
+        """The report of a selector."""
+        from columnist.report import ranking_report, selection_report
+
+        data = self.data
+        X, y = data.for_report(explains)
+        if self.certificate is None:
+            return ranking_report(selector, X, y, names=data.names, asked=asked)
+        return selection_report(selector, X, y, names=data.names, path=path, asked=asked)
 
     def require_dense(self) -> None:
         """Refuse sparse data."""
