@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 def shown(stream: io.StringIO, **printing: bool) -> str:
     screen = Screen(Printing(**printing), "test")
-    screen._console = make_console(stream)
+    screen.console = make_console(stream)
     screen.heading("Heading [bold]")
     screen.table(["name", "value>"], [["[red]x[/red]", 1], ["y" * 200, 22]], best=0)
     screen.facts({"fact": "[/]", "long": "z" * 200})

@@ -89,21 +89,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return guarded(lambda: _run(arguments))
 
 
-def _usage_message(error) -> str:
-    """What is wrong with the command, and which help tells more."""
-    context = getattr(error, "ctx", None)
-    command = "columnist" if context is None else context.command_path
-    message = error.format_message().replace("Value error, ", "")
-    return f"{message} ({command} --help shows what there is)"
-
-
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(args=arguments, prog_name="columnist", standalone_mode=False)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        say_error(_usage_message(error))
+        context = getattr(error, "ctx", None)
+        path = "columnist" if context is None else context.command_path
+        message = error.format_message().replace("Value error, ", "")
+        say_error(f"{message} ({path} --help shows what there is)")
         return 2
     sys.stdout.flush()
     return code if isinstance(code, int) else 0

@@ -61,9 +61,8 @@ class Apply(Task):
         path = self.options.model_file
         self.fit_model = model = read_model(path)
         if model.kind != "selection" and (self.options.rebuild or self.options.prepared):
-            raise BadInput(
-                f"--rebuild and --prepared are for selections; {path} holds {model.kind}."
-            )
+            held = f"{path} holds {model.kind}"
+            raise BadInput(f"--rebuild and --prepared are for selections; {held}.")
         self.after: dict[str, np.ndarray] = {}
         self.facts: dict[str, Any] = {}
 

@@ -55,7 +55,7 @@ class Certify(Task):
 
         options, data = self.options, self.data
         y = data.y if self.explains(options.explain) == "y" else None
-        self.wanted = [*(options.names or []), *self._named_in(options.columns), *self.given]
+        self.wanted = [*(options.names or []), *self._named_in(options.columns or ""), *self.given]
         if not self.wanted:
             raise BadInput("which columns? Name them after FILE, or use --columns.")
         selection = self.places(self.wanted, "the selection")
@@ -68,11 +68,11 @@ class Certify(Task):
         )  # fmt: skip
         self.certificate = self.named(certificate)
         self.watch.settle(self.certificate)
+        if options.strict and certificate.better is not None:
+            self.code = FAILED
 
-    def _named_in(self, text: str | None) -> list[str]:
+    def _named_in(self, text: str) -> list[str]:
         """Names separated by commas; a name that holds commas may stand alone."""
-        if text is None:
-            return []
         if text in self.data.names:
             return [text]
         return [part.strip() for part in text.split(",") if part.strip()]
@@ -112,9 +112,6 @@ class Certify(Task):
             "better_indices": None if better is None else list(better),
             "certificate": certificate_json(certificate),
         }
-
-    def code(self) -> int:
-        return FAILED if self.options.strict and self.certificate.better is not None else 0
 
 
 def _from_file(path: str) -> list[str]:

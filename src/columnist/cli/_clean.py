@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from columnist.cli._errors import BadInput
@@ -63,9 +63,10 @@ class Clean(Task):
 
     def work(self) -> None:
         self.require_dense()
-        ids = dict(self.data.ids)
+        data = self.data
+        ids = dict(data.ids)
         labels = _labels({name: ids.pop(name) for name in self.ids})
-        self.data = data = replace(self.data, ids=ids)
+        data.ids = ids
         self.rehearse(data.write_one_row)
         self.watch.phase("cleaning")
         self.cleaner = self._made(labels)
@@ -93,7 +94,7 @@ class Clean(Task):
         data = self.data
         X = self.cleaned if data.scale is None else self.cleaned * data.scale
         X = X if data.mean is None else X + data.mean
-        write_table(path, X, data.names, before=data.ids, after=data.file.targets)
+        write_table(path, X, data.names, before=data.ids, after=data.targets)
 
     def fitted(self) -> Model:
         arrays = {"coef": self.cleaner.coef_, "mean": self.cleaner.mean_}

@@ -209,15 +209,13 @@ class Compare(Task):
     def page(self) -> str:
         from columnist.report import comparison_report
 
-        what = self.data.what(self.explained)
-        asked = self.asked(keep=f"{self.options.k} columns", explain=what)
+        keep, explain = f"{self.options.k} columns", self.data.what(self.explained)
+        asked = self.asked(keep=keep, explain=explain)
         return comparison_report([asdict(row) for row in self.rows], bound=self.bound, asked=asked)
 
     def show(self) -> None:
-        what = self.data.what(self.explained)
-        self.screen.line(
-            f"Errors of {what}; no selection of this size is below {number(self.bound)}."
-        )
+        what, bound = self.data.what(self.explained), number(self.bound)
+        self.screen.line(f"Errors of {what}; no selection of this size is below {bound}.")
         heads = ["selector", "unexplained>", "gap>", "redundancy>", "time>"]
         heads += [f"{self.scoring}>"] if self.scoring else []
         done = [(row.error, row) for row in self.rows if row.error is not None]

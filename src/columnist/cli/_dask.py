@@ -21,7 +21,7 @@ import numpy as np
 
 from columnist.cli._errors import BadInput, Failed
 from columnist.cli._options import ADDRESS, LOCAL, Reading
-from columnist.cli._prepared import Columns, File
+from columnist.cli._prepared import Columns, Data
 from columnist.cli._scan import Labels, Preparation, all_facts, merged_facts, merged_scans, scan
 from columnist.cli._screen import Screen
 from columnist.data._array_rows import as_rows
@@ -35,7 +35,7 @@ from columnist.io._table import one_line
 from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments
 
-__all__ = ["FileInBlocks", "on_cluster", "open_in_blocks"]
+__all__ = ["DataInBlocks", "on_cluster", "open_in_blocks"]
 
 # Bytes of a block.
 BLOCKSIZE = "128MiB"
@@ -59,7 +59,7 @@ def open_in_blocks(reading: Reading) -> Collection:
     )  # fmt: skip
 
 
-class FileInBlocks(File):
+class DataInBlocks(Data):
     """A file whose rows stay in it."""
 
     in_memory = False
@@ -78,6 +78,7 @@ class FileInBlocks(File):
                 filling = plan_filling(collection.names, gaps, missing)
         self.fill, self._places = filling.values, filling.places
         self.table = self._header(filling)
+        self.names = self.table.names
         self.raw = self.some(range(len(self._places)))
 
     def _look_aside(self) -> None:
@@ -93,9 +94,9 @@ class FileInBlocks(File):
             self.facts = dict(zip((*names, *collection.ids), facts, strict=True))
             self.lengths = tuple(lengths)
         self.ids = {name: self._array(column) for name, column in collection.ids.items()}
-        self.y = None if y is None else self._array(y)
-        self.targets = {names[0]: self.y} if len(names) == 1 else {
-            name: self.y[:, i] for i, name in enumerate(names)
+        self._y = None if y is None else self._array(y)
+        self.targets = {names[0]: self._y} if len(names) == 1 else {
+            name: self._y[:, i] for i, name in enumerate(names)
         }  # fmt: skip
         for name in names:
             if self.facts[name].missing:
@@ -121,8 +122,7 @@ class FileInBlocks(File):
         """A Dask array of a Dask series, frame or array."""
         if isinstance(column, da.Array):
             return column
-        lengths = None if self.lengths is None else list(self.lengths)
-        return column.to_dask_array(lengths=lengths)
+        return column.to_dask_array(lengths=self.lengths and list(self.lengths))
 
     def some(self, columns: Sequence[int]) -> DaskRows:
         X, places = self._collection.X, [int(self._places[i]) for i in columns]
@@ -133,8 +133,8 @@ class FileInBlocks(File):
 
     def target(self, read: Labels) -> da.Array:
         """A target that workers keep, for it is small and needed again."""
-        meta = np.empty((0,) * self.y.ndim, dtype=read.dtype)
-        return self.y.map_blocks(read, dtype=read.dtype, meta=meta).persist()
+        meta = np.empty((0,) * self._y.ndim, dtype=read.dtype)
+        return self._y.map_blocks(read, dtype=read.dtype, meta=meta).persist()
 
     def columns(self, y: Any) -> Columns:
         """One pass over all rows, whose sums are kept."""
@@ -142,10 +142,8 @@ class FileInBlocks(File):
         rows = self._mapped(Preparation(self.fill))
         with _said_of(self.table.source):
             along, read = (None, None) if y is None else open_target(y, rows)
-            visits = rows.fold(
-                partial(scan, read=read), merged_scans, *([] if along is None else [along])
-            )
-            gaps, sums, lengths = visits
+            sides = [] if along is None else [along]
+            gaps, sums, lengths = rows.fold(partial(scan, read=read), merged_scans, *sides)
             if not gaps.count:
                 raise DataFileError("there is not a single row of data.")
             plan_filling(names, gaps, "refuse")
@@ -164,8 +162,8 @@ class FileInBlocks(File):
     def _mapped(self, visit: Preparation) -> DaskRows:
         return DaskRows(self.raw.data.map_blocks(visit, dtype=np.float64, meta=np.empty((0, 0))))
 
-    def fill_values(self, missing: str) -> np.ndarray | None:
-        return features_of(self._sums, len(self._places)).mean if missing == "mean" else None
+    def fill_values(self) -> np.ndarray | None:
+        return features_of(self._sums, len(self._places)).mean if self.missing == "mean" else None
 
 
 @contextmanager

@@ -59,8 +59,7 @@ class Demonstration:
         from sklearn.datasets import load_breast_cancer
         from sklearn.preprocessing import StandardScaler
 
-        self.screen, self.watch = screen, watch
-        loaded = load_breast_cancer()
+        self.screen, self.watch, loaded = screen, watch, load_breast_cancer()
         self.raw = loaded.data
         self.diagnosis = loaded.target_names[loaded.target]
         self.names = [str(name) for name in loaded.feature_names]

@@ -81,12 +81,8 @@ def guarded(work: Callable[[], Any]) -> int:
         # Typer's own ways to end a command and to refuse an option pass through.
         if type(error).__module__.partition(".")[0] in ("typer", "click"):
             raise
-        return _bad(
-            error,
-            f"unexpected {type(error).__name__}: {error} (this is a bug; "
-            "run again with COLUMNIST_DEBUG=1 to see where)",
-            FAILED,
-        )
+        how = "this is a bug; run again with COLUMNIST_DEBUG=1 to see where"
+        return _bad(error, f"unexpected {type(error).__name__}: {error} ({how})", FAILED)
 
 
 def say_error(message: str) -> None:

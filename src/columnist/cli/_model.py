@@ -45,7 +45,7 @@ class Model:
     @classmethod
     def of(cls, kind: str, data: Data, arrays: dict[str, Any], facts: Mapping[str, Any]) -> Model:
         """The model of a fit to these data."""
-        fill = data.file.fill_values(data.missing)
+        fill = data.fill_values()
         return cls(kind, data.names, arrays, fill, data.mean, data.scale, dict(facts))
 
     def prepare(self, X, columns):
@@ -67,10 +67,8 @@ def write_model(model: Model, path: str) -> None:
     largest = max((a.size for a in model.arrays.values()), default=0)
     if largest > _LARGEST:
         raise BadInput(f"--model {path}: {largest:,} numbers are too many for a JSON file.")
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "columnist": __version__,
+    content: dict[str, Any] = {"format": FORMAT, "version": VERSION, "columnist": __version__}
+    content |= {
         "kind": model.kind,
         "columns": list(model.columns),
         "prepare": {"fill": model.fill, "mean": model.mean, "scale": model.scale},

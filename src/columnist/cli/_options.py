@@ -116,14 +116,8 @@ class Reading:
         """How the columns of the file are found; a tab may be written as ``\\t`` or ``tab``."""
         words = {r"\t": "\t", "tab": "\t", "space": " "}
         delimiter = words.get(self.delimiter, self.delimiter) if self.delimiter else None
-        return {
-            "format": self.format,
-            "delimiter": delimiter,
-            "header": self.header,
-            "variable": self.variable,
-            "target": self.target or (),
-            "ids": self.id or (),
-        }
+        how = {"format": self.format, "delimiter": delimiter, "header": self.header}
+        return how | {"variable": self.variable, "target": self.target or (), "ids": self.id or ()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,22 +161,19 @@ class Searching:
     seed: int | None = _search("--seed", "Seed of everything random.")
 
     def __post_init__(self) -> None:
-        if not self._limit >= 0.0:
+        if not (self.seconds is None or self.seconds >= 0.0):
             raise BadInput(f"--time-limit takes seconds or none; got {self.time_limit!r}.")
         if self.jobs == 0:
             raise BadInput("--jobs takes a number of threads, or -1 for all processors; got 0.")
 
     @property
-    def _limit(self) -> float:
-        try:
-            return float("inf" if self.time_limit.lower() == "none" else self.time_limit)
-        except ValueError:
-            return float("nan")
-
-    @property
     def seconds(self) -> float | None:
         """The time limit; None where there is none."""
-        return None if self._limit == float("inf") else self._limit
+        try:
+            limit = float("inf" if self.time_limit.lower() == "none" else self.time_limit)
+        except ValueError:
+            limit = float("nan")
+        return None if limit == float("inf") else limit
 
     def given(self, **further: Any) -> dict[str, Any]:
         """Parameters of the search that were given, and further ones that are not None."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -102,7 +103,7 @@ class Outliers(Task):
         data, remove = self.data, self.options.remove
         if remove and self.beyond.all():
             raise BadInput("--remove would leave no row at all.")
-        name = unused(FLAG, {*data.names, *data.ids, *data.file.targets})
+        name = unused(FLAG, {*data.names, *data.ids, *data.targets})
         data.write_rows(path, self.beyond, None if remove else name)
 
     def fitted(self) -> Model:
@@ -123,8 +124,6 @@ class Outliers(Task):
         return Model.of("outliers", self.data, arrays, facts)
 
     def page(self) -> str:
-        from copy import copy
-
         from columnist.report import outlier_report
 
         data, options = self.data, self.options
@@ -198,10 +197,8 @@ def _marked(distance: float, cutoff: float) -> str:
 
 def cutoff_words(score: float, orthogonal: float) -> str:
     """The cut-offs of both distances."""
-    return (
-        f"Cut-offs: {number(score, 4)} within the plane of the components, "
-        f"{number(orthogonal, 4)} from it"
-    )
+    within, across = number(score, 4), number(orthogonal, 4)
+    return f"Cut-offs: {within} within the plane of the components, {across} from it"
 
 
 class _Labels(Sequence[str]):
@@ -210,7 +207,7 @@ class _Labels(Sequence[str]):
     def __init__(self, found: Outliers):
         self._numbers = found.data.row_numbers()
         rows, ids = found.rows, found.labels
-        if found.data.file.in_memory:
+        if found.data.in_memory:
             rows, ids = self._numbers - 1, dict(found.data.ids)
         columns = [values.tolist() for values in ids.values()]
         names = [", ".join(map(str, parts)) for parts in zip(*columns, strict=True)]

@@ -25,7 +25,7 @@ from columnist.io._gaps import find_gaps
 from columnist.io._stream import Part, write_parts
 from columnist.linalg._passes import squared_norms
 
-__all__ = ["Columns", "Data", "File", "mention_gaps", "prepare", "read_here", "read_label"]
+__all__ = ["Columns", "Data", "mention_gaps", "prepare", "read_here", "read_label"]
 
 # Columns whose scales differ by more than this are worth a hint.
 _APART = 100.0
@@ -39,66 +39,6 @@ class Columns:
     deviation: np.ndarray
     size: np.ndarray
     constant: np.ndarray
-
-
-class File:
-    """A file in memory whose columns have their roles, with nothing missing.
-
-    ``table`` has names, and what was done; ``raw`` are the features as read, where ``fill`` stands
-    for what is missing in them. ``ids`` name the rows, ``targets`` are to be explained, ``y`` is
-    all of them in one array; ``facts`` say what they hold.
-    """
-
-    in_memory = True
-    raw: RowBlocks
-    ids: Mapping[str, Any]
-    targets: Mapping[str, Any]
-    y: Any
-    facts: Mapping[str, ColumnFacts]
-    fill: np.ndarray | None = None
-
-    def __init__(self, table: Table):
-        self.table, self.raw, self.ids, self.y = table, ArrayRows(table.X), table.ids, table.y
-        columns = () if table.y is None else table.y.reshape(len(table.y), -1).T
-        self.targets = dict(zip(table.target_names, columns, strict=True))
-        self.facts = {name: column_facts(column) for name, column in self.targets.items()}
-
-    def typed(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Values of an id or target as they are written."""
-        return self.facts[name].typed(values) if name in self.facts else values
-
-    def example(self, name: str, column: Any) -> np.ndarray:
-        """One value of an id or target as it is written."""
-        return self.facts[name].example() if name in self.facts else column[:1]
-
-    def target(self, read: Labels) -> Any:
-        """The targets in one array of this type."""
-        return read(self.y)
-
-    def columns(self, y: Any) -> Columns:
-        """What the features are like; ``y`` is the target of the fit."""
-        return ColumnsHere(self.table.X)
-
-    def features(self, prepare: Preparation) -> Any:
-        """The features as a fit takes them."""
-        return prepare(self.table.X)
-
-    def some(self, columns: Sequence[int]) -> RowBlocks:
-        """Some features as read."""
-        everything = list(columns) == list(range(self.table.X.shape[1]))
-        return self.raw if everything else ArrayRows(self.table.X[:, list(columns)])
-
-    def fill_values(self, missing: str) -> np.ndarray | None:
-        """What stands for a missing value of each column, if values were filled in at all."""
-        X, names = self.table.X, self.table.names
-        if missing not in ("mean", "median"):
-            return None
-        dense = missing == "median" and not sp.issparse(X)
-        fill = np.median(X, axis=0) if dense else find_gaps(X).mean
-        places = {name: i for i, name in enumerate(names)}
-        for name, (_, value) in self.table.imputed.items():
-            fill[places[name]] = value
-        return fill
 
 
 class ColumnsHere(Columns):
@@ -135,42 +75,77 @@ class ColumnsHere(Columns):
         return self._gaps.constant
 
 
-@dataclass(frozen=True)
 class Data:
-    """A file as the fit sees it.
+    """A file in memory whose columns have their roles, with nothing missing.
 
-    ``X`` are the features after preparation, in memory or in blocks. ``y`` is text or integers for
-    ``classes``, floating point numbers for values; ``labels`` name its columns, one for each class.
+    ``table`` has names, and what was done; ``raw`` are the features as read, where ``fill`` stands
+    for what is missing in them. ``ids`` name the rows, ``targets`` are to be explained, ``facts``
+    say what they hold.
+
+    ``X``, ``y`` and what follows are there when the data are prepared: ``y`` is text or integers
+    for ``classes``, floating point numbers for values; ``labels`` name its columns, one for each
+    class; ``mean`` was subtracted from the columns of X, ``scale`` divided them.
     """
 
-    file: File
+    in_memory = True
+    raw: RowBlocks
+    ids: Mapping[str, Any]
+    targets: Mapping[str, Any]
+    facts: Mapping[str, ColumnFacts]
+    fill: np.ndarray | None = None
+    _y: Any
     X: Any
     y: Any
     classes: bool
     labels: tuple[str, ...]
-    prepare: Preparation
+    mean: np.ndarray | None
+    scale: np.ndarray | None
+    steps: Preparation
     missing: str
-    ids: Mapping[str, Any]
 
-    @property
-    def table(self) -> Table:
-        """The file as it was read."""
-        return self.file.table
+    def __init__(self, table: Table):
+        self.table, self.raw, self.ids, self._y = table, ArrayRows(table.X), table.ids, table.y
+        self.names = table.names
+        columns = () if table.y is None else table.y.reshape(len(table.y), -1).T
+        self.targets = dict(zip(table.target_names, columns, strict=True))
+        self.facts = {name: column_facts(column) for name, column in self.targets.items()}
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features."""
-        return self.table.names
+    def typed(self, name: str, values: np.ndarray) -> np.ndarray:
+        """Values of an id or target as they are written."""
+        return self.facts[name].typed(values) if name in self.facts else values
 
-    @property
-    def mean(self) -> np.ndarray | None:
-        """What was subtracted from the columns."""
-        return self.prepare.mean
+    def example(self, name: str, column: Any) -> np.ndarray:
+        """One value of an id or target as it is written."""
+        return self.facts[name].example() if name in self.facts else column[:1]
 
-    @property
-    def scale(self) -> np.ndarray | None:
-        """What they were divided by."""
-        return self.prepare.scale
+    def target(self, read: Labels) -> Any:
+        """The targets in one array of this type."""
+        return read(self._y)
+
+    def columns(self, y: Any) -> Columns:
+        """What the features are like; ``y`` is the target of the fit."""
+        return ColumnsHere(self.table.X)
+
+    def features(self, prepare: Preparation) -> Any:
+        """The features as a fit takes them."""
+        return prepare(self.table.X)
+
+    def some(self, columns: Sequence[int]) -> RowBlocks:
+        """Some features as read."""
+        everything = list(columns) == list(range(self.table.X.shape[1]))
+        return self.raw if everything else ArrayRows(self.table.X[:, list(columns)])
+
+    def fill_values(self) -> np.ndarray | None:
+        """What stands for a missing value of each column, if values were filled in at all."""
+        X, names, missing = self.table.X, self.table.names, self.missing
+        if missing not in ("mean", "median"):
+            return None
+        dense = missing == "median" and not sp.issparse(X)
+        fill = np.median(X, axis=0) if dense else find_gaps(X).mean
+        places = {name: i for i, name in enumerate(names)}
+        for name, (_, value) in self.table.imputed.items():
+            fill[places[name]] = value
+        return fill
 
     def names_of(self, columns: Sequence[int]) -> list[str]:
         """Names of some features."""
@@ -229,12 +204,12 @@ class Data:
         found = {}
         for name, column in self.ids.items():
             values = as_rows(column[rows]).gather() if len(rows) else np.zeros(0)
-            found[name] = self.file.typed(name, values)
+            found[name] = self.typed(name, values)
         return found
 
     def for_report(self, explains: str) -> tuple[Any, Any]:
         """X, and the target if it is explained; of rows elsewhere a few that stand for all."""
-        if self.file.in_memory:
+        if self.in_memory:
             return self.X, self.y if explains == "y" else None
         n = self.X.n_features
         if explains != "y":
@@ -249,8 +224,8 @@ class Data:
     def write_one_row(self, path: str) -> None:
         """Write something like the first row, with its ids and targets."""
         before, after = (
-            {name: self.file.example(name, column) for name, column in side.items()}
-            for side in (self.ids, self.file.targets)
+            {name: self.example(name, column) for name, column in side.items()}
+            for side in (self.ids, self.targets)
         )
         write_parts(path, iter([(np.zeros((1, 1)), list(self.names[:1]), before, after)]), 1)
 
@@ -270,20 +245,20 @@ class Data:
         Features that ``selector`` extracts follow the columns.
         """
         kept, names = len(columns), self.names_of(columns)
-        fill = self.prepare.fill
+        fill = self.steps.fill
         if selector is None:
             part = Preparation(None if fill is None else fill[list(columns)])
-            rows, visit = self.file.some(columns), Extracting(None, part, None)
+            rows, visit = self.some(columns), Extracting(None, part, None)
         else:
-            rows = self.file.some(range(len(self.names)))
-            visit = Extracting(list(columns), self.prepare, _alone(selector))
-        sides = [as_rows(side) for side in (*self.ids.values(), *self.file.targets.values())]
+            rows = self.some(range(len(self.names)))
+            visit = Extracting(list(columns), self.steps, _alone(selector))
+        sides = [as_rows(side) for side in (*self.ids.values(), *self.targets.values())]
         for X, *values in rows.stream(visit, *sides):
             extracted = (f"component{i}" for i in range(X.shape[1] - kept))
             typed = iter(values)
             before, after = (
-                {name: self.file.typed(name, next(typed)) for name in side}
-                for side in (self.ids, self.file.targets)
+                {name: self.typed(name, next(typed)) for name in side}
+                for side in (self.ids, self.targets)
             )
             yield X, [*names, *extracted], before, after
 
@@ -311,7 +286,7 @@ def flagged(parts: Iterator[Part], flags: np.ndarray, name: str | None) -> Itera
 # -- reading and preparing ----------------------------------------------------------
 
 
-def read_here(options: Reading, ids: Sequence[str]) -> File:
+def read_here(options: Reading, ids: Sequence[str]) -> Data:
     """Read a file; ``ids`` are further columns that are no features."""
     if Path(options.file).is_dir():
         raise BadInput(
@@ -320,7 +295,7 @@ def read_here(options: Reading, ids: Sequence[str]) -> File:
         )
     how = options.read_as()
     how["ids"] = [*how["ids"], *ids]
-    return File(read_table(
+    return Data(read_table(
         options.file, drop=options.drop or (), non_numeric=options.non_numeric,
         missing=options.missing, **how,
     ))  # fmt: skip
@@ -349,15 +324,15 @@ def mention_gaps(table: Table, screen: Screen) -> None:
         screen.note(f"rows with missing values dropped; {count(len(table.rows), 'row')} left")
 
 
-def prepare(file: File, options: Loading, screen: Screen, hint: bool) -> Data:
+def prepare(data: Data, options: Loading, screen: Screen, hint: bool) -> Data:
     """Centre and scale the columns of a file; say what had to be done.
 
     ``hint`` is whether scales matter.
     """
-    mention(file.table, screen)
-    y, labels, classes = _target(file, options.task)
-    columns = file.columns(y)
-    sparse = file.raw.is_sparse
+    mention(data.table, screen)
+    data.y, data.labels, data.classes = _target(data, options.task)
+    columns = data.columns(data.y)
+    sparse = data.raw.is_sparse
     if options.center and sparse:
         raise BadInput("--center would fill a sparse matrix: leave it out, or give a dense file.")
     mean = columns.mean if options.center else None
@@ -368,19 +343,20 @@ def prepare(file: File, options: Loading, screen: Screen, hint: bool) -> Data:
         constant = constant | (columns.deviation == 0.0)
         scale = np.where(constant, 1.0, columns.deviation)
         if constant.any():
-            names = listed([file.table.names[i] for i in np.flatnonzero(constant)])
+            names = listed([data.table.names[i] for i in np.flatnonzero(constant)])
             screen.note(f"constant columns are not scaled: {names}")
     elif hint:
         sizes = columns.size if constant is None else columns.deviation * ~constant
         hint_at_scales(sizes, screen, "--scale" if sparse else "--center --scale")
-    steps = Preparation(file.fill, mean, scale, constant)
-    X = file.features(steps)
-    return Data(file, X, y, classes, labels, steps, options.missing, dict(file.ids))
+    data.mean, data.scale, data.missing = mean, scale, options.missing
+    data.steps = Preparation(data.fill, mean, scale, constant)
+    data.X = data.features(data.steps)
+    return data
 
 
-def _target(file: File, task: str) -> tuple[Any, tuple[str, ...], bool]:
+def _target(data: Data, task: str) -> tuple[Any, tuple[str, ...], bool]:
     """The target as estimators take it, the names of its columns, whether it holds classes."""
-    names, facts = tuple(file.targets), file.facts
+    names, facts = tuple(data.targets), data.facts
     if not names:
         return None, (), False
     if len(names) > 1:
@@ -388,14 +364,14 @@ def _target(file: File, task: str) -> tuple[Any, tuple[str, ...], bool]:
             raise BadInput("several targets must be numbers; name one target, or drop the text.")
         if task == "classes":
             raise BadInput("--task classes takes one target.")
-        return file.target(Labels(np.dtype(np.float64))), names, False
+        return data.target(Labels(np.dtype(np.float64))), names, False
     only = facts[names[0]]
     if not only.are_classes(names[0], task):
-        y = file.target(Labels(np.dtype(np.float64)))
+        y = data.target(Labels(np.dtype(np.float64)))
         # A matrix is numbers to all estimators.
         return y[:, None] if only.look_like_classes else y, names, False
     labels = tuple(f"class {label}" for label in only.labels())
-    return file.target(only.reader()), labels, True
+    return data.target(only.reader()), labels, True
 
 
 def read_label(values: np.ndarray, name: str) -> np.ndarray:

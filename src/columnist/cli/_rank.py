@@ -52,17 +52,17 @@ class Rank(Task):
 
     def run(self) -> int:
         if self.options.list_all:
-            self._list()
-            return 0
+            return self._list()
         if self.options.file is None:
             raise BadInput("FILE is missing (columnist rank --list shows the selectors).")
         return super().run()
 
-    def _list(self) -> None:
+    def _list(self) -> int:
         rows = [[e.name, e.class_name, e.target, e.summary()] for e in SELECTORS.values()]
         self.screen.table(["name", "class", "target", "what it does"], rows)
         keys = ("name", "class", "target", "summary")
         self.screen.finish({"selectors": [dict(zip(keys, row, strict=True)) for row in rows]})
+        return 0
 
     def check(self) -> None:
         by, top = self.options.by, self.options.top
@@ -118,7 +118,7 @@ class Rank(Task):
 
     def page(self) -> str:
         asked = self.asked(by=self.entry.name)
-        return self.selection_page(self.selector, "X" if self.data.y is None else "y", **asked)
+        return self.selection_page(self.selector, "X" if self.data.y is None else "y", asked)
 
     def show(self) -> None:
         screen, name, total = self.screen, self.entry.name, len(self.order)

@@ -117,7 +117,9 @@ def column_facts(column: np.ndarray, read_text: bool = False) -> ColumnFacts:
         column = column[~np.isnan(column)]
     whole = bool(np.all(np.abs(column) < EXACT) and np.all(column == np.rint(column)))
     infinite = int(np.isinf(column).sum())
-    return ColumnFacts(count, missing, infinite, False, whole, _few(np.unique(column)))
+    values = np.unique(column)
+    few = values if len(values) <= _MOST_VALUES else None
+    return ColumnFacts(count, missing, infinite, False, whole, few)
 
 
 def _whole_text(text: np.ndarray) -> np.ndarray | None:
@@ -127,10 +129,6 @@ def _whole_text(text: np.ndarray) -> np.ndarray | None:
     except (ValueError, OverflowError):
         return None
     return numbers.astype(float) if (numbers.astype(str) == text).all() else None
-
-
-def _few(values: np.ndarray) -> np.ndarray | None:
-    return values if len(values) <= _MOST_VALUES else None
 
 
 def merged_facts(
@@ -151,15 +149,12 @@ def _together(facts: Sequence[ColumnFacts]) -> ColumnFacts:
             for f, s in zip(facts, sets, strict=True)
         ]
     known = [s for s in sets if s is not None]
-    values = _few(np.unique(np.concatenate(known))) if len(known) == len(sets) else None
-    return ColumnFacts(
-        sum(f.count for f in facts),
-        sum(f.missing for f in facts),
-        sum(f.infinite for f in facts),
-        is_text,
-        not is_text and all(f.whole for f in facts),
-        values,
-    )
+    values = np.unique(np.concatenate(known)) if len(known) == len(sets) else None
+    values = None if values is None or len(values) > _MOST_VALUES else values
+    whole = not is_text and all(f.whole for f in facts)
+    names = ("count", "missing", "infinite")
+    count, missing, infinite = (sum(getattr(f, name) for f in facts) for name in names)
+    return ColumnFacts(count, missing, infinite, is_text, whole, values)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from typing import Any
 
 from columnist.cli._errors import BadInput, in_options
@@ -40,7 +41,6 @@ class Screen:
         self.command, self.taken = command, taken
         self.notes: list[str] = []
         self.files: dict[str, str] = {}
-        self._console: Any = None
         self._begun = False
         self.live: Any = None
 
@@ -49,12 +49,10 @@ class Screen:
         """Whether tables are wanted at all."""
         return not (self.json or self.quiet)
 
-    @property
+    @cached_property
     def console(self):
         """Rich's console, made when first needed."""
-        if self._console is None:
-            self._console = make_console(sys.stderr if self.taken else sys.stdout)
-        return self._console
+        return make_console(sys.stderr if self.taken else sys.stdout)
 
     def heading(self, text: str) -> None:
         """A line above a table."""
@@ -235,7 +233,6 @@ class Watch:
         self.passed: tuple[int, int] | None = None
         self.interrupted = False
         self._heard = float("-inf")
-        self._log: Any = None
 
     def phase(self, text: str) -> None:
         """What is being done from now on."""
@@ -253,14 +250,12 @@ class Watch:
             self.log.show(progress)
         return self.interrupted
 
-    @property
+    @cached_property
     def log(self):
         """The solver log, on standard error."""
-        if self._log is None:
-            from columnist.search._log import SolverLog
+        from columnist.search._log import SolverLog
 
-            self._log = SolverLog(True, sys.stderr)
-        return self._log
+        return SolverLog(True, sys.stderr)
 
     def __rich__(self):
         from rich.text import Text

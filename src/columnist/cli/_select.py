@@ -198,7 +198,7 @@ class Select(Task):
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
         asked["time limit"] = f"{options.time_limit} s"
-        return self.selection_page(self.selector, self.explained, self.path, **asked)
+        return self.selection_page(self.selector, self.explained, asked, self.path)
 
     def json(self) -> dict[str, Any]:
         data, names, solutions = (

@@ -15,6 +15,7 @@ from columnist.cli._text import parsed
 __all__ = ["SELECTORS", "Entry", "build", "complete_criterion", "complete_selector", "find"]
 __all__ += ["parse_parameters"]
 
+_OPTIONS = {"n_components": "--components", "n_solutions": "--solutions", "n_jobs": "--jobs"}
 CRITERIA = ("frobenius", "spectral", "nuclear", "schatten:0.5", "schatten:1.5", "kyfan:3")
 
 
@@ -110,7 +111,8 @@ def build(
     given = {name: value for name, value in given.items() if value is not None}
     for name in given:
         if name not in known:
-            raise BadInput(f"{_option(name)} does not apply to {entry.name}.")
+            option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+            raise BadInput(f"{option} does not apply to {entry.name}.")
     for name in parameters:
         if name not in known:
             hidden = ("callback", "verbose", "n_features_to_select")
@@ -124,11 +126,6 @@ def build(
     if entry.name == "sparse-loadings":
         return _sparse_loadings(cls, size, settings)
     return cls(size, **settings)
-
-
-def _option(parameter: str) -> str:
-    names = {"n_components": "--components", "n_solutions": "--solutions", "n_jobs": "--jobs"}
-    return names.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
 def _two_stage(cls: type, size: Any, settings: dict[str, Any]):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from columnist.cli._errors import BadInput
@@ -35,6 +36,7 @@ class Task(ABC):
     watch: Watch
     data: Data
     certificate: Any = None
+    code = 0
     # Whether the scales of the columns matter.
     hint = True
     # Further columns that are no features.
@@ -64,7 +66,7 @@ class Task(ABC):
             self.screen.heading(self.title())
             self.show()
         self.screen.finish(self.json())
-        return self.code()
+        return self.code
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -77,7 +79,7 @@ class Task(ABC):
             yield
             return
         try:
-            from columnist.cli._dask import FileInBlocks, on_cluster, open_in_blocks
+            from columnist.cli._dask import DataInBlocks, on_cluster, open_in_blocks
         except ModuleNotFoundError as error:
             raise BadInput(f"--dask needs {error.name}: pip install 'columnist[dask]'") from error
         from columnist.distributed._run import watch as watch_blocks
@@ -86,8 +88,8 @@ class Task(ABC):
         watch.phase("starting Dask")
         with on_cluster(self.dask, self.screen), watch_blocks(watch.blocks):
             watch.phase(f"reading {options.file}")
-            file = FileInBlocks(collection, options.missing)
-            self.data = prepare(file, options, self.screen, self.hint)
+            data = DataInBlocks(collection, options.missing)
+            self.data = prepare(data, options, self.screen, self.hint)
             yield
             watch.phase("stopping Dask")
 
@@ -135,10 +137,6 @@ class Task(ABC):
     def json(self) -> dict[str, Any]:
         """The result for JSON."""
 
-    def code(self) -> int:
-        """The exit code."""
-        return 0
-
     # -- what they share ------------------------------------------------------------
 
     def fit(self, estimator, doing: str, y: Any = None):
@@ -166,7 +164,7 @@ class Task(ABC):
             raise BadInput("a target is needed: name its column with --target.")
         return "X" if self.data.y is None or explain == "X" else "y"
 
-    def selection_page(self, selector, explains: str, path=None, **asked: str) -> str:
+    def selection_page(self, selector, explains: str, asked: dict[str, str], path=None) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
 
@@ -194,8 +192,6 @@ class Task(ABC):
 
     def rehearse(self, write: Callable[[str], None]) -> None:
         """Refuse a format that cannot hold what there is, before the long work begins."""
-        from tempfile import TemporaryDirectory
-
         from columnist.io import DataFileError
 
         if self.out is None or self.out == "-":
