@@ -17,12 +17,11 @@ from typing import Any
 
 from columnist.datasets import _sources
 from columnist.datasets._files import DataFile, data_files
-from columnist.datasets._home import data_home as resolve_home
+from columnist.datasets._files import data_home as resolve_home
 from columnist.datasets._sources import Source, read_arff, read_days, read_train_and_test
 from columnist.io._arff import Attribute, read_attributes
 
-__all__ = ["CATALOGUE", "Dataset", "DatasetInfo", "Origin", "describe", "find_dataset"]
-__all__ += ["list_datasets"]
+__all__ = ["CATALOGUE", "Dataset", "DatasetInfo", "describe", "find_dataset", "list_datasets"]
 
 KINDS = {
     "classes": "{} classes",
@@ -92,24 +91,17 @@ class Dataset:
     @property
     def description(self) -> str:
         """All this in words."""
+        kind, images = KINDS[self.kind].format(self.n_targets), self.images
         lines = [
-            f"{self.title} ({self.name})",
-            "",
-            f"{self.n_samples} samples, {self.n_features} features, "
-            + KINDS[self.kind].format(self.n_targets)
-            + ".",
-            *([self.note] if self.note else []),
-            *(
-                [f"Images of {self.images[0]} x {self.images[1]} pixels, row by row."]
-                if self.images
-                else []
-            ),
+            f"{self.n_samples} samples, {self.n_features} features, {kind}.",
+            self.note,
+            f"Images of {images[0]} x {images[1]} pixels, row by row." if images else "",
             f"Source: {self.origin.name}.",
             f"Cite: {self.origin.citation}.",
             f"Licence: {self.origin.licence}",
             f"Files: {', '.join(file.path for file in self.files)}.",
         ]
-        return "\n".join(lines)
+        return "\n".join([f"{self.title} ({self.name})", "", *filter(None, lines)])
 
 
 def _catalogue() -> dict[str, Dataset]:
@@ -120,23 +112,12 @@ def _catalogue() -> dict[str, Dataset]:
 
 
 def _dataset(facts: dict[str, Any], origins: dict[str, Origin]) -> Dataset:
-    images = tuple(facts["images"]) if "images" in facts else None
-    rows, features, targets = facts["shape"]
-    return Dataset(
-        facts["name"],
-        facts["title"],
-        facts["kind"],
-        rows,
-        features,
-        targets,
-        origins[facts["origin"]],
-        _source(*facts["data"], images=images),
-        _source(*facts["target"]),
-        facts.get("note", ""),
-        images,
-        tuple(facts.get("feature_names", ())),
-        tuple(facts.get("class_names", ())),
-    )
+    facts = {key: tuple(fact) if isinstance(fact, list) else fact for key, fact in facts.items()}
+    sizes = zip(("n_samples", "n_features", "n_targets"), facts.pop("shape"), strict=True)
+    facts["data"] = _source(*facts["data"], images=facts.get("images"))
+    facts["target"] = _source(*facts["target"])
+    facts["origin"] = origins[facts["origin"]]
+    return Dataset(**facts, **dict(sizes))
 
 
 def _source(path: str, reader: str, cut: str = ":", *, images=None) -> Source:

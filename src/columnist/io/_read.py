@@ -9,15 +9,12 @@ from typing import Any, BinaryIO
 
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import read_arff_columns
-from columnist.io._arrays import read_mat, read_npy, read_npz
 from columnist.io._assemble import Request, assemble
-from columnist.io._columns import Columns
 from columnist.io._delimited import read_delimited
-from columnist.io._formats import COMPRESSIBLE, FORMATS, sniffed_format
 from columnist.io._frames import read_feather, read_parquet
-from columnist.io._inputs import Input, open_input
-from columnist.io._sparse import read_mtx, read_svmlight
-from columnist.io._table import DataFileError, Table, one_line
+from columnist.io._inputs import FORMATS, TEXT, Input, open_input, sniffed_format
+from columnist.io._matrices import read_mat, read_mtx, read_npy, read_npz, read_svmlight
+from columnist.io._table import Columns, DataFileError, Table, damage_of, said_of
 
 __all__ = ["read_table"]
 
@@ -109,21 +106,16 @@ def read_table(
         fill=None if fill is None else tuple(fill),
     )
     name = source if isinstance(source, str) else str(getattr(source, "name", source))
-    try:
+    with said_of(name, reason, OSError):
         data = open_input(source)
-        name = data.name
+    with said_of(data.name, reason, OSError, MemoryError):
         found = checked_format(data, format)
         options = {"delimiter": delimiter, "header": header, "variable": variable}
-        content = parse(data, found, options | {"ids": request.ids})
+        with damage_of(found):
+            content = READERS[found](data, options | {"ids": request.ids})
         if callable(columns):
             request = replace(request, columns=as_names(columns(content.names)))
-        return assemble(content, request, name, found)
-    except DataFileError as error:
-        raise DataFileError(one_line(f"{name}: {error}")) from error
-    except MemoryError as error:
-        raise DataFileError(one_line(f"{name}: the data do not fit into memory.")) from error
-    except OSError as error:
-        raise DataFileError(one_line(f"{name}: {reason(error)}")) from error
+        return assemble(content, request, data.name, found)
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
@@ -131,8 +123,10 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(str(name) for name in names)
 
 
-def reason(error: OSError) -> str:
+def reason(error: OSError | MemoryError) -> str:
     """Why a file could not be read, in plain words."""
+    if isinstance(error, MemoryError):
+        return "the data do not fit into memory."
     if isinstance(error, FileNotFoundError):
         return "there is no such file."
     if isinstance(error, IsADirectoryError):
@@ -149,38 +143,22 @@ def checked_format(data: Input, asked: str | None) -> str:
     if data.name.lower().endswith(".gz") and not data.compressed:
         raise DataFileError("the extension says gzip, but the content is not: drop the .gz.")
     found = sniffed_format(asked, data.name, data.head)
-    if data.compressed and found not in COMPRESSIBLE:
+    if data.compressed and found not in TEXT:
         raise DataFileError(f"gzipped {found} files are not read: unpack it first.")
-    if found in COMPRESSIBLE and not data.head.strip():
+    if found in TEXT and not data.head.strip():
         raise DataFileError("the file is empty.")
     return found
 
 
-def parse(data: Input, format: str, options: dict[str, Any]) -> Columns:
-    """Columns of the input; libraries fail in many ways on damaged files."""
-    try:
-        return READERS[format](data, options)
-    except (DataFileError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        raise DataFileError(
-            f"damaged, or not a {format} file ({one_line(error)[:200]})."
-        ) from error
-
-
-def read_text(data: Input, options: dict[str, Any]) -> Columns:
+def read_text(data: Input, options: dict[str, Any], usual: str | None = None) -> Columns:
     """A delimited file."""
-    return read_delimited(data, options["delimiter"], options["header"], options["ids"])
-
-
-def read_tabs(data: Input, options: dict[str, Any]) -> Columns:
-    """A file delimited by tabs."""
-    return read_text(data, options | {"delimiter": options["delimiter"] or "\t"})
+    delimiter = options["delimiter"] or usual
+    return read_delimited(data, delimiter, options["header"], options["ids"])
 
 
 READERS: dict[str, Callable[[Input, dict[str, Any]], Columns]] = {
     "csv": read_text,
-    "tsv": read_tabs,
+    "tsv": lambda data, options: read_text(data, options, "\t"),
     "parquet": lambda data, options: read_parquet(data),
     "feather": lambda data, options: read_feather(data),
     "npy": lambda data, options: read_npy(data),

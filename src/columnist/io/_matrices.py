@@ -1,45 +1,55 @@
-"""NumPy and MATLAB arrays: NPY, NPZ (also sparse matrices) and MAT. Never pickled objects."""
+"""Files that hold matrices: NPY, NPZ (also sparse) and MAT, Matrix Market and svmlight.
+
+Never pickled objects.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import pickle
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.io._columns import MatrixColumns, numbered_names, unique_names
-from columnist.io._inputs import Input
-from columnist.io._table import DataFileError, listed, one_line, quoted
+from columnist.io._inputs import Input, as_unicode
+from columnist.io._table import (
+    DataFileError,
+    MatrixColumns,
+    listed,
+    matrix_columns,
+    one_line,
+    plural,
+    quoted,
+)
 
-__all__ = ["read_mat", "read_npy", "read_npz"]
+__all__ = ["NAMES_MARK", "load_safely", "read_mat", "read_mtx", "read_npy", "read_npz"]
+__all__ += ["read_svmlight"]
 
 MAIN = ("X", "fea", "data")
 NUMBERS = "biuf"
 # How scipy.sparse.save_npz names what it stores of a compressed matrix.
 SPARSE_PARTS = {"data", "indices", "indptr", "shape", "format"}
+LABEL = "label"
+NAMES_MARK = "columns: "
+# A damaged size or index must not ask for more memory than any real file would.
+MOST_COLUMNS = 10**8
+EMPTY_ROWS_PER_BYTE = 1000
 
 
 def read_npy(data: Input) -> MatrixColumns:
     """The array of an NPY file; fields of a structured array are columns."""
-    array = load_numpy(data)
-    if array.dtype.names:
-        return structured(array)
-    matrix = as_matrix(array, "the array")
-    return MatrixColumns(matrix, numbered_names(matrix.shape[1]))
-
-
-def load_numpy(data: Input) -> Any:
-    """What ``np.load`` gives; pickles are refused."""
     if data.plain_path and data.start.startswith(b"\x93NUMPY"):
         # Mapped first: the header may promise more than the file holds.
-        mapped = load_safely(data.plain_path, mmap_mode="r")
-        return np.array(mapped)
-    return load_safely(io.BytesIO(data.read()))
+        array = np.array(load_safely(data.plain_path, mmap_mode="r"))
+    else:
+        array = load_safely(io.BytesIO(data.read()))
+    return structured(array) if array.dtype.names else matrix_columns(as_matrix(array, "the array"))
 
 
 def load_safely(file: Any, **options: Any) -> Any:
@@ -59,8 +69,7 @@ def structured(array: np.ndarray) -> MatrixColumns:
     """One column per field."""
     array = array.ravel()
     fields = array.dtype.names or ()
-    names, renamed = unique_names(fields)
-    matrix = np.full((len(array), len(names)), np.nan)
+    matrix = np.full((len(array), len(fields)), np.nan)
     text: dict[int, np.ndarray] = {}
     for place, field in enumerate(fields):
         column = array[field]
@@ -70,7 +79,7 @@ def structured(array: np.ndarray) -> MatrixColumns:
             matrix[:, place] = column
         else:
             text[place] = as_text(column)
-    return MatrixColumns(matrix, names, text, renamed=renamed)
+    return matrix_columns(matrix, fields, text=text)
 
 
 def as_text(column: np.ndarray) -> np.ndarray:
@@ -177,10 +186,11 @@ def choose(arrays: dict[str, Any], variable: str | None) -> MatrixColumns:
 def with_extras(array: Any, what: str, apart: dict[str, Any]) -> MatrixColumns:
     """A matrix with the names and vectors stored next to it."""
     matrix = as_matrix(array, what)
-    names, renamed = stored_names(apart.get("names"), matrix.shape[1])
+    names = apart.get("names")
     columns = {name: as_column(a, matrix.shape[0]) for name, a in apart.items() if name != "names"}
     extras = {name: column for name, column in columns.items() if column is not None}
-    return MatrixColumns(matrix, names, extras=extras, renamed=renamed)
+    stored = words_of(names) if isinstance(names, np.ndarray) else None
+    return matrix_columns(matrix, stored, extras=extras)
 
 
 def main_array(arrays: dict[str, Any], variable: str | None) -> str:
@@ -211,19 +221,13 @@ def is_matrix(array: Any) -> bool:
     return array.dtype.kind in NUMBERS and array.ndim == 2
 
 
-def stored_names(names: Any, n_columns: int) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Column names stored next to a matrix, if there is one for each column."""
-    if isinstance(names, np.ndarray) and names.size == n_columns:
-        # MATLAB stores text as cells that hold arrays, padded where in a matrix of characters.
-        cells = [cell.item() if is_cell(cell) else cell for cell in names.ravel()]
-        if all(isinstance(cell, str) for cell in cells):
-            return unique_names([str(cell) for cell in cells])
-    return numbered_names(n_columns), {}
-
-
-def is_cell(cell: Any) -> bool:
-    """Whether a value is an array around one value."""
-    return isinstance(cell, np.ndarray) and cell.size == 1
+def words_of(array: np.ndarray) -> list[str] | None:
+    """The text in an array, None if it holds anything else; MATLAB's cells are arrays of one."""
+    found = [
+        cell.item() if isinstance(cell, np.ndarray) and cell.size == 1 else cell
+        for cell in array.ravel()
+    ]
+    return [str(cell) for cell in found] if all(isinstance(cell, str) for cell in found) else None
 
 
 def as_column(array: Any, n_rows: int) -> np.ndarray | None:
@@ -232,10 +236,128 @@ def as_column(array: Any, n_rows: int) -> np.ndarray | None:
         return None
     flat = array.ravel()
     if flat.dtype.kind == "O":
-        cells = [cell.item() if is_cell(cell) else cell for cell in flat]
-        if not all(isinstance(cell, str) for cell in cells):
-            return None
-        flat = np.array(cells, dtype=np.str_)
+        words = words_of(flat)
+        return None if words is None else np.array(words, dtype=object)
     if flat.dtype.kind in "US":
         return as_text(flat)
     return flat if flat.dtype.kind in NUMBERS else None
+
+
+# -- text -------------------------------------------------------------------------
+
+
+def read_mtx(data: Input) -> MatrixColumns:
+    """A dense or sparse Matrix Market file; names may stand in a comment of ours.
+
+    Not by scipy, whose reader brings the interpreter down on some damaged files.
+    """
+    content = data.read()
+    lines = [line for line in as_unicode(content).splitlines() if line.strip()]
+    layout, field, symmetry = mtx_kind(lines[0])
+    body = [line for line in lines if not line.lstrip().startswith("%")]
+    sizes = body[0].split() if body else []
+    if len(sizes) != (3 if layout == "coordinate" else 2) or not all(map(str.isdecimal, sizes)):
+        raise DataFileError("the line with the number of rows and columns is missing.")
+    rows, columns, *entries = map(int, sizes)
+    if symmetry != "general" and rows != columns:
+        raise DataFileError(f"a {symmetry} matrix cannot have {rows} rows, {columns} columns.")
+    if columns > MOST_COLUMNS or rows > EMPTY_ROWS_PER_BYTE * len(content):
+        raise DataFileError(f"{rows} x {columns} cannot be right for {len(content)} bytes.")
+    if entries:
+        width = 2 if field == "pattern" else 3
+        matrix = coordinates(values_of(body[1:], width, entries[0]), rows, columns, symmetry)
+    else:
+        matrix = dense_triangle(body[1:], rows, columns, symmetry)
+    return matrix_columns(matrix, names_in_comment(content, b"%"))
+
+
+def mtx_kind(banner: str) -> tuple[str, str, str]:
+    """Layout, field and symmetry from the first line."""
+    words = banner.lower().split()
+    if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
+        raise DataFileError("the first line is not '%%MatrixMarket matrix layout field symmetry'.")
+    options = (
+        ("coordinate", "array"),
+        ("real", "integer", "pattern", "double", "unsigned-integer"),
+        ("general", "symmetric", "skew-symmetric"),
+    )
+    for word, known in zip(words[2:], options, strict=True):
+        if word not in known:
+            raise DataFileError(f"{quoted(word)} matrices are not read, only {', '.join(known)}.")
+    return words[2], words[3], words[4]
+
+
+def values_of(lines: list[str], width: int, count: int) -> np.ndarray:
+    """The numbers of the lines, ``width`` on each."""
+    if len(lines) != count:
+        raise DataFileError(f"{plural(len(lines), 'line')} of values instead of {count}.")
+    if not lines:
+        return np.empty((0, width))
+    values = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
+    if values.shape[1] != width:
+        raise DataFileError(f"{values.shape[1]} values on a line instead of {width}.")
+    return values
+
+
+def coordinates(values: np.ndarray, rows: int, columns: int, symmetry: str) -> sp.csr_array:
+    """The matrix with entries ``row column [value]``, counted from 1."""
+    places = values[:, :2]
+    inside = (places >= 1) & (places <= [rows, columns]) & (places == np.rint(places))
+    if not inside.all():
+        raise DataFileError(f"an entry lies outside of the {rows} x {columns} matrix.")
+    i, j = places.astype(np.int64).T - 1
+    data = values[:, 2] if values.shape[1] == 3 else np.ones(len(values))
+    if symmetry != "general":
+        off = i != j
+        sign = -1.0 if symmetry == "skew-symmetric" else 1.0
+        i, j = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
+        data = np.concatenate([data, sign * data[off]])
+    return sp.csr_array(sp.coo_array((data, (i, j)), shape=(rows, columns)))
+
+
+def dense_triangle(lines: list[str], rows: int, columns: int, symmetry: str) -> np.ndarray:
+    """A matrix written column by column; of a symmetric one only the lower triangle."""
+    strict = symmetry == "skew-symmetric"
+    general = symmetry == "general"
+    count = rows * columns if general else rows * (rows - 1 if strict else rows + 1) // 2
+    values = values_of(lines, 1, count)[:, 0]
+    if general:
+        return np.ascontiguousarray(values.reshape(columns, rows).T)
+    matrix = np.zeros((rows, columns))
+    upper = np.triu_indices(rows, int(strict))
+    matrix.T[upper] = values
+    matrix[upper] = -values if strict else values
+    return matrix
+
+
+def names_in_comment(content: bytes, comment: bytes) -> list[str] | None:
+    """Names from a comment ``columns: ["a", "b"]`` that `write_table` leaves at the top."""
+    for line in io.BytesIO(content):
+        if not line.startswith(comment):
+            return None
+        text = line.lstrip(comment + b" ").decode(errors="replace")
+        if text.startswith(NAMES_MARK):
+            with suppress(ValueError, RecursionError):
+                names = json.loads(text.removeprefix(NAMES_MARK))
+                if isinstance(names, list):
+                    return [str(name) for name in names]
+    return None
+
+
+def read_svmlight(data: Input) -> MatrixColumns:
+    """Sparse rows ``label place:value``; the labels wait to be asked for as ``label``."""
+    from sklearn.datasets import load_svmlight_file
+
+    content = data.read()
+    try:
+        X, labels = load_svmlight_file(io.BytesIO(content))
+    except (ValueError, OverflowError) as error:
+        raise DataFileError(f"not rows of 'label place:value' ({quoted(error)}).") from error
+    if not X.shape[0]:
+        raise DataFileError("there is not a single row of data.")
+    if X.shape[1] > MOST_COLUMNS:
+        raise DataFileError(f"column {X.shape[1]} cannot be right for {len(content)} bytes.")
+    names = names_in_comment(content, b"#") or []
+    if len(names) > X.shape[1]:
+        X.resize((X.shape[0], len(names)))  # columns of zeros leave no trace in the rows
+    return matrix_columns(sp.csr_array(X, dtype=np.float64), names, extras={LABEL: labels})

@@ -11,7 +11,8 @@ from urllib.request import Request
 
 import pytest
 
-from columnist.datasets._download import (
+from columnist.datasets._files import (
+    DataFile,
     NoCopy,
     SafeRedirects,
     check_address,
@@ -19,9 +20,8 @@ from columnist.datasets._download import (
     download_file,
     put,
 )
-from columnist.datasets._files import DataFile
 from tests.datasets.server import serving
-from tests.datasets.test_unpack import compress
+from tests.datasets.test_files_unpack import compress
 
 BODY = b"1,2,3\n4,5,6\n" * 50
 
