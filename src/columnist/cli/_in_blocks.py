@@ -21,8 +21,8 @@ from columnist.cli._prepared import Columns, File
 from columnist.cli._scan import FactFinder, Labels, Preparation, Scan, merged_facts, merged_scans
 from columnist.data._array_rows import as_rows
 from columnist.data._target import open_target
+from columnist.distributed._blocks import DaskRows
 from columnist.distributed._files import Collection, open_collection
-from columnist.distributed._rows import DaskRows
 from columnist.io import DataFileError, Table
 from columnist.io._assemble import Filling, find_gaps, merged_gaps, plan_filling
 from columnist.io._table import one_line

@@ -75,19 +75,14 @@ def user_cache() -> Path:
     """Where the platform keeps what programs can fetch again."""
     if named := os.environ.get("XDG_CACHE_HOME"):
         return Path(named).expanduser()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    return Path.home() / ".cache"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of the data home.
-
-    The size and the checksum are those of the content, not of its compressed form.
-    """
+    """A file of the data home; size and checksum are those of the uncompressed content."""
 
     path: str
     bytes: int
@@ -114,10 +109,7 @@ def data_file(row: dict[str, str]) -> DataFile:
 
 
 def restored(file: DataFile, content: bytes) -> bytes:
-    """The content if it has the right checksum, if need be without its first line.
-
-    Some copies have a line of column names before the original's first line.
-    """
+    """The content with the right checksum; some copies have a line of column names on top."""
     for candidate in (content, content.partition(b"\n")[2]):
         if hashlib.sha256(candidate).hexdigest() == file.sha256:
             return candidate
@@ -248,14 +240,9 @@ def put(path: Path, content: bytes) -> None:
 
 
 def unpacked(content: bytes, address: str, limit: int) -> bytes:
-    """The content behind an address: ``.gz`` and ``.Z`` are unpacked, others left as they are."""
-    if address.endswith(".gz"):
-        return gunzip(content, limit)
-    return uncompress(content, limit) if address.endswith(".Z") else content
-
-
-def gunzip(content: bytes, limit: int) -> bytes:
-    """Content of a gzip file, at most ``limit`` bytes."""
+    """At most ``limit`` bytes behind an address: ``.gz`` and ``.Z`` are unpacked, others are not."""
+    if not address.endswith(".gz"):
+        return uncompress(content, limit) if address.endswith(".Z") else content
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
             found = stream.read(limit + 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,9 @@ from columnist.io._assemble import Request, check_roles, numeric_features
 from columnist.io._delimited import MISSING, NOTHING, UTF16, layout_of
 from columnist.io._inputs import extension_format, is_zarr_store, open_input, signature
 from columnist.io._matrices import load_safely
-from columnist.io._read import as_names, reason
+from columnist.io._read import as_names
 from columnist.io._table import (
+    UNREADABLE,
     DataFileError,
     damage_of,
     listed,
@@ -160,7 +161,7 @@ def open_collection(
         columns=None if columns is None else as_names(columns), non_numeric=non_numeric,
     )  # fmt: skip
     name = os.fspath(path)
-    with said_of(name, reason, OSError):
+    with said_of(name, UNREADABLE, OSError):
         found = _format(name, format)
         size = _bytes(blocksize)
         opened = _opened(name, found, size, variable, delimiter=delimiter, header=header)
@@ -327,7 +328,7 @@ class ParquetFiles(Source):
                 raise DataFileError(f"{what}damaged: {one_line(error)[:200]}") from error
             with described:
                 meta, schema = described.metadata, described.schema_arrow
-                self.schema = self.schema or schema
+                self.schema = schema if self.schema is None else self.schema
                 if not self.schema.equals(schema):
                     alike = self.schema.names == schema.names
                     what = "types of columns" if alike else "columns"
@@ -427,12 +428,13 @@ def _arrow_kind(kind) -> str:
 class ArrayFile(Source):
     """A stored matrix."""
 
-    def __init__(self, stored, columns: list[str] | None, chunk: int, size: int):
+    def __init__(self, stored, columns: list[str] | None, chunks: tuple[int, ...], size: int):
         import dask.array as da
 
+        _check_matrix(stored.shape, np.dtype(stored.dtype))
         width = stored.shape[1] * stored.dtype.itemsize
         # Whole chunks, of about ``size`` bytes together.
-        height = chunk * max(1, size // (chunk * width))
+        height = chunks[0] * max(1, size // (chunks[0] * width))
         self.names, _ = named_columns(columns, stored.shape[1])
         # Nothing is read to name it; lists of columns are taken after reading.
         self.array = da.from_array(
@@ -478,9 +480,8 @@ def npy_array(name: str, size: int) -> ArrayFile:
     mapped = load_safely(name, mmap_mode="r")
     if mapped.dtype.names:
         raise DataFileError("a structured array is not read in blocks: store a plain matrix.")
-    shape = _checked_matrix(mapped)
-    stored = _Npy(str(Path(name).absolute()), shape, mapped.dtype)
-    return ArrayFile(stored, None, 1, size)
+    stored = _Npy(str(Path(name).absolute()), mapped.shape, mapped.dtype)
+    return ArrayFile(stored, None, (1,), size)
 
 
 def zarr_array(name: str, variable: str | None, size: int) -> ArrayFile:
@@ -491,11 +492,9 @@ def zarr_array(name: str, variable: str | None, size: int) -> ArrayFile:
         stored = _member(stored, variable)
     elif variable is not None:
         raise DataFileError("variable= names an array of a group; this is an array.")
-    _checked_matrix(stored)
     columns = stored.attrs.get("columns")
     columns = [str(column) for column in columns] if isinstance(columns, list) else None
-    chunk = getattr(stored, "shards", None) or stored.chunks
-    return ArrayFile(stored, columns, chunk[0], size)
+    return ArrayFile(stored, columns, getattr(stored, "shards", None) or stored.chunks, size)
 
 
 def _member(group, variable: str | None):
@@ -513,17 +512,15 @@ def _member(group, variable: str | None):
     return next(iter(matrices.values()))
 
 
-def _checked_matrix(stored) -> tuple[int, int]:
-    if len(stored.shape) != 2:
-        sides = plural(len(stored.shape), "dimension")
-        raise DataFileError(f"a matrix is needed; the array has {sides}.")
-    if np.dtype(stored.dtype).kind not in "biuf":
-        raise DataFileError(f"the array holds {stored.dtype}, not real numbers.")
-    if not stored.shape[1]:
+def _check_matrix(shape: tuple[int, ...], dtype: np.dtype) -> None:
+    if len(shape) != 2:
+        raise DataFileError(f"a matrix is needed; the array has {plural(len(shape), 'dimension')}.")
+    if dtype.kind not in "biuf":
+        raise DataFileError(f"the array holds {dtype}, not real numbers.")
+    if not shape[1]:
         raise DataFileError("the array has no columns.")
-    if not stored.shape[0]:
+    if not shape[0]:
         raise DataFileError("there is not a single row of data.")
-    return int(stored.shape[0]), int(stored.shape[1])
 
 
 # -- text -------------------------------------------------------------------------
@@ -568,7 +565,6 @@ class TextFile(Source):
     def _frame(self, kinds: dict[str, Any]):
         import dask
         import dask.dataframe as dd
-
         import pandas as pd
 
         layout = self.layout

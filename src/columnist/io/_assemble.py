@@ -63,8 +63,10 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
     gaps = None if is_complete(X) else find_gaps(X)
     if gaps is not None:
         refuse_infinite(names, gaps)
-    targets = {name: column_of(columns, places, name) for name in request.target}
-    ids = {name: column_of(columns, places, name) for name in request.ids}
+    targets, ids = (
+        {n: columns.values(places[n]) if n in places else columns.extras[n] for n in names_of_role}
+        for names_of_role in (request.target, request.ids)
+    )
     check_targets(targets, request.missing)
     X, filling = filled(X, names, gaps, request)
     kept = complete_rows(X, targets) if request.missing == "drop" else None
@@ -143,19 +145,11 @@ def not_numbers(
     for name, kind in list(other.items())[:3]:
         detail = columns.detail(places[name])
         described.append(f"{quoted(name)} ({kind}{', ' if detail else ''}{detail})")
-    hint = (
-        "correct the values."
-        if request.columns is not None
-        else "ignore them with non_numeric='drop', or name them in drop=, ids= or target=."
-    )
+    hint = "ignore them with non_numeric='drop', or name them in drop=, ids= or target=."
+    hint = hint if request.columns is None else "correct the values."
     more = len(other) - len(described)
     count = f"{len(other)} of {len(columns.names)} columns " + ("is" if len(other) == 1 else "are")
     return f"{count} not numeric: {', '.join(described)}{f' and {more} more' * (more > 0)}; {hint}"
-
-
-def column_of(columns: Columns, places: dict[str, int], name: str) -> np.ndarray:
-    """A column by name, of the matrix or next to it."""
-    return columns.values(places[name]) if name in places else columns.extras[name]
 
 
 def check_targets(targets: dict[str, np.ndarray], missing: str) -> None:
@@ -187,19 +181,16 @@ def filled(
     X: np.ndarray | sp.csr_array, names: Sequence[str], gaps: Gaps | None, request: Request
 ) -> tuple[np.ndarray | sp.csr_array, Filling]:
     """The columns that are kept, with something in place of their missing values."""
-    values = None
     if gaps is None:
         return X, Filling(np.arange(len(names)))
     if request.fill is not None:
-        values = np.asarray(request.fill, dtype=np.float64)
-        filling = filling_with(names, gaps, values)
+        filling = filling_with(names, gaps, np.asarray(request.fill, dtype=np.float64))
     else:
-        if request.missing == "median" and gaps.missing.any():
-            values = medians(X, gaps)
+        values = medians(X, gaps) if request.missing == "median" else None
+        fixed = request.columns is not None
         filling = plan_filling(
-            names, gaps, request.missing, values=values, fixed=request.columns is not None,
-            remedies=_REMEDIES,
-        )  # fmt: skip
+            names, gaps, request.missing, values=values, fixed=fixed, remedies=_REMEDIES
+        )
     if len(filling.places) < len(names):
         X = X[:, filling.places]
     return fill_block(X, filling.values), filling
@@ -292,7 +283,8 @@ def find_gaps(X: np.ndarray | sp.csr_array) -> Gaps:
     if not m:
         return Gaps(0, missing, infinite, np.zeros(n), np.full(n, np.inf), np.full(n, -np.inf))
     if sp.issparse(X):
-        low, high = (_row(f(axis=0)) for f in (X.nanmin, X.nanmax))
+        extremes = X.nanmin(axis=0), X.nanmax(axis=0)
+        low, high = (np.asarray(e.toarray(), dtype=float).ravel() for e in extremes)
         values = np.where(np.isfinite(X.data), X.data, 0.0)
         sums = np.bincount(X.indices, values / there[X.indices], minlength=n)
         return Gaps(m, missing, infinite, np.clip(sums, low, high), low, high)
@@ -306,10 +298,6 @@ def find_gaps(X: np.ndarray | sp.csr_array) -> Gaps:
     total = np.nansum(X, axis=0) if there.min() < m else X.sum(axis=0)
     # Of one value only, that value and not its rounded mean.
     return Gaps(m, missing, infinite, np.clip(total / there * unit, low, high), low, high)
-
-
-def _row(extremes) -> np.ndarray:
-    return np.asarray(extremes.toarray(), dtype=float).ravel()
 
 
 def _per_column(X: np.ndarray | sp.csr_array, test: Callable) -> np.ndarray:

@@ -134,7 +134,10 @@ class TextFile:
             frame = self.scan(text)
         except pl.exceptions.PolarsError:
             text = set(self.names)
-            frame = self.scan_text()
+            try:
+                frame = self.scan(self.all_names)
+            except pl.exceptions.PolarsError:
+                frame = self.rows_one_by_one()
         if frame.to_series(-1).null_count() and not self.is_rectangular(frame.height):
             # Polars takes blank lines and short rows for rows with missing values.
             self.drop_blank_lines()
@@ -158,14 +161,6 @@ class TextFile:
             null_values=list(MISSING),
             glob=False,
         )
-
-    def scan_text(self) -> pl.DataFrame:
-        """All columns as text, by polars if it can."""
-        pl = import_polars()
-        try:
-            return self.scan(self.all_names)
-        except pl.exceptions.PolarsError:
-            return self.rows_one_by_one()
 
     def is_rectangular(self, n_rows: int) -> bool:
         """Whether no row is too short, where none is too long; False if that is not sure."""
@@ -218,26 +213,19 @@ def with_numbers(
     frame: pl.DataFrame, text: Collection[str], ids: Collection[str], decimal_comma: bool
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Text that is numbers after all becomes numbers; what is wrong with the other text."""
+    pl = import_polars()
     changed, details = [], {}
-    for name in frame.columns:
-        if name not in text:
-            continue
-        series = frame.get_column(name)
-        if name in ids:
-            changed.append(whole_numbers(series))
-            continue
-        series, detail = as_numbers(series, decimal_comma)
+    for name in [name for name in frame.columns if name in text]:
+        series, detail = frame.get_column(name), ""
+        if name in ids:  # integers if no character is lost
+            numbers = series.cast(pl.Int64, strict=False)
+            series = numbers if numbers.cast(pl.String).equals(series) else series
+        else:
+            series, detail = as_numbers(series, decimal_comma)
         changed.append(series)
         if detail:
             details[name] = detail
     return frame.with_columns(changed) if changed else frame, details
-
-
-def whole_numbers(series: pl.Series) -> pl.Series:
-    """Text as integers if no character is lost."""
-    pl = import_polars()
-    numbers = series.cast(pl.Int64, strict=False)
-    return numbers if numbers.cast(pl.String).equals(series) else series
 
 
 def as_numbers(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, str]:
@@ -306,7 +294,8 @@ def find_layout(sample: str, whole: bool, delimiter: str | None, header: bool | 
     first, rest = records[0], records[1:]
     widths = Counter(len(record.fields) for record in rest)
     width = max(widths, key=widths.__getitem__) if widths else len(first.fields)
-    trailing = not blanks and width > 1 and all(is_blank_end(r, width) for r in rest or [first])
+    ends = [r.fields[-1] if len(r.fields) == width else None for r in rest or [first]]
+    trailing = not blanks and width > 1 and all(end == "" for end in ends)
     # A name above makes it a column without values.
     trailing = trailing and (first.fields[-1] == "" or len(first.fields) < width)
     comma = has_decimal_comma(rest or records, delimiter)
@@ -322,17 +311,9 @@ def find_layout(sample: str, whole: bool, delimiter: str | None, header: bool | 
     data = rest if header else records
     if not data:
         raise DataFileError("there is a header, but not a single row of data.")
-    n_columns = width - trailing
-    return Layout(
-        delimiter=delimiter,
-        names=names,
-        n_columns=n_columns,
-        skip=first.line if header else start,
-        trailing=trailing,
-        blanks=blanks,
-        decimal_comma=comma,
-        text=tuple(is_text_column(data, place, comma) for place in range(n_columns)),
-    )
+    skip = first.line if header else start
+    text = tuple(is_text_column(data, place, comma) for place in range(width - trailing))
+    return Layout(delimiter, names, width - trailing, skip, trailing, blanks, comma, text)
 
 
 def leading_comments(sample: str) -> tuple[list[str], int, int]:
@@ -392,11 +373,6 @@ def split_records(body: str, delimiter: str, line: int, whole: bool) -> list[Rec
     return records
 
 
-def is_blank_end(record: Record, width: int) -> bool:
-    """Whether a row ends with a delimiter."""
-    return len(record.fields) == width and record.fields[-1] == ""
-
-
 def plain(field: str) -> str:
     """A field without its quotes."""
     if len(field) > 1 and field[0] == field[-1] == '"':
@@ -444,17 +420,11 @@ def is_header(first: Record, rest: list[Record], comma: bool) -> bool:
             else:
                 numeric.append(name)
                 under += below
-    if not above:
-        return are_years(numeric, under)
-    years = all(re.fullmatch(r"\d{1,4}", name) for name in numeric)
-    return years and len(set(numeric)) == len(numeric)
-
-
-def are_years(names: list[str], below: list[str]) -> bool:
-    """Whether these are several years, above numbers that are none."""
-    if len(names) < 2 or len(set(names)) < len(names):
-        return False
-    return all(map(YEAR.fullmatch, names)) and not any(map(YEAR.fullmatch, below))
+    distinct = len(set(numeric)) == len(numeric)
+    if above:
+        return distinct and all(re.fullmatch(r"\d{1,4}", name) for name in numeric)
+    years = all(map(YEAR.fullmatch, numeric)) and not any(map(YEAR.fullmatch, under))
+    return distinct and years and len(numeric) > 1
 
 
 def header_names(fields: list[str], width: int, trailing: bool) -> tuple[str, ...]:

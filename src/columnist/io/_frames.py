@@ -52,7 +52,7 @@ class FrameColumns:
         pl = import_polars()
         series = self.frame.to_series(place)
         if self.kind(place) != "number":
-            return objects(text_series(series))
+            return as_text(series)
         if series.dtype == pl.Boolean:
             series = series.cast(pl.Int64)
         if series.dtype.is_integer() and not series.null_count():
@@ -72,20 +72,14 @@ def kind_of(dtype: Any) -> str:
     return str(dtype.base_type()).lower()
 
 
-def text_series(series: pl.Series) -> pl.Series:
-    """Values of any kind as text."""
+def as_text(series: pl.Series) -> np.ndarray:
+    """Values of any kind as an array of str and None."""
     pl = import_polars()
-    try:
-        return series.cast(pl.String)
-    except pl.exceptions.PolarsError:
-        values = [None if value is None else str(value) for value in series.to_list()]
-        return pl.Series(series.name, values, dtype=pl.String)
-
-
-def objects(series: pl.Series) -> np.ndarray:
-    """Text as an array of str and None."""
     values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
+    try:
+        values[:] = series.cast(pl.String).to_list()
+    except pl.exceptions.PolarsError:
+        values[:] = [None if value is None else str(value) for value in series.to_list()]
     return values
 
 

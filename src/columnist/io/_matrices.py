@@ -95,6 +95,8 @@ def as_matrix(array: Any, what: str) -> np.ndarray | sp.csr_array:
         kind = "complex numbers" if array.dtype.kind == "c" else f"values of type {array.dtype}"
         raise DataFileError(f"{what} holds {kind}; real numbers are needed.")
     if sp.issparse(array):
+        if hasattr(array, "check_format"):  # damaged index arrays must not reach compiled code
+            array.check_format(full_check=True)
         return sp.csr_array(array, dtype=np.float64)
     if array.ndim not in (1, 2):
         raise DataFileError(f"{what} has {array.ndim} dimensions; a table has two.")
@@ -109,31 +111,19 @@ def read_npz(data: Input, variable: str | None) -> MatrixColumns:
     if not members or not all(name.endswith(".npy") for name in members):
         kind = "an Excel workbook: save it as CSV" if "[Content_Types].xml" in members else "a zip"
         raise DataFileError(f"no NPZ file, but {kind}.")
+    arrays = {}
     with load_safely(io.BytesIO(raw)) as content:
-        stored = ((key, member(content, key)) for key in content.files)
-        arrays = {key: array for key, array in stored if array is not None}
+        for key in content.files:
+            try:
+                arrays[key] = content[key]
+            except ValueError as error:  # a pickle matters only if it is asked for
+                if "allow_pickle" not in str(error):
+                    raise
     if variable is None and SPARSE_PARTS <= arrays.keys():
         matrix = sp.load_npz(io.BytesIO(raw))
-        check_sparse(matrix)
         apart = {key: array for key, array in arrays.items() if key not in SPARSE_PARTS}
-        return with_extras(sp.csr_array(matrix), "the matrix", apart)
+        return with_extras(matrix, "the matrix", apart)
     return choose(arrays, variable)
-
-
-def member(content: Any, key: str) -> np.ndarray | None:
-    """An array of an NPZ file; None for a pickle, which matters only if it is asked for."""
-    try:
-        return content[key]
-    except ValueError as error:
-        if "allow_pickle" in str(error):
-            return None
-        raise
-
-
-def check_sparse(matrix: Any) -> None:
-    """Damaged index arrays must not reach compiled code."""
-    if hasattr(matrix, "check_format"):
-        matrix.check_format(full_check=True)
 
 
 def read_mat(data: Input, variable: str | None) -> MatrixColumns:
@@ -143,11 +133,7 @@ def read_mat(data: Input, variable: str | None) -> MatrixColumns:
             "MATLAB 7.3 (HDF5) files are not read: save with -v7 in MATLAB, e.g. "
             "save('data.mat', 'X', '-v7')."
         )
-    arrays = loaded_apart(data.read())
-    for value in arrays.values():
-        if sp.issparse(value):
-            check_sparse(value)
-    return choose(arrays, variable)
+    return choose(loaded_apart(data.read()), variable)
 
 
 # SciPy's reader trusts the sizes in a file, and can bring the interpreter down on wrong ones.
@@ -195,39 +181,27 @@ def with_extras(array: Any, what: str, apart: dict[str, Any]) -> MatrixColumns:
 
 def main_array(arrays: dict[str, Any], variable: str | None) -> str:
     """Which array holds the table."""
-    described = listed(
-        (f"{quoted(key)} ({'x'.join(map(str, array.shape))})" for key, array in arrays.items()),
-        len(arrays),
-    )
+    sizes = {key: "x".join(map(str, array.shape)) for key, array in arrays.items()}
+    described = listed(f"{quoted(key)} ({size})" for key, size in sizes.items())
     if variable is not None:
         if variable not in arrays:
             raise DataFileError(f"no array {quoted(variable)}; the file holds {described}.")
         return variable
-    if len(arrays) == 1:
-        return next(iter(arrays))
-    for key in MAIN:
-        if key in arrays and is_matrix(arrays[key]):
-            return key
-    tables = [key for key, array in arrays.items() if is_matrix(array) and array.shape[1] > 1]
-    if len(tables) == 1:
-        return tables[0]
+    matrices = [key for key, a in arrays.items() if a.dtype.kind in NUMBERS and a.ndim == 2]
+    usual = [key for key in MAIN if key in matrices]
+    tables = usual[:1] or [key for key in matrices if arrays[key].shape[1] > 1]
+    if len(tables) == 1 or len(arrays) == 1:
+        return next(iter(tables or arrays))
     if not arrays:
         raise DataFileError("no array that can be read (pickled objects are not).")
     raise DataFileError(f"several arrays: name one with variable=; the file holds {described}.")
 
 
-def is_matrix(array: Any) -> bool:
-    """Whether an array is a matrix of numbers."""
-    return array.dtype.kind in NUMBERS and array.ndim == 2
-
-
 def words_of(array: np.ndarray) -> list[str] | None:
     """The text in an array, None if it holds anything else; MATLAB's cells are arrays of one."""
-    found = [
-        cell.item() if isinstance(cell, np.ndarray) and cell.size == 1 else cell
-        for cell in array.ravel()
-    ]
-    return [str(cell) for cell in found] if all(isinstance(cell, str) for cell in found) else None
+    cells = array.ravel().tolist()
+    cells = [cell.item() if getattr(cell, "size", None) == 1 else cell for cell in cells]
+    return cells if all(isinstance(cell, str) for cell in cells) else None
 
 
 def as_column(array: Any, n_rows: int) -> np.ndarray | None:

@@ -14,7 +14,7 @@ from columnist.io._delimited import read_delimited
 from columnist.io._frames import read_feather, read_parquet
 from columnist.io._inputs import FORMATS, TEXT, Input, open_input, sniffed_format
 from columnist.io._matrices import read_mat, read_mtx, read_npy, read_npz, read_svmlight
-from columnist.io._table import Columns, DataFileError, Table, damage_of, said_of
+from columnist.io._table import UNREADABLE, Columns, DataFileError, Table, damage_of, said_of
 
 __all__ = ["read_table"]
 
@@ -106,9 +106,9 @@ def read_table(
         fill=None if fill is None else tuple(fill),
     )
     name = source if isinstance(source, str) else str(getattr(source, "name", source))
-    with said_of(name, reason, OSError):
+    with said_of(name, UNREADABLE, OSError):
         data = open_input(source)
-    with said_of(data.name, reason, OSError, MemoryError):
+    with said_of(data.name, UNREADABLE, OSError, MemoryError):
         found = checked_format(data, format)
         options = {"delimiter": delimiter, "header": header, "variable": variable}
         with damage_of(found):
@@ -121,19 +121,6 @@ def read_table(
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several."""
     return (names,) if isinstance(names, str) else tuple(str(name) for name in names)
-
-
-def reason(error: OSError | MemoryError) -> str:
-    """Why a file could not be read, in plain words."""
-    if isinstance(error, MemoryError):
-        return "the data do not fit into memory."
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file."
-    if isinstance(error, IsADirectoryError):
-        return "this is a folder, not a file."
-    if isinstance(error, PermissionError):
-        return "no permission to read this file."
-    return f"cannot be read: {error.strerror or error}."
 
 
 def checked_format(data: Input, asked: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -19,6 +19,14 @@ MOST_NAMES = 5
 LONGEST_MESSAGE = 600
 # Labels of one width are what other libraries expect; very long text would waste memory there.
 MOST_TEXT_BYTES = 1 << 28
+UNREADABLE = "cannot be read"
+# Why a file cannot be read, in plain words.
+REASONS: dict[type[Exception], str] = {
+    FileNotFoundError: "there is no such file.",
+    IsADirectoryError: "this is a folder, not a file.",
+    PermissionError: "no permission to read this file.",
+    MemoryError: "the data do not fit into memory.",
+}
 
 
 class DataFileError(ValueError):
@@ -92,8 +100,8 @@ def plural(count: int, word: str) -> str:
 
 
 @contextmanager
-def said_of(name: str, reason: Callable[[Any], str], *kinds: type[Exception]) -> Iterator[None]:
-    """Errors in one line that says of which file it tells; ``reason`` words those of some kinds."""
+def said_of(name: str, failure: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Errors in one line that says of which file it tells, those of some kinds in plain words."""
     try:
         yield
     except BrokenPipeError:
@@ -101,7 +109,10 @@ def said_of(name: str, reason: Callable[[Any], str], *kinds: type[Exception]) ->
     except DataFileError as error:
         raise DataFileError(one_line(f"{name}: {error}")) from error
     except kinds as error:
-        raise DataFileError(one_line(f"{name}: {reason(error)}")) from error
+        words = f"{failure}: {getattr(error, 'strerror', None) or error}."
+        if failure == UNREADABLE:
+            words = next((said for kind, said in REASONS.items() if isinstance(error, kind)), words)
+        raise DataFileError(one_line(f"{name}: {words}")) from error
 
 
 @contextmanager

@@ -112,16 +112,11 @@ def write_table(
         endings = ", ".join(endings[0] for endings in FORMATS.values())
         raise DataFileError(f"{name}: which format? Use an extension such as {endings}.")
     StrOptions(*FORMATS).check("format", format)
-    with said_of(name, not_written, OSError):
+    with said_of(name, "cannot be written", OSError):
         content, buffer = checked(X, names, before or {}, after or {}), io.BytesIO()
         with opened(name, format) as file:
             WRITERS[format](content, buffer if name == "-" else file)
             file.write(buffer.getvalue())
-
-
-def not_written(error: OSError) -> str:
-    """Why a file could not be written."""
-    return f"cannot be written: {error.strerror or error}."
 
 
 def checked(
@@ -356,7 +351,7 @@ def write_parts(path: str | os.PathLike[str], parts: Iterator[Part], n_rows: int
     if X.shape[0] == n_rows and not is_zarr(name):
         write_table(path, X, names, before=before, after=after)
         return
-    with said_of(name, not_written, OSError):
+    with said_of(name, "cannot be written", OSError):
         start = checked(*first)
         with OPENERS[streamed_format(name)](name, start, n_rows) as take:
             take(start)
