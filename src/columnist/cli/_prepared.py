@@ -30,7 +30,7 @@ from columnist.data import Matrices, matrices_of
 from columnist.data._array_rows import ArrayRows, as_rows
 from columnist.data._blocks import RowBlocks
 from columnist.io import Table
-from columnist.io._assemble import find_gaps
+from columnist.io._read import find_gaps
 from columnist.io._write import Part, write_parts
 from columnist.linalg._passes import squared_norms
 

@@ -10,10 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from columnist.datasets._catalogue import CATALOGUE, Dataset, find_dataset
-from columnist.datasets._files import DataFile, NoCopy, Progress, download_file
+from columnist.datasets._catalogue import CATALOGUE, Dataset, Matrix, Source, find_dataset
+from columnist.datasets._files import DataFile, Progress, download_file
 from columnist.datasets._files import data_home as resolve_home
-from columnist.datasets._sources import Matrix, Source
 from columnist.io._arff import Attribute
 
 __all__ = ["DataNotAvailable", "download_dataset", "fetch", "named_fetchers"]
@@ -207,18 +206,16 @@ def ensure(
     progress: Progress | None = None,
 ) -> None:
     """Raise unless all files are there, or can be downloaded if that is allowed."""
-    missing = [file for file in files if not (home / file.path).is_file()]
-    for file in missing:
+    for file in files:
         tried: dict[str, str] = {}
-        if download:
+        path = home / file.path
+        if download and not path.is_file():
             try:
-                download_file(file, home, timeout=timeout, progress=progress)
-                continue
-            except NoCopy as error:
-                tried = error.reasons
+                tried = download_file(file, home, timeout=timeout, progress=progress)
             except OSError as error:
-                tried = {f"{home / file.path}": f"cannot be written ({error})"}
-        raise DataNotAvailable(advice(dataset, file, home, tried))
+                tried = {f"{path}": f"cannot be written ({error})"}
+        if not path.is_file():
+            raise DataNotAvailable(advice(dataset, file, home, tried))
 
 
 def advice(dataset: Dataset, file: DataFile, home: Path, tried: dict[str, str]) -> str:
@@ -228,10 +225,8 @@ def advice(dataset: Dataset, file: DataFile, home: Path, tried: dict[str, str]) 
         lines += ["Fetching it failed:", *(f"  {place}: {why}" for place, why in tried.items())]
     else:
         lines.append(f"It was not downloaded, as asked; columnist data fetch {dataset.name} does.")
-    lines.append(
-        "Set COLUMNIST_DATA to a folder that has it, or save it yourself as "
-        f"{home / file.path}" + (" (gzipped)." if file.path.endswith(".gz") else ".")
-    )
+    place = f"{home / file.path}{' (gzipped)' if file.path.endswith('.gz') else ''}"
+    lines.append(f"Set COLUMNIST_DATA to a folder that has it, or save it yourself as {place}.")
     if file.addresses:
         lines.append(f"A copy should be at {file.addresses[0]}")
     return "\n".join(lines)

@@ -29,7 +29,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from columnist.io import atomic_path
 
-__all__ = ["DataFile", "NoCopy", "Progress", "data_files", "data_home", "download_file"]
+__all__ = ["DataFile", "Progress", "data_files", "data_home", "download_file"]
 
 Progress = Callable[[str, int, int], object]
 # Where copies lie: archives first, then repositories at a fixed commit.
@@ -98,14 +98,12 @@ class DataFile:
 def data_files() -> dict[str, DataFile]:
     """All known files by their path in the data home."""
     text = files("columnist.datasets").joinpath("files.csv").read_text(encoding="utf-8")
-    return {row["path"]: data_file(row) for row in csv.DictReader(text.splitlines())}
-
-
-def data_file(row: dict[str, str]) -> DataFile:
-    """One line of the list; a copy is ``place:path``."""
-    copies = (copy.partition(":") for copy in row["copies"].split())
-    addresses = tuple(PLACES[place] + path for place, _, path in copies)
-    return DataFile(row["path"], int(row["bytes"]), row["sha256"], addresses)
+    found = {}
+    for row in csv.DictReader(text.splitlines()):
+        copies = (copy.split(":", 1) for copy in row["copies"].split())
+        addresses = tuple(PLACES[place] + path for place, path in copies)
+        found[row["path"]] = DataFile(row["path"], int(row["bytes"]), row["sha256"], addresses)
+    return found
 
 
 def restored(file: DataFile, content: bytes) -> bytes:
@@ -122,21 +120,12 @@ def restored(file: DataFile, content: bytes) -> bytes:
 # -- downloads --------------------------------------------------------------------
 
 
-class NoCopy(Exception):
-    """No address has a file; ``reasons`` says why, by address."""
-
-    def __init__(self, reasons: dict[str, str]) -> None:
-        super().__init__("; ".join(f"{place}: {why}" for place, why in reasons.items()))
-        self.reasons = reasons
-
-
 class SafeRedirects(HTTPRedirectHandler):
     """Follows a redirect only to an address that could have been asked in the first place."""
 
     max_redirections = 5
 
     def redirect_request(self, req, fp, code, msg, headers, newurl):
-        """The next request, or an error."""
         target = urljoin(req.full_url, newurl)
         check_address(target, loopback=is_loopback(req.full_url))
         return super().redirect_request(req, fp, code, msg, headers, target)
@@ -153,12 +142,10 @@ def is_loopback(address: str) -> bool:
 
 def check_address(address: str, *, loopback: bool) -> None:
     """Raise unless an address is https, or http to this machine where that is allowed."""
-    scheme = urlsplit(address).scheme
-    if is_loopback(address):
-        if loopback and scheme in ("http", "https"):
-            return
+    scheme, here = urlsplit(address).scheme, is_loopback(address)
+    if here and not (loopback and scheme in ("http", "https")):
         raise URLError(f"refused to be sent to this machine ({address})")
-    if scheme != "https":
+    if not here and scheme != "https":
         raise URLError(f"refused an address that is not https ({address})")
 
 
@@ -201,10 +188,10 @@ def download(
 
 def download_file(
     file: DataFile, home: Path, *, timeout: float = 30.0, progress: Progress | None = None
-) -> None:
-    """Put a file in the data home from the first address that has it.
+) -> dict[str, str]:
+    """Put a file in the data home from the first address that has it, whole or not at all.
 
-    Raises NoCopy if none has. Nothing but the whole file ever lies at its place.
+    Returns what failed, by address.
     """
     failed: dict[str, str] = {}
     for address in file.addresses:
@@ -216,8 +203,8 @@ def download_file(
             failed[address] = reason(error)
             continue
         put(home / file.path, file.stored(content))
-        return
-    raise NoCopy(failed)
+        break
+    return failed
 
 
 def reason(error: Exception) -> str:
@@ -240,7 +227,7 @@ def put(path: Path, content: bytes) -> None:
 
 
 def unpacked(content: bytes, address: str, limit: int) -> bytes:
-    """At most ``limit`` bytes behind an address: ``.gz`` and ``.Z`` are unpacked, others are not."""
+    """At most ``limit`` bytes behind an address; ``.gz`` and ``.Z`` are unpacked."""
     if not address.endswith(".gz"):
         return uncompress(content, limit) if address.endswith(".Z") else content
     try:

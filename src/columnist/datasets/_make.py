@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 
 from columnist.data._parameters import Integer, Number, StrOptions, checked
 from columnist.data._validation import random_generator
 
+_COUNTS = (
+    "n n_samples n_per_class n_groups group_size n_labels n_desired n_confidential"
+)
+# Parameters that mean the same in every generator; each adds its own.
+_checked = partial(
+    checked,
+    **dict.fromkeys([*_COUNTS.split(), "per_row", "rank"], Integer(1)),
+    **dict.fromkeys(("n_outliers", "n_irrelevant"), Integer(0)),
+    **dict.fromkeys(("noise", "scale"), Number(0.0)),
+)
 _CENTRES = np.array([[5.0, 0.0], [0.0, 5.0], [5.0, 5.0]])
 
 
@@ -24,14 +36,7 @@ def _outliers_first(n_samples: int, n_outliers: int) -> np.ndarray:
     return np.where(np.arange(n_samples) < n_outliers, -1, 1)
 
 
-@checked(
-    n_samples=Integer(1),
-    n_features=Integer(1),
-    rank=Integer(1),
-    n_outliers=Integer(0),
-    outliers=StrOptions("added", "replaced"),
-    noise=Number(0.0),
-)
+@_checked(n_features=Integer(1), outliers=StrOptions("added", "replaced"))
 def make_low_rank_outliers(
     n_samples: int = 100,
     n_features: int = 50,
@@ -84,7 +89,7 @@ def make_low_rank_outliers(
     return X, y
 
 
-@checked(n=Integer(1), rank=Number(0.0, 1.0, above=True), outliers=Number(0.0, 1.0))
+@_checked(rank=Number(0.0, 1.0, above=True), outliers=Number(0.0, 1.0))
 def make_phase_transition(
     n: int = 400, *, rank: float = 0.1, outliers: float = 0.5, random_state=None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -115,16 +120,11 @@ def make_phase_transition(
     >>> X.shape, (y < 0).sum()
     ((40, 40), np.int64(20))
     """
-    return make_low_rank_outliers(
-        n,
-        n,
-        rank=max(1, round(rank * n)),
-        n_outliers=round(outliers * n),
-        random_state=random_state,
-    )
+    k, r = round(outliers * n), max(1, round(rank * n))
+    return make_low_rank_outliers(n, n, rank=r, n_outliers=k, random_state=random_state)
 
 
-@checked(n_samples=Integer(1), n_outliers=Integer(0), noise=Number(0.0))
+@_checked()
 def make_line_and_outliers(
     n_samples: int = 60, *, n_outliers: int = 10, noise: float = 0.1, random_state=None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -164,7 +164,7 @@ def make_line_and_outliers(
     return X, y
 
 
-@checked(n_samples=Integer(1), n_groups=Integer(1), group_size=Integer(1), noise=Number(0.0))
+@_checked()
 def make_redundant_columns(
     n_samples: int = 100,
     n_groups: int = 5,
@@ -218,13 +218,7 @@ def make_redundant_columns(
     return X * factors, groups
 
 
-@checked(
-    n_samples=Integer(1),
-    n_features=Integer(1),
-    rank=Integer(1),
-    n_informative=Integer(1),
-    noise=Number(0.0),
-)
+@_checked(n_features=Integer(1), n_informative=Integer(1))
 def make_sparse_loadings(
     n_samples: int = 120,
     n_features: int = 40,
@@ -273,12 +267,7 @@ def make_sparse_loadings(
     return X + noise * rng.standard_normal(X.shape), loadings
 
 
-@checked(
-    n_per_class=Integer(1),
-    n_irrelevant=Integer(0),
-    irrelevant=StrOptions("uniform", "normal"),
-    scale=Number(0.0),
-)
+@_checked(irrelevant=StrOptions("uniform", "normal"))
 def make_three_clusters(
     n_per_class: int = 30,
     *,
@@ -325,11 +314,7 @@ def make_three_clusters(
     return np.hstack([X, scale * draw((len(y), n_irrelevant))]), y
 
 
-@checked(
-    n_per_class=Integer(1),
-    n_irrelevant=Integer(0),
-    repeated=StrOptions("copies", "sum", "three sums"),
-)
+@_checked(repeated=StrOptions("copies", "sum", "three sums"))
 def make_box_classes(
     n_per_class: int = 12,
     *,
@@ -379,7 +364,7 @@ def make_box_classes(
     return np.hstack([X, more, rng.standard_normal((len(y), n_irrelevant))]), y
 
 
-@checked(n=Integer(1))
+@_checked()
 def make_two_stars(n: int = 5) -> tuple[np.ndarray, np.ndarray]:
     """Similarities of two stars and one sample apart: where should a graph be cut?
 
@@ -415,13 +400,7 @@ def make_two_stars(n: int = 5) -> tuple[np.ndarray, np.ndarray]:
     return S, np.repeat([0, 1, 2], [n, n, 1])
 
 
-@checked(
-    n_samples=Integer(2),
-    n_labels=Integer(1),
-    rank=Integer(1),
-    share=Number(0.0, 1.0, above=True),
-    noise=Number(0.0),
-)
+@_checked(n_samples=Integer(2), share=Number(0.0, 1.0, above=True))
 def make_multilabel_low_rank(
     n_samples: int = 500,
     n_features: int = 40,
@@ -486,9 +465,7 @@ def make_multilabel_low_rank(
     return X, Y, informative
 
 
-@checked(
-    n_samples=Integer(1), n_desired=Integer(1), n_confidential=Integer(1), overlap=Number(0.0, 1.0)
-)
+@_checked(overlap=Number(0.0, 1.0))
 def make_private_outputs(
     n_samples: int = 300,
     n_features: int = 20,
@@ -540,7 +517,7 @@ def make_private_outputs(
     return X, desired, overlap * shared + np.sqrt(1.0 - overlap**2) * own
 
 
-@checked(n_samples=Integer(1), per_row=Integer(1), n_informative=Integer(1))
+@_checked(n_informative=Integer(1))
 def make_wide_sparse(
     n_samples: int = 20_000,
     n_features: int = 3_200_000,

@@ -68,7 +68,7 @@ def open_dask(X) -> DaskRows | None:
 
 
 class _Visited:
-    """Passes over blocks, whatever they are blocks of."""
+    """Passes over blocks, of rows or of columns."""
 
     def fold(self, visit: Callable, merge: Callable[[list], Any], *along) -> Any:
         return compute([merge_tree(delayed(merge), self._visits(visit, along))])[0]
@@ -95,7 +95,7 @@ class DaskRows(_Visited, RowBlocks):
         self.ndim = data.ndim
         self.n_features = 1 if data.ndim == 1 else int(data.shape[1])
         self.dtype = _dtype(data)
-        self.is_sparse = not self.is_frame and _is_sparse(data)
+        self.is_sparse = _is_sparse(data)
         self.header = data._meta if self.is_frame else np.empty((1, self.n_features))
 
     @cached_property
@@ -115,15 +115,13 @@ class DaskRows(_Visited, RowBlocks):
         return compute_in_turn(delayed(visit), list(zip(self._blocks(), *parts, strict=True)))
 
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
-        blocks, starts, visit = self._blocks(), self.starts.tolist(), delayed(visit)
-        merge = delayed(merge)
+        pairs = list(zip(self._blocks(), self.starts.tolist(), strict=True))
+        visit, merge = delayed(visit), delayed(merge)
         tasks = [
-            merge_tree(merge, [visit_task(visit, a, b, i, j) for b, j in _with(blocks, starts)])
-            for a, i in _with(blocks, starts)
+            merge_tree(merge, [visit_task(visit, a, b, i, j) for b, j in pairs]) for a, i in pairs
         ]
-        results = self._brought(tasks)
-        tell("sent bytes", self._bytes() * (len(blocks) - 1))
-        return results
+        tell("sent bytes", self._bytes() * (len(pairs) - 1))
+        return self._brought(tasks)
 
     def fold_links(self, visit: Callable, merge: Callable[[list], Any], links: sp.csr_array) -> Any:
         blocks, visit = self._blocks(), delayed(visit)
@@ -166,7 +164,7 @@ class DaskRows(_Visited, RowBlocks):
         lengths = [np.nan] * self.data.npartitions if self.is_frame else self.data.chunks[0]
         parts = [
             da.from_delayed(alone(visit, block), shape=(length, *width), dtype=dtype)
-            for block, length in _with(self._blocks(), lengths)
+            for block, length in zip(self._blocks(), lengths, strict=True)
         ]
         return da.concatenate(parts, allow_unknown_chunksizes=True)
 
@@ -214,7 +212,7 @@ class DaskRows(_Visited, RowBlocks):
         convert = delayed(as_matrix)
         parts = [
             da.from_delayed(convert(block), (length, *width), dtype=self.dtype)
-            for block, length in _with(self._blocks(), self.lengths)
+            for block, length in zip(self._blocks(), self.lengths, strict=True)
         ]
         return da.concatenate(parts)
 
@@ -224,16 +222,12 @@ def _visit_alone(visit: Callable, block):
     return visit(as_matrix(block))
 
 
-def _with(blocks, numbers):
-    return zip(blocks, numbers, strict=True)
-
-
 def _columns(block, columns):
     return block[:, columns]
 
 
-def _is_sparse(X: da.Array) -> bool:
-    return not isinstance(X._meta, np.ndarray)
+def _is_sparse(X: Any) -> bool:
+    return isinstance(X, da.Array) and not isinstance(X._meta, np.ndarray)
 
 
 def _dtype(data) -> np.dtype:
@@ -311,7 +305,9 @@ def cut_columns(rows: DaskRows) -> DaskColumns:
     wanted = min(int(np.ceil(columns.nbytes / _PART)), _MOST)
     edges = _edges(survey.counts, max(wanted, _PER_THREAD * threads))
     blocks = rows._blocks()
-    parts = _dealt(blocks, survey.columns, edges)
+    places, cuts = delayed(survey.columns, traverse=False), delayed(edges, traverse=False)
+    dealt = [_cut(block, places, cuts) for block in blocks]
+    parts = [_joined([pieces[i] for pieces in dealt]) for i in range(len(edges) - 1)]
     if columns.nbytes <= _KEPT * memory:
         parts = dask.base.persist(*parts)
         tell("dealt out", (len(blocks), columns.nbytes))
@@ -475,14 +471,6 @@ def _edges(counts: np.ndarray, n_parts: int) -> np.ndarray:
     sums = np.cumsum(counts, dtype=np.float64)
     cuts = np.searchsorted(sums, sums[-1] * np.arange(1, n_parts) / n_parts) + 1
     return np.unique(np.concatenate([[0], np.minimum(cuts, len(counts)), [len(counts)]]))
-
-
-def _dealt(blocks: Sequence[Delayed], places: np.ndarray, edges: np.ndarray) -> list[Delayed]:
-    """Tasks that deal the columns of row blocks out."""
-    n_parts = len(edges) - 1
-    places, edges = delayed(places, traverse=False), delayed(edges, traverse=False)
-    dealt = [_cut(block, places, edges) for block in blocks]
-    return [_joined([pieces[i] for pieces in dealt]) for i in range(n_parts)]
 
 
 @delayed

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from columnist.data._parameters import StrOptions
-from columnist.io._assemble import Request, check_roles, numeric_features
 from columnist.io._delimited import MISSING, NOTHING, UTF16, layout_of
 from columnist.io._inputs import extension_format, is_zarr_store, open_input, signature
 from columnist.io._matrices import load_safely
-from columnist.io._read import as_names
+from columnist.io._read import Request, as_names, check_roles, numeric_features
 from columnist.io._table import (
     UNREADABLE,
     DataFileError,

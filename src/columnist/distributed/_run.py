@@ -9,7 +9,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -62,7 +62,7 @@ class _Watch:
         self._told = (0.0, (-1, -1))
 
     def plan(self) -> str:
-        """One visit more for the next pass; where it announces its end."""
+        """One visit more for the next pass; the topic where it announces its end."""
         self.planned += 1
         return self._next
 
@@ -131,10 +131,9 @@ _OBSERVER: ContextVar[Any] = ContextVar("observer", default=None)
 def observed(observer) -> Iterator[None]:
     """Let an observer do all visits and merges inside, and hear what else is moved.
 
-    Its methods ``visit(visit, block, parts)`` and ``merge(merge, results)`` run where the blocks
-    are and may wrap what they return (in something that ``[0]`` and ``[1]`` take apart where the
-    result is a pair); ``settle(results, seconds)`` takes it out here. ``hear(event, value)`` is
-    told what was sent and brought besides.
+    ``visit(visit, block, parts)`` and ``merge(merge, results)`` run where the blocks are and may
+    wrap what they return (a pair in something that ``[0]`` and ``[1]`` take apart);
+    ``settle(results, seconds)`` unwraps it here; ``hear(event, value)`` is told what was moved.
     """
     token = _OBSERVER.set(observer)
     try:
@@ -214,7 +213,10 @@ def _visited(visit: Callable, block, parts: list, topic: str | None, observer) -
     parts = [as_matrix(part) for part in parts]
     result = visit(block, *parts) if observer is None else observer.visit(visit, block, parts)
     if topic is not None:
-        _announce(topic)
+        from distributed import get_worker
+
+        with suppress(ValueError):  # no worker of a cluster
+            get_worker().log_event(topic, 1)
     return result
 
 
@@ -359,16 +361,6 @@ def _listening(client, watcher: _Watch | None) -> Iterator[None]:
             client.unsubscribe_topic(watcher.topic)
 
 
-def _announce(topic: str) -> None:
-    """Tell the client that a visit is done, if this is a worker of a cluster."""
-    from distributed import get_worker
-
-    try:
-        get_worker().log_event(topic, 1)
-    except ValueError:
-        pass
-
-
 # -- workers ------------------------------------------------------------------------
 
 
@@ -438,11 +430,13 @@ class DaskWorkers:
         left = len(items)
         try:
             with cluster_errors(self._client):
-                sent = self._send(shared)
+                if self._shared is not shared:
+                    self._sent = self._client.scatter(shared, broadcast=True, hash=False)
+                    self._shared = shared
                 # Many small arrays travel faster in one piece.
                 packed = [pickle.dumps(item, protocol=5) for item in items]
                 futures = self._client.map(
-                    _call, [function] * left, [sent] * left, packed, pure=False
+                    _call, [function] * left, [self._sent] * left, packed, pure=False
                 )
                 while left:
                     wait = max(until - time.perf_counter(), 1e-3)
@@ -458,12 +452,6 @@ class DaskWorkers:
             if left and self._client.status == "running":
                 self._client.cancel(futures, force=True)
 
-    def _send(self, shared: Any):
-        if self._shared is not shared:
-            self._sent = self._client.scatter(shared, broadcast=True, hash=False)
-            self._shared = shared
-        return self._sent
-
     def _give_up(self, error: Exception) -> None:
         """Whatever went wrong there, here the search can go on."""
         self._gone = True
@@ -476,10 +464,9 @@ class DaskWorkers:
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn where this package was called, however deep inside of it that is noticed."""
     level, frame = 3, sys._getframe(1)
-    while frame.f_back is not None and _is_inside(frame.f_back):
+    while frame.f_back is not None:
+        module = frame.f_back.f_globals.get("__name__", "")
+        if module.partition(".")[0] not in (_PACKAGE, "contextlib"):
+            break
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_inside(frame) -> bool:
-    return frame.f_globals.get("__name__", "").partition(".")[0] in (_PACKAGE, "contextlib")

@@ -86,17 +86,12 @@ def layout_of(
         size *= 16
     if b"\0" in head:
         raise DataFileError("binary data, not text: give the true format=.")
-    return find_layout(decoded(head, whole), whole, delimiter, header)
-
-
-def decoded(head: bytes, whole: bool) -> str:
-    """The first bytes as text; a character may be cut at the end."""
     try:
         text = head.decode()
     except UnicodeDecodeError as error:
-        cut = not whole and error.start >= len(head) - 4
+        cut = not whole and error.start >= len(head) - 4  # a character may be cut at the end
         text = head[: error.start].decode() if cut else head.decode("latin-1")
-    return text.replace("\r\n", "\n")
+    return find_layout(text.replace("\r\n", "\n"), whole, delimiter, header)
 
 
 def single_tabs(content: bytes) -> bytes:

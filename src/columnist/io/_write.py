@@ -309,8 +309,7 @@ def write_svmlight(content: Content, file: BinaryIO) -> None:
 
 def write_arff(content: Content, file: BinaryIO) -> None:
     """ARFF: numbers and strings."""
-    for line in arff_lines(content.all_names, content.columns):
-        file.write((line + "\n").encode())
+    file.writelines(f"{line}\n".encode() for line in arff_lines(content.all_names, content.columns))
 
 
 WRITERS: dict[str, Callable[[Content, BinaryIO], object]] = {
