@@ -197,18 +197,16 @@ class Dataset:
     @property
     def files(self) -> list[DataFile]:
         """All files of the set."""
-        folder = Path(self.data.path).parent.as_posix()
-        found = data_files()
-        return [file for path, file in found.items() if path.startswith(f"{folder}/")]
+        folder = f"{Path(self.data.path).parent.as_posix()}/"
+        return [file for path, file in data_files().items() if path.startswith(folder)]
 
     @property
     def needed(self) -> list[DataFile]:
         """The files that are read."""
-        found = data_files()
         if self.data.read in (read_days, read_train_and_test):
             kind = Path(self.data.path).name.split(".", 1)[1]
             return [file for file in self.files if file.path.endswith(kind)]
-        return [found[path] for path in dict.fromkeys((self.data.path, self.target.path))]
+        return [data_files()[path] for path in dict.fromkeys((self.data.path, self.target.path))]
 
     def head(self, folder: Path) -> list[arff.Attribute]:
         """Names of all columns of the file, if it has any."""

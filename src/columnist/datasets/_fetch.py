@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from columnist.datasets._catalogue import CATALOGUE, Dataset, Matrix, Source, find_dataset
+from columnist.datasets._catalogue import CATALOGUE, Dataset, Matrix, find_dataset
 from columnist.datasets._files import DataFile, Progress, download_file
 from columnist.datasets._files import data_home as resolve_home
 from columnist.io._arff import Attribute
@@ -236,9 +236,12 @@ def advice(dataset: Dataset, file: DataFile, home: Path, tried: dict[str, str]) 
 
 
 def read_set(dataset: Dataset, home: Path) -> Bunch:
-    """A set from its files."""
+    """A set from its files, each of which is read once."""
+    sources = dataset.data, dataset.target
     try:
-        X, Y = read_parts(home, dataset.data, dataset.target)
+        files = {(source.path, source.read) for source in sources}
+        tables = {(path, read): read(home / path) for path, read in files}
+        X, Y = (source.cut(tables[source.path, source.read]) for source in sources)
         head = dataset.head(home)
     except MemoryError:
         raise
@@ -267,15 +270,6 @@ def unreadable(dataset: Dataset, home: Path, what: str) -> ValueError:
     """A file that is there is not the one it should be."""
     path = home / dataset.data.path
     return ValueError(f"{path} {what}: remove it, then columnist data fetch {dataset.name}.")
-
-
-def read_parts(home: Path, *sources: Source) -> list[Matrix]:
-    """Matrices from files, each of which is read once."""
-    tables = {
-        (source.path, source.read): source.read(home / source.path)
-        for source in dict.fromkeys(sources)
-    }
-    return [source.cut(tables[source.path, source.read]) for source in sources]
 
 
 def feature_names(dataset: Dataset, names: list[str]) -> list[str] | None:

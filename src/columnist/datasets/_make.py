@@ -10,9 +10,7 @@ import scipy.sparse as sp
 from columnist.data._parameters import Integer, Number, StrOptions, checked
 from columnist.data._validation import random_generator
 
-_COUNTS = (
-    "n n_samples n_per_class n_groups group_size n_labels n_desired n_confidential"
-)
+_COUNTS = "n n_samples n_per_class n_groups group_size n_labels n_desired n_confidential"
 # Parameters that mean the same in every generator; each adds its own.
 _checked = partial(
     checked,

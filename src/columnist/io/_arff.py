@@ -23,8 +23,8 @@ __all__ = ["Attribute", "arff_lines", "read_arff", "read_arff_columns", "read_at
 NUMERIC = ("numeric", "real", "integer")
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
-FIELD = re.compile(rf"\s*({QUOTED}|[^,]*?)\s*(?:,|$)", re.DOTALL)
-ENTRY = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^,]*?)\s*(?:,|$)", re.DOTALL)
+# A value, of a sparse row behind its place.
+FIELD = re.compile(rf"\s*((?:\d+\s+)?(?:{QUOTED})|[^,]*?)\s*,", re.DOTALL)
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
@@ -115,7 +115,7 @@ def attribute_of(line: str, number: int) -> Attribute:
     name = unquoted(match[1])
     if kind.startswith("{"):
         inside = kind[1:].rstrip().removesuffix("}")
-        values = tuple(fields_of(inside))
+        values = tuple(map(unquoted, fields_of(inside)))
         return Attribute(name, values, not all(map(NUMBER.fullmatch, values)))
     word = kind.split(None, 1)[0].lower()
     if word in NUMERIC:
@@ -133,18 +133,10 @@ def unquoted(field: str) -> str:
 
 
 def fields_of(row: str) -> list[str]:
-    """The values of a row."""
+    """The values of a row, those in quotes with them."""
     if "'" not in row and '"' not in row:
         return [field.strip() for field in row.split(",")]
-    fields, place = [], 0
-    while True:
-        match = FIELD.match(row, place)
-        if match is None:
-            raise DataFileError(f"a quote is not closed in {quoted(row[place:])}.")
-        fields.append(unquoted(match[1]))
-        place = match.end()
-        if match.group()[-1:] != ",":
-            return fields
+    return [match[1] for match in FIELD.finditer(row + ",")]
 
 
 def dense_columns(
@@ -159,7 +151,7 @@ def dense_columns(
                 return matrix, {}
     table = []
     for number, line in rows:
-        fields = fields_of(line)
+        fields = [unquoted(field) for field in fields_of(line)]
         if len(fields) != len(attributes):
             raise DataFileError(
                 f"line {number} has {len(fields)} values for {len(attributes)} attributes."
@@ -217,21 +209,14 @@ def entries_of(line: str, number: int, n_attributes: int) -> Iterator[tuple[int,
     """Places and values of a sparse row."""
     if not (line.startswith("{") and line.endswith("}")):
         raise DataFileError(f"line {number} is no sparse row {{place value, ...}}.")
-    inside, place, seen = line[1:-1].strip(), 0, set()
-    if "'" not in inside and '"' not in inside:  # the quick way
-        with suppress(ValueError):
-            pairs = [entry.split(None, 1) for entry in inside.split(",") if entry.strip()]
-            entries = {int(where): value.strip() for where, value in pairs}
-            if len(entries) == len(pairs) and all(0 <= p < n_attributes for p in entries):
-                yield from entries.items()
-                return
-    while place < len(inside):
-        match = ENTRY.match(inside, place)
-        if match is None or int(match[1]) >= n_attributes or int(match[1]) in seen:
-            raise DataFileError(f"line {number}: {quoted(inside[place:])} is no 'place value'.")
-        seen.add(int(match[1]))
-        yield int(match[1]), unquoted(match[2])
-        place = match.end()
+    seen: set[int] = set()
+    for field in filter(None, fields_of(line[1:-1])):
+        where, *rest = field.split(None, 1)
+        place = int(where) if where.isdecimal() else n_attributes
+        if not rest or place >= n_attributes or place in seen:
+            raise DataFileError(f"line {number}: {quoted(field)} is no 'place value'.")
+        seen.add(place)
+        yield place, unquoted(rest[0])
 
 
 def arff_lines(names: Sequence[str], columns: Sequence[np.ndarray]) -> Iterator[str]:

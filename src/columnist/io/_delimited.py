@@ -64,8 +64,7 @@ def converted(data: Input) -> bytes | None:
     """The text in UTF-8 with plain line ends, or None if the file itself will do."""
     head = data.head
     if head.startswith(UTF16):
-        text = data.read().decode("utf-16", errors="replace")
-        return text.encode()
+        return data.read().decode("utf-16", errors="replace").encode()
     if b"\r" in head and b"\n" not in head:
         return data.read().replace(b"\r", b"\n")
     if head.startswith(MARK):

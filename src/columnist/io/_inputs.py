@@ -60,10 +60,7 @@ class Input:
     @cached_property
     def start(self) -> bytes:
         """The first stored bytes."""
-        if self.path is None:
-            return self.content[:HEAD]
-        with open(self.path, "rb") as file:
-            return file.read(HEAD)
+        return self.raw(HEAD)
 
     @property
     def compressed(self) -> bool:

@@ -189,25 +189,14 @@ def frame_of(content: Content) -> pl.DataFrame:
     )
 
 
-def write_delimited(content: Content, file: BinaryIO, delimiter: str) -> None:
-    """Delimited text with a header."""
-    write_header(content, file, delimiter)
-    write_rows(content, file, delimiter)
-
-
-def write_header(content: Content, file: BinaryIO, delimiter: str) -> None:
-    """The line of names."""
-    header = [quoted_name(name, delimiter) for name in content.all_names]
-    file.write((delimiter.join(header) + "\n").encode())
-
-
-def write_rows(content: Content, file: BinaryIO, delimiter: str) -> None:
-    """The lines of values."""
+def write_delimited(content: Content, file: BinaryIO, delimiter: str, header: bool = True) -> None:
+    """Delimited text."""
+    if header:
+        names = [quoted_name(name, delimiter) for name in content.all_names]
+        file.write((delimiter.join(names) + "\n").encode())
     # An empty field alone on its line would vanish as a blank line.
-    lone = len(content.all_names) == 1
-    frame_of(content).write_csv(
-        file, include_header=False, separator=delimiter, null_value="NA" if lone else ""
-    )
+    missing = "NA" if len(content.all_names) == 1 else ""
+    frame_of(content).write_csv(file, include_header=False, separator=delimiter, null_value=missing)
 
 
 def quoted_name(name: str, delimiter: str) -> str:
@@ -363,11 +352,10 @@ Take = Callable[[Content], None]
 
 @contextmanager
 def open_text(name: str, start: Content, n_rows: int) -> Iterator[Take]:
-    """Delimited text."""
+    """Delimited text, with the names on top."""
     delimiter = DELIMITERS[streamed_format(name)]
     with opened(name, "csv") as file:
-        write_header(start, file, delimiter)
-        yield lambda content: write_rows(content, file, delimiter)
+        yield lambda content: write_delimited(content, file, delimiter, content is start)
 
 
 @contextmanager
