@@ -27,10 +27,10 @@ from columnist.cli._screen import Screen
 from columnist.data._array_rows import as_rows
 from columnist.data._target import open_target
 from columnist.distributed import ClusterError
+from columnist.distributed._blocks import DaskRows
 from columnist.distributed._files import Collection, open_collection
-from columnist.distributed._rows import DaskRows
 from columnist.io import DataFileError, Table
-from columnist.io._gaps import Filling, find_gaps, merged_gaps, plan_filling
+from columnist.io._read import Filling, find_gaps, merged_gaps, plan_filling
 from columnist.io._table import one_line
 from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments

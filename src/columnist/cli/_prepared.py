@@ -21,8 +21,8 @@ from columnist.cli._text import count, listed
 from columnist.data._array_rows import ArrayRows, as_rows
 from columnist.data._blocks import RowBlocks
 from columnist.io import Table, read_table
-from columnist.io._gaps import find_gaps
-from columnist.io._stream import Part, write_parts
+from columnist.io._read import find_gaps
+from columnist.io._write import Part, write_parts
 from columnist.linalg._passes import squared_norms
 
 __all__ = ["Columns", "Data", "mention_gaps", "prepare", "read_here", "read_label"]

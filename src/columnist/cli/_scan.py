@@ -13,8 +13,7 @@ import scipy.sparse as sp
 from columnist.cli._errors import BadInput
 from columnist.data._blocks import BlockMoments
 from columnist.data._target import is_classes
-from columnist.io._assemble import EXACT
-from columnist.io._gaps import Gaps, fill_block, find_gaps, merged_gaps
+from columnist.io._read import EXACT, Gaps, fill_block, find_gaps, merged_gaps
 from columnist.linalg._moments import Moments, merged_moments
 
 __all__ = ["ColumnFacts", "Extracting", "Labels", "Preparation"]

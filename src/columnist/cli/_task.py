@@ -230,7 +230,7 @@ def check_outputs(outputs: dict[str, str | None], source: str, *, blocks: bool) 
 
 def _check_place(option: str, path: str, *, folder: bool) -> None:
     """``folder`` says that a folder of Zarr may be replaced."""
-    from columnist.io._stream import is_zarr
+    from columnist.io._inputs import is_zarr
 
     place = Path(path)
     around = place.parent
@@ -246,8 +246,8 @@ def _check_place(option: str, path: str, *, folder: bool) -> None:
 
 def _check_format(path: str, blocks: bool) -> None:
     from columnist.io import FORMATS, DataFileError
-    from columnist.io._formats import extension_format
-    from columnist.io._stream import is_zarr, streamed_format
+    from columnist.io._inputs import extension_format, is_zarr
+    from columnist.io._write import streamed_format
 
     if blocks:
         try:
