@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.datasets import load_digits, load_wdbc
-from columnist.datasets._sources import Matrix
+from columnist.datasets._catalogue import Matrix
 from reproduction.sources import SOURCES, TARGETS, load
 
 __all__ = ["Sets"]

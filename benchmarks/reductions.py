@@ -18,7 +18,7 @@ from sklearn.utils import assert_all_finite
 from columnist.data._parameters import Integer
 from columnist.data._target import open_target
 from columnist.data._validation import random_generator
-from columnist.distributed._running import opened
+from columnist.distributed._moments import opened
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
 __all__ = [

@@ -105,5 +105,5 @@ def measure(name: str, selector, X: sp.csc_array, paths: list[Path]) -> tuple[Ro
 
 def _prepare() -> None:
     """Import what a fit needs: that is no part of it."""
-    import columnist.distributed._columns
+    import columnist.distributed._blocks
     import columnist.selection  # noqa: F401

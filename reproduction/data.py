@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.datasets._sources import Matrix, Source
+from columnist.datasets._catalogue import Matrix, Source
 from reproduction.sources import SOURCES, TARGETS, load
 
 __all__ = ["Data", "MissingData"]

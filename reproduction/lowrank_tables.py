@@ -19,7 +19,7 @@ from sklearn.metrics import confusion_matrix, normalized_mutual_info_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from columnist.datasets._sources import Source, read_mat, read_persons
+from columnist.datasets._catalogue import Source, read_mat, read_persons
 from columnist.lowrank import QuadraticPCA, SparseLoadings
 from reproduction.cells import Cell, not_possible, skipped
 from reproduction.claims import claim

@@ -18,7 +18,7 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import RepeatedKFold
 from sklearn.preprocessing import scale
 
-from columnist.datasets._sources import Source, read_arff
+from columnist.datasets._catalogue import Source, read_arff
 from columnist.linalg._passes import columns_of
 from columnist.selection import (
     ForwardSelector,

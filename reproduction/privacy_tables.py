@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from columnist.datasets._sources import Source, read_arff
+from columnist.datasets._catalogue import Source, read_arff
 from columnist.privacy import NullSpaceCleaner, laplace_noise, linear_privacy, utility_error
 from reproduction.cells import Cell, compare, skipped
 from reproduction.data import Data

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from os import PathLike
 from types import SimpleNamespace
 
-from columnist.datasets._home import data_home as find_data_home
+from columnist.datasets import data_home as find_data_home
 from reproduction.catalogue import catalogue
 from reproduction.cells import Cell
 from reproduction.data import Data

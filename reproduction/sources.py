@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.datasets._sources import (
+from columnist.datasets._catalogue import (
     Matrix,
     Source,
     read_arff,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from columnist.datasets._sources import Matrix, Source
+from columnist.datasets._catalogue import Matrix, Source
 from reproduction import sources
 from reproduction.sources import SOURCES, TARGETS
 

@@ -27,7 +27,7 @@ from benchmarks import (
 from benchmarks.data import Sets
 from columnist import Certificate
 from columnist.criteria import Frobenius
-from columnist.datasets._sources import read_arff, read_table
+from columnist.datasets._catalogue import read_arff, read_table
 from columnist.metrics import reconstruction_error
 from columnist.search._certificate import STATUSES
 from tests.oracles.textbook import textbook_search

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks.counting import Cost, bytes_of, count_cost
-from columnist.distributed._rows import DaskRows
+from columnist.distributed._blocks import DaskRows
 
 X = np.random.default_rng(83).standard_normal((60, 3))
 

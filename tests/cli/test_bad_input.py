@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_to(cli, wine, tmp_path):
 
 def test_a_full_disk(cli, wine, tmp_path):
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "kept.csv"))
-    with mock.patch("columnist.io._stream.write_table", side_effect=full):
+    with mock.patch("columnist.io._write.write_table", side_effect=full):
         answer = cli(
             "select", wine, "-k", 2, "--non-numeric", "drop", "--out", tmp_path / "kept.csv"
         )

@@ -25,10 +25,9 @@ import pyarrow.parquet as pq
 import zarr
 from distributed import LocalCluster
 
-from columnist.cli import _cluster as cluster_module
-from columnist.cli import _in_blocks, _prepared
-from columnist.cli._cluster import _with_value
-from columnist.cli._progress import Watch
+from columnist.cli import _dask, _prepared
+from columnist.cli._options import _with_value
+from columnist.cli._screen import Watch
 
 COMMAND = [sys.executable, "-m", "columnist.cli"]
 TARGET = ["--target", "class", "--id", "bottle"]
@@ -43,7 +42,7 @@ def address(cluster):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of about fifty rows of wine."""
-    monkeypatch.setattr(_in_blocks, "BLOCKSIZE", 50 * 8 * 13)
+    monkeypatch.setattr(_dask, "BLOCKSIZE", 50 * 8 * 13)
 
 
 @pytest.fixture(scope="module")
@@ -299,7 +298,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
 
 
 def test_no_scheduler_there(cli, files, monkeypatch):
-    monkeypatch.setattr(cluster_module, "_PATIENCE", 0.5)
+    monkeypatch.setattr(_dask, "_PATIENCE", 0.5)
     waited = []
 
     class Waiting(distributed.Client):

@@ -32,7 +32,7 @@ def test_where_it_is(cli, tmp_path):
 def test_files_that_are_here_are_not_fetched_again(cli, tmp_path, monkeypatch):
     from columnist.datasets._catalogue import find_dataset
 
-    monkeypatch.setattr("columnist.datasets._download.download_file", None)
+    monkeypatch.setattr("columnist.datasets._fetch.download_file", None)
     for file in find_dataset("slump").files:
         path = tmp_path / file.path
         path.parent.mkdir(parents=True, exist_ok=True)

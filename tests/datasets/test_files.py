@@ -8,8 +8,7 @@ import re
 
 import pytest
 
-from columnist.datasets._download import check_address
-from columnist.datasets._files import DataFile, data_files, restored
+from columnist.datasets._files import DataFile, check_address, data_files, restored
 from tests.real_data import SHIPPED, data_folder
 
 FILES = data_files()

@@ -15,7 +15,7 @@ from dask.delayed import delayed
 
 from columnist import ColumnSelector
 from columnist.distributed import ClusterError, watch
-from columnist.distributed._rows import DaskRows
+from columnist.distributed._blocks import DaskRows
 from columnist.distributed._run import (
     as_matrix,
     cluster_client,

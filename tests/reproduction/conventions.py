@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
-from columnist.datasets._sources import Matrix, Source
+from columnist.datasets._catalogue import Matrix, Source
 from reproduction.data import Data
 from tests.real_data import data_folder, load_libras, load_spectf, load_vehicle, require
 

@@ -20,8 +20,8 @@ from columnist.cli import (
     _rank,
     _select,
 )
-from columnist.cli._cluster import DaskCommand
 from columnist.cli._errors import guarded, say_error
+from columnist.cli._options import Anywhere, DaskCommand, command, examples
 
 __all__ = ["app", "run"]
 
@@ -35,9 +35,6 @@ _EPILOG = "\n\n".join(
     ]
 )
 
-# Commands with an option --dask.
-_ON_CLUSTERS = ("select", "rank", "outliers")
-
 app = typer.Typer(
     name="columnist",
     help="Choose columns of a data matrix, and prove how good the choice is.",
@@ -46,17 +43,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module, name in (
-    (_select, "select"),
-    (_apply, "apply"),
-    (_certify, "certify"),
-    (_rank, "rank"),
-    (_compare, "compare"),
-    (_outliers, "outliers"),
-    (_clean, "clean"),
+for module, task in (
+    (_select, _select.Select),
+    (_apply, _apply.Apply),
+    (_certify, _certify.Certify),
+    (_rank, _rank.Rank),
+    (_compare, _compare.Compare),
+    (_outliers, _outliers.Outliers),
+    (_clean, _clean.Clean),
 ):
-    kind = DaskCommand if name in _ON_CLUSTERS else None
-    app.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, name))
+    app.command(
+        task.command,
+        cls=DaskCommand if issubclass(module.Options, Anywhere) else None,
+        epilog=examples(*module.EXAMPLES, after=task.note),
+        help=task.__doc__,
+    )(command(module.Options, task.carry_out))
 app.add_typer(_data.app, name="data", epilog=_data.EPILOG)
 app.command("demo", epilog=_demo.EPILOG)(_demo.demo)
 
@@ -88,21 +89,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return guarded(lambda: _run(arguments))
 
 
-def _usage_message(error) -> str:
-    """What is wrong with the command, and which help tells more."""
-    context = getattr(error, "ctx", None)
-    command = "columnist" if context is None else context.command_path
-    message = error.format_message().replace("Value error, ", "")
-    return f"{message} ({command} --help shows what there is)"
-
-
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(args=arguments, prog_name="columnist", standalone_mode=False)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        say_error(_usage_message(error))
+        context = getattr(error, "ctx", None)
+        path = "columnist" if context is None else context.command_path
+        message = error.format_message().replace("Value error, ", "")
+        say_error(f"{message} ({path} --help shows what there is)")
         return 2
     sys.stdout.flush()
     return code if isinstance(code, int) else 0

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
-
-from columnist.cli._command import command, examples
 from columnist.cli._errors import FAILED, BadInput
-from columnist.cli._inputs import load, names_in, resolve_names
-from columnist.cli._options import Preparing, Printing, Reading, Report, Searching
-from columnist.cli._output import (
-    Screen,
-    certificate_json,
-    check_outputs,
-    show_certificate,
-    write_page,
-)
-from columnist.cli._progress import watching
-from columnist.cli._select import check_explain
+from columnist.cli._options import Loading, Printing, Report, Searching, argument, option
+from columnist.cli._screen import certificate_json
+from columnist.cli._task import Task
 from columnist.cli._text import count, listed
 
-if TYPE_CHECKING:
-    from columnist.cli._prepared import Data
+__all__ = ["EXAMPLES", "Certify", "Options"]
 
-__all__ = ["EPILOG", "certify"]
-
-EPILOG = examples(
+EXAMPLES = (
     "columnist certify wine.csv alcohol flavanoids color_intensity --center --scale",
     'columnist certify wine.csv --columns "alcohol,flavanoids,hue" --target class --report p.html',
     "columnist certify new.csv --columns-from model.json --json",
@@ -38,82 +23,95 @@ EPILOG = examples(
 )
 
 
-@command
-def certify(
-    reading: Reading,
-    preparing: Preparing,
-    searching: Searching,
-    printing: Printing,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[COLUMN]...", help="The selection.")
-    ] = None,
-    columns: Annotated[
-        str | None, typer.Option("--columns", help="The selection, separated by commas.")
-    ] = None,
-    columns_from: Annotated[
-        str | None,
-        typer.Option(
-            "--columns-from",
-            help="A file with the selection: a model, the JSON of select or rank, a JSON list, or "
-            "one name a line.",
-            metavar="FILE",
-        ),
-    ] = None,
-    components: Annotated[
-        int, typer.Option("--components", help="Extracted features beside the columns.")
-    ] = 0,
-    explain: Annotated[
-        Literal["X", "y"] | None,
-        typer.Option("--explain", help="All columns (X) or the target (y)."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if a better selection is found.")
-    ] = False,
-    report: Report = None,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Options(Report, Printing, Searching, Loading):
+    """What was selected."""
+
+    names: list[str] | None = argument("[COLUMN]...", "The selection.", default=None)
+    columns: str | None = option("--columns", "The selection, separated by commas.")
+    columns_from: str | None = option(
+        "--columns-from",
+        "A file with the selection: a model, the JSON of select or rank, a JSON list, or one "
+        "name a line.",
+        metavar="FILE",
+    )
+    components: int = option("--components", "Extracted features beside the columns.", default=0)
+    explain: Literal["X", "y"] | None = option("--explain", "All columns (X) or the target (y).")
+    strict: bool = option("--strict", "Exit with 1 if a better selection is found.", default=False)
+
+
+class Certify(Task):
     """Prove how good a given selection is, and show a better one if there is."""
-    screen = Screen(printing, "certify")
-    check_outputs(reading.file, report=report)
-    given = _from_file(columns_from) if columns_from else []
-    with watching(screen, f"reading {reading.file}") as watch:
-        data = load(reading, screen, preparing)
-        check_explain(explain, data)
-        wanted = [*(names or []), *names_in(columns, data.names), *given]
-        if not wanted:
+
+    command = "certify"
+    options: Options
+
+    def check(self) -> None:
+        path = self.options.columns_from
+        self.given = _from_file(path) if path else []
+
+    def work(self) -> None:
+        import columnist
+
+        options, data = self.options, self.data
+        y = data.y if self.explains(options.explain) == "y" else None
+        self.wanted = [*(options.names or []), *self._named_in(options.columns or ""), *self.given]
+        if not self.wanted:
             raise BadInput("which columns? Name them after FILE, or use --columns.")
-        selection = resolve_names(wanted, data.names, "the selection")
-        watch.phase(f"proving {count(len(selection), 'column')}")
-        y = None if explain == "X" else data.y
-        certificate = _certificate(data, selection, y, components, searching, watch.callback)
-        watch.settle(certificate)
-        asked = {"data": data.describe(), "selection": listed(wanted), "columns": data.prepared()}
-        if report:
-            from columnist.report import certificate_report
+        selection = self.places(self.wanted, "the selection")
+        self.watch.phase(f"proving {count(len(selection), 'column')}")
+        certificate = columnist.certify(
+            data.X, selection, y=y, n_components=options.components, time_limit=options.seconds,
+            callback=self.watch.callback,
+            centering="none" if data.mean is None or y is None else "mean",
+            **options.given(random_state=options.seed),
+        )  # fmt: skip
+        self.certificate = self.named(certificate)
+        self.watch.settle(self.certificate)
+        if options.strict and certificate.better is not None:
+            self.code = FAILED
 
-            page = certificate_report(certificate, data.X, names=data.names, asked=asked)
-            write_page(page, report, screen)
-    _show(screen, data, certificate)
-    screen.finish(_json(data, certificate))
-    return FAILED if strict and certificate.better is not None else 0
+    def _named_in(self, text: str) -> list[str]:
+        """Names separated by commas; a name that holds commas may stand alone."""
+        if text in self.data.names:
+            return [text]
+        return [part.strip() for part in text.split(",") if part.strip()]
 
+    def page(self) -> str:
+        from columnist.report import certificate_report
 
-def _certificate(data: Data, selection, y, components: int, searching: Searching, callback):
-    import columnist
+        data, asked = self.data, self.asked(selection=listed(self.wanted))
+        return certificate_report(self.certificate, data.X, names=data.names, asked=asked)
 
-    options: dict[str, Any] = {
-        "search": searching.search,
-        "epsilon": searching.epsilon,
-        "max_gap": searching.max_gap,
-        "n_jobs": searching.jobs,
-        "random_state": searching.seed,
-    }
-    certificate = columnist.certify(
-        data.X, selection, y=y, criterion=searching.criterion or "frobenius",
-        n_components=components, time_limit=searching.seconds, callback=callback,
-        centering="none" if data.mean is None or y is None else "mean",
-        **{name: value for name, value in options.items() if value is not None},
-    )  # fmt: skip
-    return replace(certificate, names=tuple(data.names_of(certificate.selection)))
+    def show(self) -> None:
+        from columnist.search._words import gap_words
+
+        screen, names_of, certificate = self.screen, self.data.names_of, self.certificate
+        screen.line(f"Selection: {listed(names_of(certificate.selection), 30)}")
+        if certificate.better is not None:
+            better = set(certificate.better)
+            gone = names_of([i for i in certificate.selection if i not in better])
+            new = names_of([i for i in certificate.better if i not in certificate.selection])
+            screen.line(f"Better:    {listed(names_of(certificate.better), 30)}", "green")
+            if len(new) < len(better):
+                screen.line(f"           {listed(new)} instead of {listed(gone)}")
+        else:
+            said = gap_words(certificate, "selection of this size")
+            screen.line(f"{said[0].upper()}{said[1:]}.", "green" if certificate.is_optimal else "")
+        screen.certificate(certificate)
+
+    def json(self) -> dict[str, Any]:
+        data, certificate, better = self.data, self.certificate, self.certificate.better
+        return {
+            "data": data.summary(),
+            "selected": data.names_of(certificate.selection),
+            "indices": list(certificate.selection),
+            "explains": certificate.target,
+            "error": certificate.error,
+            "better": None if better is None else data.names_of(better),
+            "better_indices": None if better is None else list(better),
+            "certificate": certificate_json(certificate),
+        }
 
 
 def _from_file(path: str) -> list[str]:
@@ -126,57 +124,17 @@ def _from_file(path: str) -> list[str]:
         content = json.loads(text)
     except ValueError:
         content = [line.strip() for line in text.splitlines() if line.strip()]
-    found = _names_of(content)
-    if not found:
+    if isinstance(content, dict) and content.get("format") == "columnist model":
+        try:
+            content = [content["columns"][i] for i in content["arrays"]["selected"]]
+        except (KeyError, IndexError, TypeError):
+            content = None
+    if isinstance(content, dict):
+        content = content.get("selected")
+    names = isinstance(content, list) and all(isinstance(name, str) for name in content)
+    if not content or not names:
         raise BadInput(
             f"{path} holds no selection: a model, the output of --json, a JSON list of names, or "
             "one name a line is expected."
         )
-    return list(found)
-
-
-def _names_of(content: Any) -> Sequence[str] | None:
-    if isinstance(content, dict):
-        if content.get("format") == "columnist model":
-            try:
-                return [content["columns"][i] for i in content["arrays"]["selected"]]
-            except (KeyError, IndexError, TypeError):
-                return None
-        content = content.get("selected")
-    if isinstance(content, list) and content and all(isinstance(name, str) for name in content):
-        return content
-    return None
-
-
-def _show(screen: Screen, data: Data, certificate) -> None:
-    if not screen.shows_tables:
-        return
-    from columnist.search._words import gap_words
-
-    screen.heading(f"{data.describe()} ({data.prepared()})")
-    screen.line(f"Selection: {listed(data.names_of(certificate.selection), 30)}")
-    if certificate.better is not None:
-        better = set(certificate.better)
-        gone = data.names_of([i for i in certificate.selection if i not in better])
-        new = data.names_of([i for i in certificate.better if i not in certificate.selection])
-        screen.line(f"Better:    {listed(data.names_of(certificate.better), 30)}", "green")
-        if len(new) < len(better):
-            screen.line(f"           {listed(new)} instead of {listed(gone)}")
-    else:
-        said = gap_words(certificate, "selection of this size")
-        screen.line(f"{said[0].upper()}{said[1:]}.", "green" if certificate.is_optimal else "")
-    show_certificate(screen, certificate)
-
-
-def _json(data: Data, certificate) -> dict[str, Any]:
-    better = certificate.better
-    return {
-        "data": data.summary(),
-        "selected": data.names_of(certificate.selection),
-        "indices": list(certificate.selection),
-        "explains": certificate.target,
-        "error": certificate.error,
-        "better": None if better is None else data.names_of(better),
-        "better_indices": None if better is None else list(better),
-        "certificate": certificate_json(certificate),
-    }
+    return content

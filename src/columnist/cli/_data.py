@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from functools import partial
 
 import typer
 
-from columnist.cli._command import command, examples
-from columnist.cli._options import Printing
-from columnist.cli._output import Screen
-from columnist.cli._progress import watching
+from columnist.cli._options import Printing, argument, command, examples, option
+from columnist.cli._screen import Screen, watching
 from columnist.cli._text import count
 
 __all__ = ["EPILOG", "app"]
@@ -20,13 +19,6 @@ EPILOG = examples(
     "columnist data fetch vehicle sonar",
     "columnist data path vehicle",
 )
-Folder = Annotated[
-    str | None,
-    typer.Option(
-        "--data", help="Folder of the data; COLUMNIST_DATA or the user's cache.", metavar="FOLDER"
-    ),
-]
-Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of data sets.")]
 
 app = typer.Typer(help="Data sets: list, fetch, show, path.", invoke_without_command=True)
 
@@ -37,19 +29,31 @@ def _data(context: typer.Context) -> None:
         print(context.get_help())
 
 
+@dataclass(frozen=True, kw_only=True)
+class Folder:
+    """Where data sets are."""
+
+    data: str | None = option(
+        "--data", "Folder of the data; COLUMNIST_DATA or the user's cache.", metavar="FOLDER"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing(Folder, Printing):
+    """Which data sets to list."""
+
+    present: bool = option("--present", "Only those that are here.", default=False)
+
+
 @app.command("list", epilog=EPILOG)
-@command
-def list_sets(
-    printing: Printing,
-    data: Folder = None,
-    present: Annotated[bool, typer.Option("--present", help="Only those that are here.")] = False,
-) -> None:
+@partial(command, Listing)
+def list_sets(options: Listing) -> None:
     """All data sets that can be fetched."""
     from columnist.datasets import data_home, list_datasets
 
-    screen = Screen(printing, "data list")
-    found = [info for info in list_datasets(data) if info.present or not present]
-    screen.heading(f"{count(len(found), 'data set')}; folder {data_home(data)}")
+    screen, folder = Screen(options, "data list"), data_home(options.data)
+    found = [i for i in list_datasets(options.data) if i.present or not options.present]
+    screen.heading(f"{count(len(found), 'data set')}; folder {folder}")
     rows = [
         [i.name, i.title, f"{i.shape[0]:,}", f"{i.shape[1]:,}", f"{i.n_targets} {i.kind}",
          "yes" if i.present else ""]
@@ -57,23 +61,26 @@ def list_sets(
     ]  # fmt: skip
     screen.table(["name", "what", "rows>", "columns>", "target", "here"], rows)
     keys = ("name", "title", "shape", "kind", "n_targets", "source", "present", "size")
-    screen.finish(
-        {
-            "folder": str(data_home(data)),
-            "datasets": [{key: getattr(info, key) for key in keys} for info in found],
-        }
-    )
+    sets = [{key: getattr(info, key) for key in keys} for info in found]
+    screen.finish({"folder": str(folder), "datasets": sets})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetching(Folder, Printing):
+    """Which data sets to fetch."""
+
+    names: list[str] = argument("NAME...", "Names of data sets.")
 
 
 @app.command("fetch", epilog=EPILOG)
-@command
-def fetch_sets(names: Names, printing: Printing, data: Folder = None) -> None:
+@partial(command, Fetching)
+def fetch_sets(options: Fetching) -> None:
     """Put data sets in the data folder."""
     from columnist.datasets import download_dataset
     from columnist.datasets._catalogue import find_dataset
 
-    screen = Screen(printing, "data fetch")
-    wanted = [find_dataset(name).name for name in names]
+    screen = Screen(options, "data fetch")
+    wanted = [find_dataset(name).name for name in options.names]
     fetched = {}
     with watching(screen) as watch:
         for name in wanted:
@@ -82,44 +89,50 @@ def fetch_sets(names: Names, printing: Printing, data: Folder = None) -> None:
                 watch.phase(f"{file}: {there / 2**20:.1f} of {whole / 2**20:.1f} MB")
 
             watch.phase(name)
-            fetched[name] = [str(p) for p in download_dataset(name, data_home=data, progress=tell)]
-    for name, paths in fetched.items():
-        for path in paths:
-            screen.line(f"{name}: {path}")
+            paths = download_dataset(name, data_home=options.data, progress=tell)
+            fetched[name] = [str(path) for path in paths]
+    for name, files in fetched.items():
+        for file in files:
+            screen.line(f"{name}: {file}")
     screen.finish({"files_of": fetched})
 
 
+@dataclass(frozen=True, kw_only=True)
+class Showing(Printing):
+    """Which data set to show."""
+
+    name: str = argument("NAME", "Name of a data set.")
+
+
 @app.command("show", epilog=EPILOG)
-@command
-def show_set(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a data set.")],
-    printing: Printing,
-) -> None:
+@partial(command, Showing)
+def show_set(options: Showing) -> None:
     """What a data set is, where it comes from, and what to cite."""
     from columnist.datasets import describe
 
-    screen = Screen(printing, "data show")
-    text = describe(name)
+    screen = Screen(options, "data show")
+    text = describe(options.name)
     for line in text.splitlines():
         screen.line(line)
-    screen.finish({"name": name, "description": text})
+    screen.finish({"name": options.name, "description": text})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding(Folder, Printing):
+    """Which data set to find."""
+
+    name: str | None = argument("[NAME]", "A data set; the folder without one.", default=None)
 
 
 @app.command("path", epilog=EPILOG)
-@command
-def path_of(
-    printing: Printing,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A data set; the folder without one.")
-    ] = None,
-    data: Folder = None,
-) -> None:
+@partial(command, Finding)
+def path_of(options: Finding) -> None:
     """The data folder, or the file of a data set: ready for other commands."""
     from columnist.datasets import data_home
     from columnist.datasets._catalogue import find_dataset
 
-    screen = Screen(printing, "data path")
-    home = data_home(data)
+    screen, name = Screen(options, "data path"), options.name
+    home = data_home(options.data)
     path = home if name is None else home / find_dataset(name).data.path
     if name is not None and not path.exists():
         screen.note(f"not here yet: columnist data fetch {name}")

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 import textwrap
 import time
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from columnist.cli._command import command, examples
 from columnist.cli._errors import BadInput
-from columnist.cli._options import Printing
-from columnist.cli._output import Screen, certificate_json, show_certificate, write_page
-from columnist.cli._progress import Watch, watching
+from columnist.cli._options import Printing, command, examples, option
+from columnist.cli._screen import Screen, Watch, certificate_json, watching
 from columnist.cli._text import percent
 
 __all__ = ["EPILOG", "demo"]
@@ -27,29 +24,30 @@ PATH_SECONDS = 8.0
 PAGE, DATA = "demo-report.html", "demo-data.csv"
 
 
-@command
-def demo(
-    printing: Printing,
-    out: Annotated[
-        str, typer.Option("--out", help="Folder for the report and the data.", metavar="FOLDER")
-    ] = ".",
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options(Printing):
+    """Where to write."""
+
+    out: str = option("--out", "Folder for the report and the data.", default=".", metavar="FOLDER")
+
+
+@partial(command, Options)
+def demo(options: Options) -> None:
     """The best 11 of 30 measurements, proven, with a report: on data that come along."""
-    screen = Screen(printing, "demo")
-    folder = Path(out)
+    screen, folder = Screen(options, "demo"), Path(options.out)
     if folder.exists() and not folder.is_dir():
-        raise BadInput(f"--out {out} is a file: name a folder.")
+        raise BadInput(f"--out {options.out} is a file: name a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     with watching(screen, "loading") as watch:
         demonstration = Demonstration(screen, watch)
-        demonstration.question()
         demonstration.usual_answer()
         demonstration.certified_answer()
-        demonstration.runners_up()
         demonstration.how_many()
         demonstration.write(folder)
-    demonstration.try_it(folder)
+    screen.heading("Now you")
+    for choice in ("--drop", "--target"):
+        screen.line(f"columnist select {folder / DATA} -k 5 {choice} diagnosis --center --scale")
     screen.line(f"All of this took {time.perf_counter() - started:.0f} s.")
     screen.finish(demonstration.json())
 
@@ -61,8 +59,7 @@ class Demonstration:
         from sklearn.datasets import load_breast_cancer
         from sklearn.preprocessing import StandardScaler
 
-        self.screen, self.watch = screen, watch
-        loaded = load_breast_cancer()
+        self.screen, self.watch, loaded = screen, watch, load_breast_cancer()
         self.raw = loaded.data
         self.diagnosis = loaded.target_names[loaded.target]
         self.names = [str(name) for name in loaded.feature_names]
@@ -79,23 +76,19 @@ class Demonstration:
 
     def list_names(self, columns) -> None:
         """Names of columns, indented."""
-        text = ", ".join(self.names_of(columns))
-        for line in textwrap.wrap(text, 77):
+        for line in textwrap.wrap(", ".join(self.names_of(columns)), 77):
             self.screen.line(f"  {line}")
 
-    def question(self) -> None:
-        """What we want to know."""
+    def usual_answer(self) -> None:
+        """The question, and the answer of forward selection."""
+        from columnist import ColumnSelector
+
         n, m = self.X.shape
         self.screen.heading("The question")
         self.say(f"""{n} tumours, {m} measurements each, all on one scale. Measuring is expensive:
             which {KEEP} of the {m} should we keep so that the others can be rebuilt from them (by
             linear regression) with the least error? There are {math.comb(m, KEEP):,} ways to
             choose.""")
-
-    def usual_answer(self) -> None:
-        """Forward selection."""
-        from columnist import ColumnSelector
-
         self.screen.heading("1. The usual answer: forward selection")
         self.greedy = ColumnSelector(KEEP, search="greedy").fit(self.X)
         self.list_names(self.greedy.selected_)
@@ -118,11 +111,10 @@ class Demonstration:
             {percent(worse, 1)} worse. What is proven: {gap_words(best.certificate_)}.
             {best.certificate_.nodes_generated:,} partial choices were looked at; their bounds rule
             out all the others.""")
-        show_certificate(self.screen, best.certificate_)
+        self.screen.certificate(best.certificate_)
+        self._runners_up(best)
 
-    def runners_up(self) -> None:
-        """The next best sets."""
-        best = self.best
+    def _runners_up(self, best) -> None:
         self.screen.heading("3. The runners-up, proven as well")
         winner = set(best.solutions_[0])
         rows = [
@@ -145,15 +137,10 @@ class Demonstration:
             together. Where time runs out, the gap says how far from the best the choice can be at
             most.""")
         self.watch.phase(f"every size up to {LARGEST}")
-        self.path = path = selection_path(
+        self.path = selection_path(
             self.X, LARGEST, time_limit=PATH_SECONDS, callback=self.watch.callback
         )
-        rows = [
-            [len(step.selection), percent(relative), percent(step.certificate.gap),
-             step.certificate.status]
-            for step, relative in zip(path, path.relative_errors, strict=True)
-        ]  # fmt: skip
-        self.screen.table(["columns>", "unexplained>", "gap>", "status"], rows)
+        self.screen.path(self.path)
 
     def write(self, folder: Path) -> None:
         """The report, and the data for a first try."""
@@ -168,25 +155,17 @@ class Demonstration:
             "columns": "centred and scaled",
         }
         page = selection_report(self.best, self.X, names=self.names, path=self.path, asked=asked)
-        write_page(page, str(folder / PAGE), self.screen)
+        self.screen.write_page(page, str(folder / PAGE))
         write_table(folder / DATA, self.raw, self.names, after={"diagnosis": self.diagnosis})
         self.screen.written("data", str(folder / DATA))
 
-    def try_it(self, folder: Path) -> None:
-        """What to type next."""
-        self.screen.heading("Now you")
-        path = folder / DATA
-        self.screen.line(f"columnist select {path} -k 5 --drop diagnosis --center --scale")
-        self.screen.line(f"columnist select {path} -k 5 --target diagnosis --center --scale")
-
     def json(self) -> dict:
         """The result for JSON."""
+        best, names_of = self.best, self.names_of
         return {
-            "selected": self.names_of(self.best.selected_),
-            "relative_error": self.best.relative_error_,
+            "selected": names_of(best.selected_),
+            "relative_error": best.relative_error_,
             "forward_relative_error": self.greedy.relative_error_,
-            "certificate": certificate_json(self.best.certificate_),
-            "solutions": [
-                {"columns": self.names_of(s), "error": s.error} for s in self.best.solutions_
-            ],
+            "certificate": certificate_json(best.certificate_),
+            "solutions": [{"columns": names_of(s), "error": s.error} for s in best.solutions_],
         }

@@ -8,12 +8,12 @@ import re
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from columnist.cli._text import visible
 
-__all__ = ["BAD_INPUT", "FAILED", "BadInput", "Failed", "debugging", "guarded"]
-__all__ += ["in_options", "say_error"]
+__all__ = ["BAD_INPUT", "FAILED", "BadInput", "Failed", "guarded", "in_options", "say_error"]
 
 FAILED, BAD_INPUT = 1, 2
 
@@ -54,11 +54,6 @@ class Failed(Exception):
     """The task was understood but failed; the message says how."""
 
 
-def debugging() -> bool:
-    """Whether exceptions are to be shown in full."""
-    return os.environ.get("COLUMNIST_DEBUG", "") not in ("", "0")
-
-
 def guarded(work: Callable[[], Any]) -> int:
     """Run a command and answer with its exit code; 0 where it returns none."""
     try:
@@ -74,16 +69,20 @@ def guarded(work: Callable[[], Any]) -> int:
     except OSError as error:
         if error.errno == errno.EPIPE:
             return _reader_left()
-        return _bad(error, _system_message(error))
+        reason = in_options(error.strerror or str(error))
+        return _bad(error, f"{error.filename}: {reason}" if error.filename else reason)
     except MemoryError as error:
-        return _bad(error, f"not enough memory. {error}")
+        return _bad(error, in_options(f"not enough memory. {error}"))
+    except BadInput as error:
+        return _bad(error, str(error))
     except (ValueError, TypeError, ImportError) as error:
-        return _bad(error, str(error) or type(error).__name__)
+        return _bad(error, in_options(str(error) or type(error).__name__))
     except Exception as error:
         # Typer's own ways to end a command and to refuse an option pass through.
         if type(error).__module__.partition(".")[0] in ("typer", "click"):
             raise
-        return _bug(error)
+        how = "this is a bug; run again with COLUMNIST_DEBUG=1 to see where"
+        return _bad(error, f"unexpected {type(error).__name__}: {error} ({how})", FAILED)
 
 
 def say_error(message: str) -> None:
@@ -99,26 +98,11 @@ def in_options(message: str) -> str:
     return message
 
 
-def _bad(error: BaseException, message: str) -> int:
-    if debugging():
+def _bad(error: BaseException, message: str, code: int = BAD_INPUT) -> int:
+    if os.environ.get("COLUMNIST_DEBUG", "") not in ("", "0"):
         traceback.print_exception(error)
-    say_error(message if isinstance(error, BadInput) else in_options(message))
-    return BAD_INPUT
-
-
-def _bug(error: Exception) -> int:
-    if debugging():
-        traceback.print_exception(error)
-    say_error(
-        f"unexpected {type(error).__name__}: {error} (this is a bug; "
-        "run again with COLUMNIST_DEBUG=1 to see where)"
-    )
-    return FAILED
-
-
-def _system_message(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    return f"{error.filename}: {reason}" if error.filename else reason
+    say_error(message)
+    return code
 
 
 def _reader_left() -> int:
@@ -128,8 +112,6 @@ def _reader_left() -> int:
         try:
             stream.flush()
         except (OSError, ValueError):
-            try:
+            with suppress(OSError, ValueError):
                 os.dup2(quiet, stream.fileno())
-            except (OSError, ValueError):
-                pass
     return 0

@@ -1,8 +1,6 @@
 """The model file: plain JSON with all that new data need, and nothing that runs.
 
-A model has a ``kind`` (``"selection"``, ``"outliers"`` or ``"cleaning"``), the ``columns`` it was
-fitted to, how they were ``prepare``-d, and the numbers of its kind. Numbers are written with all
-their digits: applied to the data of the fit, a model gives what the fit gave.
+Numbers are written with all their digits: on the data of the fit, a model gives what the fit gave.
 """
 
 from __future__ import annotations
@@ -21,30 +19,19 @@ if TYPE_CHECKING:
 
     from columnist.cli._prepared import Data
 
-__all__ = ["KINDS", "Model", "read_model", "write_model"]
+__all__ = ["Model", "read_model", "write_model"]
 
 FORMAT, VERSION = "columnist model", 1
-KINDS = ("selection", "outliers", "cleaning")
 # Entries of the largest matrix that is worth writing.
 _LARGEST = 5_000_000
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a fit found, ready for new data.
+    """What a fit found, ready for new data: columns in the order of all arrays, numbers by name.
 
-    Attributes
-    ----------
-    kind : str
-        One of ``KINDS``.
-    columns : tuple of str
-        Names of the features, in the order of all arrays.
-    arrays : dict of str to ndarray
-        The numbers, by name; which ones depends on the kind.
-    fill, mean, scale : ndarray or None
-        What stands for missing values, is subtracted, and divides the columns.
-    facts : dict
-        Everything else: error, certificate, options.
+    ``fill`` stands for missing values, ``mean`` is subtracted from the columns, ``scale`` divides
+    them; ``facts`` are everything else: error, certificate, options.
     """
 
     kind: str
@@ -58,17 +45,18 @@ class Model:
     @classmethod
     def of(cls, kind: str, data: Data, arrays: dict[str, Any], facts: Mapping[str, Any]) -> Model:
         """The model of a fit to these data."""
-        return cls(kind, data.names, arrays, data.fill_values(), data.mean, data.scale, dict(facts))
+        fill = data.fill_values()
+        return cls(kind, data.names, arrays, fill, data.mean, data.scale, dict(facts))
 
-    def prepare(self, X):
-        """Rows as the fit saw them: centred and scaled."""
-        X = X if self.mean is None else X - self.mean
-        return X if self.scale is None else X / self.scale
+    def prepare(self, X, columns):
+        """Some columns as the fit saw them: centred and scaled."""
+        X = X if self.mean is None else X - self.mean[columns]
+        return X if self.scale is None else X / self.scale[columns]
 
-    def restore(self, X, columns=slice(None)):
-        """The way back from :meth:`prepare`, for some columns."""
-        X = X if self.scale is None else X * self.scale[columns]
-        return X if self.mean is None else X + self.mean[columns]
+    def restore(self, X):
+        """All columns in the units of the file."""
+        X = X if self.scale is None else X * self.scale
+        return X if self.mean is None else X + self.mean
 
 
 def write_model(model: Model, path: str) -> None:
@@ -79,10 +67,8 @@ def write_model(model: Model, path: str) -> None:
     largest = max((a.size for a in model.arrays.values()), default=0)
     if largest > _LARGEST:
         raise BadInput(f"--model {path}: {largest:,} numbers are too many for a JSON file.")
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "columnist": __version__,
+    content: dict[str, Any] = {"format": FORMAT, "version": VERSION, "columnist": __version__}
+    content |= {
         "kind": model.kind,
         "columns": list(model.columns),
         "prepare": {"fill": model.fill, "mean": model.mean, "scale": model.scale},
@@ -132,16 +118,21 @@ _NUMBERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def _require(right: object, what: str) -> None:
+    if not right:
+        raise _Damaged(what)
+
+
 def _checked(content: dict[str, Any]) -> Model:
-    kind = content.get("kind")
-    if kind not in KINDS:
-        raise _Damaged(f"unknown kind {kind!r}")
-    columns = content.get("columns")
-    if not _are(columns, str) or not columns or len(set(columns)) < len(columns):
-        raise _Damaged("columns must be different names")
-    given, prepare, facts = (_mapping(content, k) for k in ("arrays", "prepare", "facts"))
-    sizes: dict[str, int] = {"m": len(columns)}
-    arrays = {}
+    kind: Any = content.get("kind")
+    columns: Any = content.get("columns")
+    _require(kind in tuple(_SHAPES), f"unknown kind {kind!r}")
+    _require(_are_different(columns, str), "columns must be different names")
+    for name in ("arrays", "prepare", "facts"):
+        _require(isinstance(content.get(name), dict), f"{name} is missing")
+    given, prepare, facts = content["arrays"], content["prepare"], content["facts"]
+    arrays: dict[str, np.ndarray] = {}
+    sizes = {"m": len(columns)}
     if kind == "selection":
         arrays["selected"] = _indices(given.get("selected"), len(columns))
         sizes["k"] = len(arrays["selected"])
@@ -151,26 +142,19 @@ def _checked(content: dict[str, Any]) -> Model:
         name = name.removesuffix("?")
         arrays[name] = _numbers(given.get(name), name, shape, sizes)
     for name in _NUMBERS[kind]:
-        if not _is_number(facts.get(name)):
-            raise _Damaged(f"{name} must be a number")
+        _require(_is_number(facts.get(name)), f"{name} must be a number")
     steps = {
         name: None if prepare.get(name) is None else _numbers(prepare[name], name, "m", sizes)
         for name in ("fill", "mean", "scale")
     }
-    if steps["scale"] is not None and not (steps["scale"] > 0.0).all():
-        raise _Damaged("scale must be positive")
+    _require(steps["scale"] is None or (steps["scale"] > 0.0).all(), "scale must be positive")
     return Model(kind, tuple(columns), arrays, **steps, facts=facts)
 
 
-def _mapping(content: dict[str, Any], name: str) -> dict[str, Any]:
-    value = content.get(name)
-    if not isinstance(value, dict):
-        raise _Damaged(f"{name} is missing")
-    return value
-
-
-def _are(values: Any, kind: type) -> bool:
-    return isinstance(values, list) and all(type(value) is kind for value in values)
+def _are_different(values: Any, kind: type) -> bool:
+    """Whether this is a list of different values of one kind, and not an empty one."""
+    alike = isinstance(values, list) and all(type(value) is kind for value in values)
+    return alike and 0 < len(values) == len(set(values))
 
 
 def _is_number(value: Any) -> bool:
@@ -180,10 +164,9 @@ def _is_number(value: Any) -> bool:
 def _indices(values: Any, limit: int) -> np.ndarray:
     import numpy as np
 
-    if not _are(values, int) or not values or len(set(values)) < len(values):
-        raise _Damaged("selected must hold different whole numbers")
-    if min(values) < 0 or max(values) >= limit:
-        raise _Damaged(f"selected must be between 0 and {limit - 1}")
+    _require(_are_different(values, int), "selected must hold different whole numbers")
+    inside = min(values) >= 0 and max(values) < limit
+    _require(inside, f"selected must be between 0 and {limit - 1}")
     return np.array(values, dtype=np.intp)
 
 
@@ -195,17 +178,15 @@ def _numbers(values: Any, name: str, shape: str, sizes: dict[str, int]) -> np.nd
     right = isinstance(rows, list) and all(
         isinstance(row, list) and all(map(_is_number, row)) for row in rows
     )
-    if not right:
-        raise _Damaged(f"{name} must hold numbers")
-    if len(shape) == 2 and len(rows) != sizes.setdefault(shape[0], len(rows)):
-        raise _Damaged(f"{name} has {len(rows)} rows instead of {sizes[shape[0]]}")
+    _require(right, f"{name} must hold numbers")
+    if len(shape) == 2:
+        high = sizes.setdefault(shape[0], len(rows))
+        _require(len(rows) == high, f"{name} has {len(rows)} rows instead of {high}")
     wide = sizes.setdefault(shape[-1], len(rows[0]) if rows else 0)
-    if any(len(row) != wide for row in rows):
-        raise _Damaged(f"{name} must have {wide} numbers a row")
+    _require(all(len(row) == wide for row in rows), f"{name} must have {wide} numbers a row")
     try:
         array = np.array(rows, dtype=np.float64).reshape(-1, wide)
     except OverflowError:
-        raise _Damaged(f"{name} must hold finite numbers") from None
-    if not np.isfinite(array).all():
-        raise _Damaged(f"{name} must hold finite numbers")
+        array = np.array([np.inf])
+    _require(np.isfinite(array).all(), f"{name} must hold finite numbers")
     return array if len(shape) == 2 else array[0]

@@ -1,236 +1,260 @@
-"""Options that several commands share."""
+"""Options as fields of dataclasses, and functions that take such as commands.
+
+Commands share groups of options by inheritance. Help shows the groups from right to left.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-from columnist.cli._errors import BadInput
-from columnist.cli._selectors import complete_criterion, complete_selector
+from columnist.cli._errors import BadInput, guarded
+from columnist.cli._selectors import complete_criterion
+from columnist.cli._text import parsed
 
-__all__ = ["Model", "Out", "Placing", "Preparing", "Reading", "Report", "Searching", "Selectors"]
-__all__ += ["Printing", "as_number", "as_size", "as_time_limit"]
-
-_DATA, _PREPARE, _SEARCH, _OUTPUT = "Data", "Preparation", "Search", "Output"
-
-
-def _data(*names: str, **how):
-    return typer.Option(*names, rich_help_panel=_DATA, **how)
+__all__ = ["LOCAL", "Anywhere", "DaskCommand", "Loading", "Model", "Out", "Printing", "Reading"]
+__all__ += ["Report", "Saving", "Searching", "argument", "as_size", "command"]
+__all__ += ["examples", "option"]
 
 
-def _prepare(*names: str, **how):
-    return typer.Option(*names, rich_help_panel=_PREPARE, **how)
+def option(
+    names: str, help: str, *, default: Any = None, panel: str | None = None, **how: Any
+) -> Any:
+    """A field that is an option, whose names are separated by spaces."""
+    info = typer.Option(*names.split(), help=help, rich_help_panel=panel, **how)
+    return field(default=default, metadata={"typer": info})
 
 
-def _search(*names: str, **how):
-    return typer.Option(*names, rich_help_panel=_SEARCH, **how)
+def argument(metavar: str, help: str, *, default: Any = MISSING) -> Any:
+    """A field that is an argument."""
+    return field(default=default, metadata={"typer": typer.Argument(metavar=metavar, help=help)})
 
 
-def _output(*names: str, **how):
-    return typer.Option(*names, rich_help_panel=_OUTPUT, **how)
+def command(group: type, function: Callable[[Any], int | None]) -> Callable[..., None]:
+    """A function of such a group as Typer takes it: the fields are the options.
+
+    What the function raises becomes one line and an exit code.
+    """
+    keyword, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+    hints, parameters = get_type_hints(group), []
+    for f in fields(group):
+        parameters.append(inspect.Parameter(
+            f.name, keyword, default=empty if f.default is MISSING else f.default,
+            annotation=Annotated[hints[f.name], f.metadata["typer"]],
+        ))  # fmt: skip
+
+    def run(**values: Any) -> None:
+        code = guarded(lambda: function(group(**values)))
+        if code:
+            raise typer.Exit(code)
+
+    run.__doc__ = function.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # see inspect
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
+
+
+def examples(*lines: str, after: str = "") -> str:
+    """The end of a help page: what to type, one example per line."""
+    brackets = [line.replace("[", r"\[") for line in lines]
+    parts = ["[bold]Examples[/bold]", *(f"  {line}" for line in brackets)]
+    return "\n\n".join([*parts, *([" ", after] if after else [])])
+
+
+# -- groups of options --------------------------------------------------------------
+
+_data = partial(option, panel="Data")
+_prepare = partial(option, panel="Preparation")
+_search = partial(option, panel="Search")
+_output = partial(option, panel="Output")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     """Which file, and what its columns mean."""
 
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV, TSV (also gzip), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF "
-            "or MAT; - reads standard input.",
-        ),
-    ]
-    format: Annotated[
-        str | None, _data("--format", help="Format, where the extension does not tell.")
-    ] = None
-    delimiter: Annotated[
-        str | None, _data("--delimiter", help="Separator of a text file; detected.")
-    ] = None
-    header: Annotated[
-        bool | None,
-        _data("--header/--no-header", help="Whether the first line holds names; detected."),
-    ] = None
-    variable: Annotated[
-        str | None, _data("--variable", help="Array of an NPZ or MAT file.", metavar="NAME")
-    ] = None
-    target: Annotated[
-        list[str] | None,
-        _data(
-            "--target",
-            "-t",
-            help="Column to be explained (repeatable); label for the labels of svmlight.",
-            metavar="NAME",
-        ),
-    ] = None
-    drop: Annotated[
-        list[str] | None,
-        _data("--drop", help="Column to leave out (repeatable).", metavar="NAME"),
-    ] = None
-    id: Annotated[
-        list[str] | None,
-        _data("--id", help="Column that names the rows (repeatable).", metavar="NAME"),
-    ] = None
-    non_numeric: Annotated[
-        Literal["refuse", "drop"],
-        _data("--non-numeric", help="Columns of text: refuse or drop.", metavar="HOW"),
-    ] = "refuse"
-    missing: Annotated[
-        Literal["refuse", "mean", "median", "drop"],
-        _data(
-            "--missing",
-            help="Missing values: refuse, fill with the mean or median, or drop the rows.",
-            metavar="HOW",
-        ),
-    ] = "refuse"
-    task: Annotated[
-        Literal["auto", "classes", "values"],
-        _data(
-            "--task",
-            help="What the target holds: classes, values, or auto (text, up to 20 whole numbers, "
-            "any two numbers: classes).",
-            metavar="KIND",
-        ),
-    ] = "auto"
+    file: str = argument(
+        "FILE",
+        "CSV, TSV (also gzip), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF or MAT; "
+        "- reads standard input.",
+    )
+    format: str | None = _data("--format", "Format, where the extension does not tell.")
+    delimiter: str | None = _data("--delimiter", "Separator of a text file; detected.")
+    header: bool | None = _data(
+        "--header/--no-header", "Whether the first line holds names; detected."
+    )
+    variable: str | None = _data("--variable", "Array of an NPZ or MAT file.", metavar="NAME")
+    target: list[str] | None = _data(
+        "--target -t", "Column to be explained (repeatable); label for the labels of svmlight.",
+        metavar="NAME"
+    )  # fmt: skip
+    drop: list[str] | None = _data("--drop", "Column to leave out (repeatable).", metavar="NAME")
+    id: list[str] | None = _data("--id", "Column that names the rows (repeatable).", metavar="NAME")
+    non_numeric: Literal["refuse", "drop"] = _data(
+        "--non-numeric", "Columns of text: refuse or drop.", default="refuse", metavar="HOW"
+    )
+    missing: Literal["refuse", "mean", "median", "drop"] = _data(
+        "--missing", "Missing values: refuse, fill with the mean or median, or drop the rows.",
+        default="refuse", metavar="HOW"
+    )  # fmt: skip
+    task: Literal["auto", "classes", "values"] = _data(
+        "--task",
+        "What the target holds: classes, values, or auto (text, up to 20 whole numbers, any "
+        "two numbers: classes).",
+        default="auto",
+        metavar="KIND",
+    )
+
+    def read_as(self) -> dict[str, Any]:
+        """How the columns of the file are found; a tab may be written as ``\\t`` or ``tab``."""
+        words = {r"\t": "\t", "tab": "\t", "space": " "}
+        delimiter = words.get(self.delimiter, self.delimiter) if self.delimiter else None
+        how = {"format": self.format, "delimiter": delimiter, "header": self.header}
+        return how | {"variable": self.variable, "target": self.target or (), "ids": self.id or ()}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Placing:
-    """Where the rows are visited."""
-
-    dask: Annotated[
-        str | None,
-        _data(
-            "--dask",
-            help="Read the file in blocks, for data larger than memory: on all cores of this "
-            "machine, or on the Dask cluster at ADDRESS (tcp://host:port). Parquet, Zarr, NPY and "
-            "CSV.",
-            metavar="[ADDRESS]",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preparing:
+class Loading(Reading):
     """What is done to the columns before anything else."""
 
-    center: Annotated[
-        bool, _prepare("--center/--no-center", help="Subtract every column's mean.")
-    ] = False
-    scale: Annotated[
-        bool, _prepare("--scale/--no-scale", help="Divide every column by its standard deviation.")
-    ] = False
+    center: bool = _prepare("--center/--no-center", "Subtract every column's mean.", default=False)
+    scale: bool = _prepare(
+        "--scale/--no-scale", "Divide every column by its standard deviation.", default=False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anywhere(Loading):
+    """Where the rows are visited."""
+
+    dask: str | None = _data(
+        "--dask",
+        "Read the file in blocks, for data larger than memory: on all cores of this machine, "
+        "or on the Dask cluster at ADDRESS (tcp://host:port). Parquet, Zarr, NPY and CSV.",
+        metavar="[ADDRESS]",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Searching:
     """How to search, and when to stop."""
 
-    criterion: Annotated[
-        str | None,
-        _search(
-            "--criterion",
-            help="Error: frobenius (default), spectral, nuclear, schatten:P, kyfan:K.",
-            autocompletion=complete_criterion,
-        ),
-    ] = None
-    search: Annotated[
-        Literal["auto", "optimal", "weighted", "greedy", "optimistic"] | None,
-        _search(
-            "--search",
-            help="Order of the search: auto, optimal, weighted, greedy or optimistic.",
-            metavar="ORDER",
-        ),
-    ] = None
-    epsilon: Annotated[
-        float | None, _search("--epsilon", help="Weight of the weighted search.")
-    ] = None
-    time_limit: Annotated[
-        str, _search("--time-limit", help="Seconds, or none.", metavar="SECONDS")
-    ] = "30"
-    max_gap: Annotated[
-        float | None, _search("--max-gap", help="Proven gap that is good enough, such as 0.01.")
-    ] = None
-    jobs: Annotated[int | None, _search("--jobs", help="Threads; -1 takes all processors.")] = None
-    seed: Annotated[int | None, _search("--seed", help="Seed of everything random.")] = None
+    criterion: str | None = _search(
+        "--criterion", "Error: frobenius (default), spectral, nuclear, schatten:P, kyfan:K.",
+        autocompletion=complete_criterion
+    )  # fmt: skip
+    search: Literal["auto", "optimal", "weighted", "greedy", "optimistic"] | None = _search(
+        "--search", "Order of the search: auto, optimal, weighted, greedy or optimistic.",
+        metavar="ORDER"
+    )  # fmt: skip
+    epsilon: float | None = _search("--epsilon", "Weight of the weighted search.")
+    time_limit: str = _search("--time-limit", "Seconds, or none.", default="30", metavar="SECONDS")
+    max_gap: float | None = _search("--max-gap", "Proven gap that is good enough, such as 0.01.")
+    jobs: int | None = _search("--jobs", "Threads; -1 takes all processors.")
+    seed: int | None = _search("--seed", "Seed of everything random.")
 
     def __post_init__(self) -> None:
-        as_time_limit(self.time_limit)
+        if not (self.seconds is None or self.seconds >= 0.0):
+            raise BadInput(f"--time-limit takes seconds or none; got {self.time_limit!r}.")
         if self.jobs == 0:
             raise BadInput("--jobs takes a number of threads, or -1 for all processors; got 0.")
 
     @property
     def seconds(self) -> float | None:
-        """The time limit as a number."""
-        return as_time_limit(self.time_limit)
+        """The time limit; None where there is none."""
+        try:
+            limit = float("inf" if self.time_limit.lower() == "none" else self.time_limit)
+        except ValueError:
+            limit = float("nan")
+        return None if limit == float("inf") else limit
+
+    def given(self, **further: Any) -> dict[str, Any]:
+        """Parameters of the search that were given, and further ones that are not None."""
+        own = {"criterion": self.criterion, "search": self.search, "epsilon": self.epsilon}
+        own |= {"max_gap": self.max_gap, "n_jobs": self.jobs}
+        return {name: value for name, value in (own | further).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Printing:
     """What is said, and how."""
 
-    json: Annotated[bool, _output("--json", help="Print the result as JSON.")] = False
-    quiet: Annotated[bool, _output("--quiet", "-q", help="Say nothing but errors.")] = False
-    verbose: Annotated[
-        bool, _output("--verbose", "-v", help="Print the log of the search to standard error.")
-    ] = False
+    json: bool = _output("--json", "Print the result as JSON.", default=False)
+    quiet: bool = _output("--quiet -q", "Say nothing but errors.", default=False)
+    verbose: bool = _output(
+        "--verbose -v", "Print the log of the search to standard error.", default=False
+    )
 
 
-Out = Annotated[
-    str | None,
-    _output("--out", help="Write data; the extension says how, - is CSV to standard output."),
-]
-Report = Annotated[str | None, _output("--report", help="Write a page.", metavar="PAGE.html")]
-Model = Annotated[
-    str | None,
-    _output("--model", help="Write what columnist apply needs for new data.", metavar="MODEL.json"),
-]
-Selectors = Annotated[
-    str | None,
-    typer.Option(
-        "--by",
-        help="Selectors, separated by commas; columnist rank --list shows all.",
-        autocompletion=complete_selector,
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class Out:
+    """Data to be written."""
+
+    out: str | None = _output(
+        "--out", "Write data; the extension says how, - is CSV to standard output."
+    )
 
 
-def as_number(text: str, option: str) -> int | float:
-    """A count or a share, from text."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise BadInput(f"{option} takes a number; got {text!r}.")
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """A page to be written."""
+
+    report: str | None = _output("--report", "Write a page.", metavar="PAGE.html")
 
 
-def as_size(text: str | None, option: str = "-k") -> int | float | str | None:
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model to be written."""
+
+    model: str | None = _output(
+        "--model", "Write what columnist apply needs for new data.", metavar="MODEL.json"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saving(Model, Report, Out, Printing):
+    """All that can be written."""
+
+
+def as_size(text: str | None) -> int | float | str | None:
     """How many columns: a count, a share, ``auto``, or None."""
     if text is None or text == "auto":
         return text
-    try:
-        size = as_number(text, option)
-    except BadInput:
-        size = float("nan")
-    if isinstance(size, float) and not 0.0 < size < 1.0:
-        raise BadInput(
-            f"{option} takes a number of columns, a share below 1, or auto; got {text!r}."
-        )
+    size = parsed(text)
+    if size is None or (isinstance(size, float) and not 0.0 < size < 1.0):
+        raise BadInput(f"-k takes a number of columns, a share below 1, or auto; got {text!r}.")
     return size
 
 
-def as_time_limit(text: str) -> float | None:
-    """Seconds, or None for no limit."""
-    if text.lower() in ("none", "inf"):
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not value >= 0.0:
-        raise BadInput(f"--time-limit takes seconds or none; got {text!r}.")
-    return None if value == float("inf") else value
+# -- an option that may have a value --------------------------------------------------
+
+LOCAL = "local"
+ADDRESS = re.compile(r"[a-z]+://\S+|[\w.-]+:\d{1,5}")
+
+
+class DaskCommand(TyperCommand):
+    """A command whose option ``--dask`` takes an address, or none."""
+
+    def parse_args(self, ctx, args):
+        """Parse, with a value for ``--dask`` in any case."""
+        return super().parse_args(ctx, _with_value(args))
+
+
+def _with_value(arguments: Sequence[str]) -> list[str]:
+    """What follows ``--dask`` is its value only if it looks like an address: it may be a file."""
+    found: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0] != "--":
+        argument = rest.pop(0)
+        if argument == "--dask":
+            address = bool(rest and ADDRESS.fullmatch(rest[0]))
+            argument = f"--dask={rest.pop(0) if address else LOCAL}"
+        found.append(argument)
+    return found + rest

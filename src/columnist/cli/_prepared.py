@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,27 +14,18 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from columnist.cli._errors import BadInput
-from columnist.cli._inputs import mention
-from columnist.cli._options import Preparing
-from columnist.cli._output import Screen
-from columnist.cli._scan import (
-    ColumnFacts,
-    Extracting,
-    Judge,
-    Labels,
-    Preparation,
-    column_facts,
-)
+from columnist.cli._options import Loading, Reading
+from columnist.cli._scan import ColumnFacts, Extracting, Labels, Preparation, column_facts, judged
+from columnist.cli._screen import Screen
 from columnist.cli._text import count, listed
-from columnist.data import Matrices, matrices_of
 from columnist.data._array_rows import ArrayRows, as_rows
 from columnist.data._blocks import RowBlocks
-from columnist.io import Table
-from columnist.io._gaps import find_gaps
-from columnist.io._stream import Part, write_parts
+from columnist.io import Table, read_table
+from columnist.io._read import find_gaps
+from columnist.io._write import Part, write_parts
 from columnist.linalg._passes import squared_norms
 
-__all__ = ["Data", "File", "FileHere", "prepare", "read_label"]
+__all__ = ["Columns", "Data", "mention_gaps", "prepare", "read_here", "read_label"]
 
 # Columns whose scales differ by more than this are worth a hint.
 _APART = 100.0
@@ -48,94 +39,6 @@ class Columns:
     deviation: np.ndarray
     size: np.ndarray
     constant: np.ndarray
-
-
-class File(ABC):
-    """A file whose columns have their roles, with nothing missing.
-
-    Attributes
-    ----------
-    table : Table
-        Names, and what was done. Its rows count only where they are in memory.
-    raw : RowBlocks
-        The features as read; ``fill`` stands for what is missing in them.
-    ids, targets : dict of str to array
-        Columns that name the rows, and those to be explained.
-    y : array or None
-        The targets in one array.
-    facts : dict of str to ColumnFacts
-        What targets hold, and ids that are not in memory.
-    """
-
-    table: Table
-    raw: RowBlocks
-    ids: Mapping[str, Any]
-    targets: Mapping[str, Any]
-    y: Any
-    facts: Mapping[str, ColumnFacts]
-    fill: np.ndarray | None = None
-
-    @abstractmethod
-    def target(self, read: Labels) -> Any:
-        """The targets in one array of this type."""
-
-    @abstractmethod
-    def columns(self, y: Any) -> Columns:
-        """What the features are like; ``y`` is the target of the fit."""
-
-    @abstractmethod
-    def features(self, prepare: Preparation) -> Any:
-        """The features as a fit takes them."""
-
-    @abstractmethod
-    def some(self, columns: Sequence[int]) -> RowBlocks:
-        """Some features as read."""
-
-    @abstractmethod
-    def fill_values(self, missing: str) -> np.ndarray | None:
-        """What stands for a missing value of each column, if values were filled in at all."""
-
-    def typed(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Values of an id or target as they are written."""
-        return self.facts[name].typed(values) if name in self.facts else values
-
-    def example(self, name: str, column: Any) -> np.ndarray:
-        """One value of an id or target as it is written."""
-        return self.facts[name].example() if name in self.facts else column[:1]
-
-
-class FileHere(File):
-    """A file in memory."""
-
-    def __init__(self, table: Table):
-        self.table, self.raw, self.ids, self.y = table, ArrayRows(table.X), table.ids, table.y
-        columns = () if table.y is None else table.y.reshape(len(table.y), -1).T
-        self.targets = dict(zip(table.target_names, columns, strict=True))
-        self.facts = {name: column_facts(column) for name, column in self.targets.items()}
-
-    def target(self, read: Labels) -> np.ndarray:
-        return read(self.y)
-
-    def columns(self, y: Any) -> ColumnsHere:
-        return ColumnsHere(self.table.X)
-
-    def features(self, prepare: Preparation) -> Any:
-        return prepare(self.table.X)
-
-    def some(self, columns: Sequence[int]) -> RowBlocks:
-        everything = list(columns) == list(range(self.table.X.shape[1]))
-        return self.raw if everything else ArrayRows(self.table.X[:, list(columns)])
-
-    def fill_values(self, missing: str) -> np.ndarray | None:
-        X, names = self.table.X, self.table.names
-        if missing not in ("mean", "median"):
-            return None
-        dense = missing == "median" and not sp.issparse(X)
-        fill = np.median(X, axis=0) if dense else find_gaps(X).mean
-        places = {name: i for i, name in enumerate(names)}
-        for name, (_, value) in self.table.imputed.items():
-            fill[places[name]] = value
-        return fill
 
 
 class ColumnsHere(Columns):
@@ -172,63 +75,77 @@ class ColumnsHere(Columns):
         return self._gaps.constant
 
 
-@dataclass(frozen=True)
 class Data:
-    """A file as the fit sees it.
+    """A file in memory whose columns have their roles, with nothing missing.
 
-    Attributes
-    ----------
-    file : File
-        As read.
-    X : ndarray, sparse array or RowBlocks
-        Features after preparation.
-    y : array or None
-        Target: text or integers for classes, floating point numbers for values.
-    classes : bool
-        Whether the target holds classes.
-    labels : tuple of str
-        Names of the columns of the target, one for each class.
-    prepare : Preparation
-        What was done to the columns.
-    missing : str
-        What was done about missing values.
-    ids : dict of str to array
-        Columns that name the rows.
+    ``table`` has names, and what was done; ``raw`` are the features as read, where ``fill`` stands
+    for what is missing in them. ``ids`` name the rows, ``targets`` are to be explained, ``facts``
+    say what they hold.
+
+    ``X``, ``y`` and what follows are there when the data are prepared: ``y`` is text or integers
+    for ``classes``, floating point numbers for values; ``labels`` name its columns, one for each
+    class; ``mean`` was subtracted from the columns of X, ``scale`` divided them.
     """
 
-    file: File
+    in_memory = True
+    raw: RowBlocks
+    ids: Mapping[str, Any]
+    targets: Mapping[str, Any]
+    facts: Mapping[str, ColumnFacts]
+    fill: np.ndarray | None = None
+    _y: Any
     X: Any
     y: Any
     classes: bool
     labels: tuple[str, ...]
-    prepare: Preparation
+    mean: np.ndarray | None
+    scale: np.ndarray | None
+    steps: Preparation
     missing: str
-    ids: Mapping[str, Any]
 
-    @property
-    def table(self) -> Table:
-        """The file as it was read."""
-        return self.file.table
+    def __init__(self, table: Table):
+        self.table, self.raw, self.ids, self._y = table, ArrayRows(table.X), table.ids, table.y
+        self.names = table.names
+        columns = () if table.y is None else table.y.reshape(len(table.y), -1).T
+        self.targets = dict(zip(table.target_names, columns, strict=True))
+        self.facts = {name: column_facts(column) for name, column in self.targets.items()}
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features."""
-        return self.table.names
+    def typed(self, name: str, values: np.ndarray) -> np.ndarray:
+        """Values of an id or target as they are written."""
+        return self.facts[name].typed(values) if name in self.facts else values
 
-    @property
-    def mean(self) -> np.ndarray | None:
-        """What was subtracted from the columns."""
-        return self.prepare.mean
+    def example(self, name: str, column: Any) -> np.ndarray:
+        """One value of an id or target as it is written."""
+        return self.facts[name].example() if name in self.facts else column[:1]
 
-    @property
-    def scale(self) -> np.ndarray | None:
-        """What they were divided by."""
-        return self.prepare.scale
+    def target(self, read: Labels) -> Any:
+        """The targets in one array of this type."""
+        return read(self._y)
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether all rows are here."""
-        return isinstance(self.file, FileHere)
+    def columns(self, y: Any) -> Columns:
+        """What the features are like; ``y`` is the target of the fit."""
+        return ColumnsHere(self.table.X)
+
+    def features(self, prepare: Preparation) -> Any:
+        """The features as a fit takes them."""
+        return prepare(self.table.X)
+
+    def some(self, columns: Sequence[int]) -> RowBlocks:
+        """Some features as read."""
+        everything = list(columns) == list(range(self.table.X.shape[1]))
+        return self.raw if everything else ArrayRows(self.table.X[:, list(columns)])
+
+    def fill_values(self) -> np.ndarray | None:
+        """What stands for a missing value of each column, if values were filled in at all."""
+        X, names, missing = self.table.X, self.table.names, self.missing
+        if missing not in ("mean", "median"):
+            return None
+        dense = missing == "median" and not sp.issparse(X)
+        fill = np.median(X, axis=0) if dense else find_gaps(X).mean
+        places = {name: i for i, name in enumerate(names)}
+        for name, (_, value) in self.table.imputed.items():
+            fill[places[name]] = value
+        return fill
 
     def names_of(self, columns: Sequence[int]) -> list[str]:
         """Names of some features."""
@@ -246,6 +163,10 @@ class Data:
         if self.table.target_names:
             text += f", target {listed(self.table.target_names, 3)}"
         return text
+
+    def what(self, explains: str) -> str:
+        """What a selection explains, in words."""
+        return "all columns" if explains == "X" else listed(self.table.target_names)
 
     def prepared(self) -> str:
         """What was done to the columns, in a few words."""
@@ -273,7 +194,9 @@ class Data:
 
     def judged(self, estimator) -> tuple[np.ndarray, ...]:
         """Both distances of all rows from a fit, how far they are, and which are outlying."""
-        columns = np.concatenate(as_rows(self.X).collect(Judge(_alone(estimator))), axis=1)
+        columns = np.concatenate(
+            as_rows(self.X).collect(partial(judged, fit=_alone(estimator))), axis=1
+        )
         return columns[0], columns[1], columns[2], columns[3] < 0
 
     def ids_of(self, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -281,12 +204,8 @@ class Data:
         found = {}
         for name, column in self.ids.items():
             values = as_rows(column[rows]).gather() if len(rows) else np.zeros(0)
-            found[name] = self.file.typed(name, values)
+            found[name] = self.typed(name, values)
         return found
-
-    def matrices(self, explains: str, *, center: bool) -> Matrices:
-        """What errors are computed from: X alone, or X and the target."""
-        return matrices_of(self.X, self.y, target=explains == "y", center=center)
 
     def for_report(self, explains: str) -> tuple[Any, Any]:
         """X, and the target if it is explained; of rows elsewhere a few that stand for all."""
@@ -300,17 +219,13 @@ class Data:
         rows = self.X.moments(as_rows(self.y)).sample().rows
         return rows[:, :n], pd.DataFrame(rows[:, n:], columns=list(self.labels))
 
-    def fill_values(self) -> np.ndarray | None:
-        """What stands for a missing value of each column, if values were filled in at all."""
-        return self.file.fill_values(self.missing)
-
     # -- written ------------------------------------------------------------------
 
     def write_one_row(self, path: str) -> None:
         """Write something like the first row, with its ids and targets."""
         before, after = (
-            {name: self.file.example(name, column) for name, column in side.items()}
-            for side in (self.ids, self.file.targets)
+            {name: self.example(name, column) for name, column in side.items()}
+            for side in (self.ids, self.targets)
         )
         write_parts(path, iter([(np.zeros((1, 1)), list(self.names[:1]), before, after)]), 1)
 
@@ -330,20 +245,20 @@ class Data:
         Features that ``selector`` extracts follow the columns.
         """
         kept, names = len(columns), self.names_of(columns)
-        fill = self.prepare.fill
+        fill = self.steps.fill
         if selector is None:
             part = Preparation(None if fill is None else fill[list(columns)])
-            rows, visit = self.file.some(columns), Extracting(None, part, None)
+            rows, visit = self.some(columns), Extracting(None, part, None)
         else:
-            rows = self.file.some(range(len(self.names)))
-            visit = Extracting(list(columns), self.prepare, _alone(selector))
-        sides = [as_rows(side) for side in (*self.ids.values(), *self.file.targets.values())]
+            rows = self.some(range(len(self.names)))
+            visit = Extracting(list(columns), self.steps, _alone(selector))
+        sides = [as_rows(side) for side in (*self.ids.values(), *self.targets.values())]
         for X, *values in rows.stream(visit, *sides):
             extracted = (f"component{i}" for i in range(X.shape[1] - kept))
             typed = iter(values)
             before, after = (
-                {name: self.file.typed(name, next(typed)) for name in side}
-                for side in (self.ids, self.file.targets)
+                {name: self.typed(name, next(typed)) for name in side}
+                for side in (self.ids, self.targets)
             )
             yield X, [*names, *extracted], before, after
 
@@ -368,43 +283,80 @@ def flagged(parts: Iterator[Part], flags: np.ndarray, name: str | None) -> Itera
         yield X[~part], names, before, after
 
 
-# -- preparing --------------------------------------------------------------------
+# -- reading and preparing ----------------------------------------------------------
 
 
-def prepare(
-    file: File, preparing: Preparing, missing: str, task: str, screen: Screen, *, hint: bool
-) -> Data:
+def read_here(options: Reading, ids: Sequence[str]) -> Data:
+    """Read a file; ``ids`` are further columns that are no features."""
+    if Path(options.file).is_dir():
+        raise BadInput(
+            f"{options.file} is a folder: select, rank and outliers read those of Zarr and "
+            "Parquet with --dask."
+        )
+    how = options.read_as()
+    how["ids"] = [*how["ids"], *ids]
+    return Data(read_table(
+        options.file, drop=options.drop or (), non_numeric=options.non_numeric,
+        missing=options.missing, **how,
+    ))  # fmt: skip
+
+
+def mention(table: Table, screen: Screen) -> None:
+    """Say what of a file is left out or changed."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in table.ignored.items():
+        if why != "on request":
+            reasons.setdefault(why, []).append(name)
+    for why, names in reasons.items():
+        screen.note(f"{count(len(names), 'column')} left out ({why}): {listed(names)}")
+    mention_gaps(table, screen)
+    if table.renamed:
+        screen.note(f"repeated or empty column names changed: {listed(list(table.renamed))}")
+
+
+def mention_gaps(table: Table, screen: Screen) -> None:
+    """Say which missing values were filled in, or how many rows are left without them."""
+    if table.imputed:
+        total = sum(number for number, _ in table.imputed.values())
+        where = listed(list(table.imputed))
+        screen.note(f"{count(total, 'missing value')} filled in: {where}")
+    if table.rows is not None:
+        screen.note(f"rows with missing values dropped; {count(len(table.rows), 'row')} left")
+
+
+def prepare(data: Data, options: Loading, screen: Screen, hint: bool) -> Data:
     """Centre and scale the columns of a file; say what had to be done.
 
     ``hint`` is whether scales matter.
     """
-    mention(file.table, screen)
-    y, labels, classes = _target(file, task)
-    columns = file.columns(y)
-    sparse = file.raw.is_sparse
-    if preparing.center and sparse:
+    mention(data.table, screen)
+    data.y, data.labels, data.classes = _target(data, options.task)
+    columns = data.columns(data.y)
+    sparse = data.raw.is_sparse
+    if options.center and sparse:
         raise BadInput("--center would fill a sparse matrix: leave it out, or give a dense file.")
-    mean = columns.mean if preparing.center else None
+    mean = columns.mean if options.center else None
     scale = constant = None
-    if preparing.center or preparing.scale:
+    if options.center or options.scale:
         constant = columns.constant
-    if preparing.scale:
+    if options.scale:
         constant = constant | (columns.deviation == 0.0)
         scale = np.where(constant, 1.0, columns.deviation)
         if constant.any():
-            names = listed([file.table.names[i] for i in np.flatnonzero(constant)])
+            names = listed([data.table.names[i] for i in np.flatnonzero(constant)])
             screen.note(f"constant columns are not scaled: {names}")
     elif hint:
         sizes = columns.size if constant is None else columns.deviation * ~constant
         hint_at_scales(sizes, screen, "--scale" if sparse else "--center --scale")
-    steps = Preparation(file.fill, mean, scale, constant)
-    X = file.features(steps)
-    return Data(file, X, y, classes, labels, steps, missing, dict(file.ids))
+    data.mean, data.scale, data.missing = mean, scale, options.missing
+    data.steps = Preparation(data.fill, mean, scale, constant)
+    data.X = data.features(data.steps)
+    return data
 
 
-def _target(file: File, task: str) -> tuple[Any, tuple[str, ...], bool]:
+def _target(data: Data, task: str) -> tuple[Any, tuple[str, ...], bool]:
     """The target as estimators take it, the names of its columns, whether it holds classes."""
-    names, facts = tuple(file.targets), file.facts
+    names, facts = tuple(data.targets), data.facts
     if not names:
         return None, (), False
     if len(names) > 1:
@@ -412,14 +364,14 @@ def _target(file: File, task: str) -> tuple[Any, tuple[str, ...], bool]:
             raise BadInput("several targets must be numbers; name one target, or drop the text.")
         if task == "classes":
             raise BadInput("--task classes takes one target.")
-        return file.target(Labels(np.dtype(np.float64))), names, False
+        return data.target(Labels(np.dtype(np.float64))), names, False
     only = facts[names[0]]
     if not only.are_classes(names[0], task):
-        y = file.target(Labels(np.dtype(np.float64)))
+        y = data.target(Labels(np.dtype(np.float64)))
         # A matrix is numbers to all estimators.
         return y[:, None] if only.look_like_classes else y, names, False
     labels = tuple(f"class {label}" for label in only.labels())
-    return file.target(only.reader()), labels, True
+    return data.target(only.reader()), labels, True
 
 
 def read_label(values: np.ndarray, name: str) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,12 +13,11 @@ import scipy.sparse as sp
 from columnist.cli._errors import BadInput
 from columnist.data._blocks import BlockMoments
 from columnist.data._target import is_classes
-from columnist.io._assemble import EXACT
-from columnist.io._gaps import Gaps, fill_block, find_gaps, merged_gaps
+from columnist.io._read import EXACT, Gaps, fill_block, find_gaps, merged_gaps
 from columnist.linalg._moments import Moments, merged_moments
 
-__all__ = ["ColumnFacts", "Extracting", "FactFinder", "Judge", "Labels", "Preparation", "Scan"]
-__all__ += ["column_facts", "merged_facts", "merged_scans"]
+__all__ = ["ColumnFacts", "Extracting", "Labels", "Preparation"]
+__all__ += ["all_facts", "column_facts", "judged", "merged_facts", "merged_scans", "scan"]
 
 # Classes are few; nobody needs more different values than this.
 _MOST_VALUES = 1_000_000
@@ -28,18 +28,10 @@ _MOST_VALUES = 1_000_000
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What a column holds that is no feature.
+    """What a column holds that is no feature: rows, and how many are without a value or infinite.
 
-    Attributes
-    ----------
-    count, missing, infinite : int
-        Rows, those without a value, those with an infinite one.
-    is_text : bool
-        Whether there is text.
-    whole : bool
-        Whether all numbers are whole.
-    values : ndarray or None
-        All different values, in order, where there may be classes.
+    ``whole`` says that all numbers are whole; ``values`` are all different ones, in order, where
+    there may be classes.
     """
 
     count: int
@@ -96,18 +88,13 @@ class ColumnFacts:
         return self.typed(np.array(["a"], dtype=object) if self.is_text else np.zeros(1))
 
 
-class FactFinder:
+def all_facts(*parts: np.ndarray, read_text: bool) -> tuple[list[ColumnFacts], list[int]]:
     """Facts of all columns of a block, and its number of rows.
 
     ``read_text`` says that whole numbers may be written as text.
     """
-
-    def __init__(self, read_text: bool):
-        self.read_text = read_text
-
-    def __call__(self, *parts: np.ndarray) -> tuple[list[ColumnFacts], list[int]]:
-        columns = [c for part in parts for c in (part[:, None] if part.ndim == 1 else part).T]
-        return [column_facts(column, self.read_text) for column in columns], [len(parts[0])]
+    columns = [c for part in parts for c in (part[:, None] if part.ndim == 1 else part).T]
+    return [column_facts(column, read_text) for column in columns], [len(parts[0])]
 
 
 def column_facts(column: np.ndarray, read_text: bool = False) -> ColumnFacts:
@@ -129,7 +116,9 @@ def column_facts(column: np.ndarray, read_text: bool = False) -> ColumnFacts:
         column = column[~np.isnan(column)]
     whole = bool(np.all(np.abs(column) < EXACT) and np.all(column == np.rint(column)))
     infinite = int(np.isinf(column).sum())
-    return ColumnFacts(count, missing, infinite, False, whole, _few(np.unique(column)))
+    values = np.unique(column)
+    few = values if len(values) <= _MOST_VALUES else None
+    return ColumnFacts(count, missing, infinite, False, whole, few)
 
 
 def _whole_text(text: np.ndarray) -> np.ndarray | None:
@@ -139,10 +128,6 @@ def _whole_text(text: np.ndarray) -> np.ndarray | None:
     except (ValueError, OverflowError):
         return None
     return numbers.astype(float) if (numbers.astype(str) == text).all() else None
-
-
-def _few(values: np.ndarray) -> np.ndarray | None:
-    return values if len(values) <= _MOST_VALUES else None
 
 
 def merged_facts(
@@ -163,22 +148,20 @@ def _together(facts: Sequence[ColumnFacts]) -> ColumnFacts:
             for f, s in zip(facts, sets, strict=True)
         ]
     known = [s for s in sets if s is not None]
-    values = _few(np.unique(np.concatenate(known))) if len(known) == len(sets) else None
-    return ColumnFacts(
-        sum(f.count for f in facts),
-        sum(f.missing for f in facts),
-        sum(f.infinite for f in facts),
-        is_text,
-        not is_text and all(f.whole for f in facts),
-        values,
-    )
+    values = np.unique(np.concatenate(known)) if len(known) == len(sets) else None
+    values = None if values is None or len(values) > _MOST_VALUES else values
+    whole = not is_text and all(f.whole for f in facts)
+    names = ("count", "missing", "infinite")
+    count, missing, infinite = (sum(getattr(f, name) for f in facts) for name in names)
+    return ColumnFacts(count, missing, infinite, is_text, whole, values)
 
 
+@dataclass(frozen=True)
 class Labels:
     """A target as estimators take it: classes are whole numbers or text, values are float."""
 
-    def __init__(self, dtype: np.dtype, whole: bool = False):
-        self.dtype, self.whole = dtype, whole
+    dtype: np.dtype
+    whole: bool = False
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y)
@@ -209,15 +192,10 @@ def is_gone(value) -> bool:
 # -- features ---------------------------------------------------------------------
 
 
-class Scan:
+def scan(X: np.ndarray, *y, read: Callable | None) -> tuple[Gaps, Moments | None, list[int]]:
     """Gaps of a block, its moments where it has none, and its number of rows."""
-
-    def __init__(self, read: Callable | None):
-        self.moments = BlockMoments(read)
-
-    def __call__(self, X: np.ndarray, *y) -> tuple[Gaps, Moments | None, list[int]]:
-        gaps = find_gaps(X)
-        return gaps, None if gaps.found else self.moments(X, *y), [X.shape[0]]
+    gaps = find_gaps(X)
+    return gaps, None if gaps.found else BlockMoments(read)(X, *y), [X.shape[0]]
 
 
 def merged_scans(parts) -> tuple[Gaps, Moments | None, list[int]]:
@@ -251,14 +229,16 @@ class Preparation:
         return X if self.scale is None else X / self.scale
 
 
+@dataclass(frozen=True)
 class Extracting:
     """Columns of a block as read, gaps filled, and features extracted from all of them.
 
     ``columns`` are those to keep if there is a ``selector`` to extract others; None keeps all.
     """
 
-    def __init__(self, columns, prepare: Preparation, selector):
-        self.columns, self.selector, self.prepare = columns, selector, prepare
+    columns: list[int] | None
+    prepare: Preparation
+    selector: Any
 
     def __call__(self, X, *sides: np.ndarray) -> list:
         X = fill_block(X, self.prepare.fill)
@@ -272,17 +252,10 @@ class Extracting:
         return [np.hstack([kept, extracted]), *sides]
 
 
-class Judge:
+def judged(X: np.ndarray, fit: Any) -> np.ndarray:
     """Distances of rows from a fitted robust PCA, how far they are, and its verdict."""
-
-    def __init__(self, estimator):
-        self.estimator = estimator
-
-    def __call__(self, X: np.ndarray) -> np.ndarray:
-        if not len(X):
-            return np.zeros((4, 0))
-        fit = self.estimator
-        return np.stack([
-            fit.score_distances(X), fit.orthogonal_distances(X), -fit.score_samples(X),
-            fit.predict(X),
-        ])  # fmt: skip
+    if not len(X):
+        return np.zeros((4, 0))
+    return np.stack([
+        fit.score_distances(X), fit.orthogonal_distances(X), -fit.score_samples(X), fit.predict(X)
+    ])  # fmt: skip

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from columnist.cli._errors import BadInput
+from columnist.cli._text import parsed
 
 __all__ = ["SELECTORS", "Entry", "build", "complete_criterion", "complete_selector", "find"]
 __all__ += ["parse_parameters"]
 
+_OPTIONS = {"n_components": "--components", "n_solutions": "--solutions", "n_jobs": "--jobs"}
 CRITERIA = ("frobenius", "spectral", "nuclear", "schatten:0.5", "schatten:1.5", "kyfan:3")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A selector that can be named on the command line.
+    """A selector that can be named: where its class is, and whether it uses a target.
 
-    Attributes
-    ----------
-    name : str
-        Its short name.
-    path : str
-        Module and class.
-    target : {"no", "optional", "required"}
-        Whether it uses a target.
+    ``target`` is "no", "optional" or "required".
     """
 
     name: str
@@ -108,47 +103,28 @@ def build(
 ):
     """An estimator, not fitted.
 
-    Parameters
-    ----------
-    entry : Entry
-        Which.
-    size : int, float, "auto" or None
-        Number of columns.
-    given : mapping
-        Options of the command line by the name of the parameter they set: refused where the
-        selector has no such parameter. None was not given.
-    parameters : mapping
-        Further parameters, by the names of the class.
-    seed : int, optional
-        For those that draw at random.
+    ``given`` are options by the names of parameters: refused where the selector has no such
+    parameter; None was not given. ``parameters`` are further ones, by the names of the class.
     """
     cls = entry.load()
     known = inspect.signature(cls).parameters
     given = {name: value for name, value in given.items() if value is not None}
     for name in given:
         if name not in known:
-            raise BadInput(f"{_option(name)} does not apply to {entry.name}.")
-    _check_parameters(entry, known, parameters)
-    settings = {**given, **parameters}
-    if "random_state" in known and seed is not None:
-        settings.setdefault("random_state", seed)
-    return _FACTORIES.get(entry.name, _usual)(cls, size, settings)
-
-
-def _option(parameter: str) -> str:
-    names = {"n_components": "--components", "n_solutions": "--solutions", "n_jobs": "--jobs"}
-    return names.get(parameter, f"--{parameter.replace('_', '-')}")
-
-
-def _check_parameters(entry: Entry, known: Collection[str], parameters: Mapping[str, Any]) -> None:
+            option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+            raise BadInput(f"{option} does not apply to {entry.name}.")
     for name in parameters:
         if name not in known:
             hidden = ("callback", "verbose", "n_features_to_select")
             listed = ", ".join(n for n in known if n not in hidden) or "none"
             raise BadInput(f"{entry.name} has no parameter {name!r}; it has: {listed}.")
-
-
-def _usual(cls: type, size: Any, settings: dict[str, Any]):
+    settings = {**given, **parameters}
+    if "random_state" in known and seed is not None:
+        settings.setdefault("random_state", seed)
+    if entry.name == "two-stage":
+        return _two_stage(cls, size, settings)
+    if entry.name == "sparse-loadings":
+        return _sparse_loadings(cls, size, settings)
     return cls(size, **settings)
 
 
@@ -167,21 +143,8 @@ def _sparse_loadings(cls: type, size: Any, settings: dict[str, Any]):
     return cls(components, **settings)
 
 
-_FACTORIES: Mapping[str, Callable[[type, Any, dict[str, Any]], Any]] = {
-    "two-stage": _two_stage,
-    "sparse-loadings": _sparse_loadings,
-}
-
-
 def parse_parameters(pairs: Sequence[str] | None) -> dict[str, Any]:
-    """``name=value`` pairs; values are integers, numbers, true, false, none, or text.
-
-    Examples
-    --------
-    >>> from columnist.cli._selectors import parse_parameters
-    >>> parse_parameters(["n_neighbors=7", "width=0.5", "similarity=rbf", "balance=false"])
-    {'n_neighbors': 7, 'width': 0.5, 'similarity': 'rbf', 'balance': False}
-    """
+    """``name=value`` pairs; values are integers, numbers, true, false, none, or text."""
     parameters = {}
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
@@ -195,12 +158,8 @@ def _value(text: str) -> Any:
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    value = parsed(text)
+    return text if value is None else value
 
 
 # -- what the shell proposes when the tab key is pressed -----------------------------

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from columnist._text import count, seconds
 
-__all__ = ["count", "listed", "number", "percent", "plain", "seconds", "visible"]
+__all__ = ["count", "listed", "number", "parsed", "percent", "plain", "seconds", "unused"]
+__all__ += ["visible"]
 
 # Control characters, marks that turn the direction of text, broken halves of characters, line
 # and paragraph separators: they would change what the terminal shows around them.
@@ -17,40 +18,28 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def visible(text: object, width: int | None = None) -> str:
-    r"""Text with control characters spelt out, and shortened in the middle.
-
-    Examples
-    --------
-    >>> from columnist.cli._text import visible
-    >>> visible("a\x1b[31mb")
-    'a\\x1b[31mb'
-    >>> visible("a very long name", 9)
-    'a ve…name'
-    """
+    """Text with control characters spelt out, and shortened in the middle."""
     text = str(text)
     if not text.isprintable():
-        text = "".join(_spelt(c) if unicodedata.category(c) in _UNSAFE else c for c in text)
+        category = unicodedata.category
+        text = "".join(ascii(c)[1:-1] if category(c) in _UNSAFE else c for c in text)
     if width is None or len(text) <= width:
         return text
     tail = (width - 1) // 2
     return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 
-def _spelt(character: str) -> str:
-    return ascii(character)[1:-1]
-
-
 def listed(names: Sequence[object], most: int = 8) -> str:
-    """Names separated by commas, the first few only.
-
-    Examples
-    --------
-    >>> from columnist.cli._text import listed
-    >>> listed(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
+    """Names separated by commas, the first few only."""
     shown = ", ".join(visible(name, 60) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """A name like this one that is still free."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def number(value: Any, digits: int = 6) -> str:
@@ -69,16 +58,18 @@ def percent(share: Any, digits: int = 2) -> str:
     return f"{100 * share:.{digits}f}%"
 
 
-def plain(value: Any) -> Any:
-    """Plain types for JSON: NumPy as Python, NaN and infinity as None.
+def parsed(text: str) -> int | float | None:
+    """The number that is written, if it is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.cli._text import plain
-    >>> plain({"a": np.array([1.0, np.nan]), "b": np.int64(3)})
-    {'a': [1.0, None], 'b': 3}
-    """
+
+def plain(value: Any) -> Any:
+    """Plain types for JSON: NumPy as Python, NaN and infinity as None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float):

@@ -26,7 +26,7 @@ from columnist.linalg._rounding import EPS
 __all__ = ["RowBlocks", "checked_largest", "open_blocks", "register_blocks"]
 
 # Library of a collection -> module of this package that opens it, imported when it is met.
-_KEEPERS = {"dask": "columnist.distributed._rows"}
+_KEEPERS = {"dask": "columnist.distributed._blocks"}
 _OPENERS: dict[str, Callable[[Any], RowBlocks | None]] = {}
 _SELECT_ROWS = "Use an estimator that works on blocks, or select rows first."
 # Columns whose range is below this share of their entries are constant but for rounding.

@@ -17,18 +17,21 @@ from columnist.datasets._bundled import (
     load_wine,
 )
 from columnist.datasets._catalogue import DatasetInfo, describe, list_datasets
-from columnist.datasets._download import DataNotAvailable, download_dataset
-from columnist.datasets._fetchers import fetch, named_fetchers
-from columnist.datasets._home import data_home
-from columnist.datasets._make_clusters import make_box_classes, make_three_clusters, make_two_stars
-from columnist.datasets._make_columns import make_redundant_columns, make_sparse_loadings
-from columnist.datasets._make_outliers import (
+from columnist.datasets._fetch import DataNotAvailable, download_dataset, fetch, named_fetchers
+from columnist.datasets._files import data_home
+from columnist.datasets._make import (
+    make_box_classes,
     make_line_and_outliers,
     make_low_rank_outliers,
+    make_multilabel_low_rank,
     make_phase_transition,
+    make_private_outputs,
+    make_redundant_columns,
+    make_sparse_loadings,
+    make_three_clusters,
+    make_two_stars,
+    make_wide_sparse,
 )
-from columnist.datasets._make_targets import make_multilabel_low_rank, make_private_outputs
-from columnist.datasets._make_wide import make_wide_sparse
 
 # fetch_arcene, fetch_vehicle and all others: one function per set of the catalogue.
 globals().update(named_fetchers())

@@ -11,18 +11,6 @@ from sklearn.utils import Bunch
 
 from columnist.data._parameters import StrOptions
 
-__all__ = [
-    "load_bias_example",
-    "load_body_measures",
-    "load_crossing_lines",
-    "load_digits",
-    "load_hybrid_example",
-    "load_privacy_example",
-    "load_seven_points",
-    "load_wdbc",
-    "load_wine",
-]
-
 
 def load_wdbc(*, standardize: bool = False) -> Bunch:
     """Breast cancer Wisconsin, 569 x 30, two classes, as scikit-learn has it.

@@ -1,34 +1,161 @@
 """What is known of every set: where it comes from, its shape, and how to read its files.
 
-The facts are in ``sets.json``. A source there is a path, a reader (a function ``read_...`` of
-``_sources``) and, where not all columns belong to it, the first and the last one.
+The facts are in ``sets.json``. A source there is a path, a reader (a function ``read_...`` below)
+and, where not all columns belong to it, the first and the last one. Values are raw: no scaling, no
+centring.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from columnist.datasets import _sources
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
 from columnist.datasets._files import DataFile, data_files
-from columnist.datasets._home import data_home as resolve_home
-from columnist.datasets._sources import Source, read_arff, read_days, read_train_and_test
-from columnist.io._arff import Attribute, read_attributes
+from columnist.datasets._files import data_home as resolve_home
+from columnist.io import _arff as arff
 
-__all__ = ["CATALOGUE", "Dataset", "DatasetInfo", "Origin", "describe", "find_dataset"]
-__all__ += ["list_datasets"]
+__all__ = ["CATALOGUE", "Dataset", "DatasetInfo", "Matrix", "Source", "describe", "find_dataset"]
+__all__ += ["list_datasets", "read_arff", "read_table"]
 
+Matrix: TypeAlias = np.ndarray | sp.csr_array
 KINDS = {
     "classes": "{} classes",
     "labels": "{} labels, several at once",
     "targets": "{} numbers to predict",
 }
+# The files do not say how wide the data are.
+N_URL_FEATURES = 3231961
+
+
+def read_arff(path: Path) -> Matrix:
+    """All attributes of an ARFF file; named values count as their place in the list."""
+    return arff.read_arff(path)[0]
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """Stripped lines of a plain or gzipped text file, without blanks and comments."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="latin-1") as lines:
+        for line in lines:
+            if (text := line.strip()) and text[0] != "%":
+                yield text
+
+
+def read_table(path: Path, separator: str | None = ",") -> np.ndarray:
+    """A text file of numbers; ``?`` is missing (nan). No separator means blanks."""
+    rows = (line.replace("?", "nan") for line in text_lines(path))
+    return np.loadtxt(rows, delimiter=separator, comments=None, ndmin=2)
+
+
+def read_words(path: Path) -> np.ndarray:
+    """A table separated by blanks."""
+    return read_table(path, None)
+
+
+def read_patients(path: Path) -> np.ndarray:
+    """The numbers behind a patient's code and diagnosis."""
+    return np.array([line.split(",")[2:] for line in text_lines(path)], dtype=np.float64)
+
+
+def read_diagnoses(path: Path) -> np.ndarray:
+    """A patient's diagnosis as one column: 0 is malignant, 1 benign."""
+    return np.array([["MB".index(line.split(",")[1])] for line in text_lines(path)], dtype=float)
+
+
+def read_mat(path: Path) -> np.ndarray:
+    """Matrix X of a MATLAB file."""
+    return scipy.io.loadmat(path)["X"].astype(np.float64)
+
+
+def read_pixels(path: Path, shape: tuple[int, int]) -> np.ndarray:
+    """Grey images of a MATLAB file with this height and width, pixels along their rows."""
+    content = scipy.io.loadmat(path)
+    X = content["fea" if "fea" in content else "X"]
+    images = X.astype(np.float64).reshape(-1, *shape[::-1])  # MATLAB's pixels go along columns
+    return images.transpose(0, 2, 1).reshape(X.shape)
+
+
+def read_persons(path: Path) -> np.ndarray:
+    """Who is on the images of a MATLAB file, counted from 1, as one column."""
+    content = scipy.io.loadmat(path)
+    return content["gnd" if "gnd" in content else "Y"].astype(np.float64)
+
+
+def read_usps(path: Path) -> np.ndarray:
+    """Digits of a MATLAB file that holds them by columns: training, then test samples."""
+    content = scipy.io.loadmat(path)
+    return np.hstack([content["traindata"], content["testdata"]]).T.astype(np.float64)
+
+
+def read_usps_labels(path: Path) -> np.ndarray:
+    """Labels of the digits, 10 for the digit 0, as one column."""
+    content = scipy.io.loadmat(path)
+    parts = [content[name].reshape(-1, 1) for name in ("trainlabel", "testlabel")]
+    return np.vstack(parts).astype(np.float64)
+
+
+def read_npz(path: Path) -> sp.csr_array:
+    """A stored sparse matrix."""
+    return sp.csr_array(sp.load_npz(path), dtype=np.float64)
+
+
+def read_days(path: Path) -> sp.csr_array:
+    """All files ``Day*`` of a folder of svmlight files, without their labels."""
+    return sp.csr_array(sp.vstack([X for X, _ in day_files(path)]))
+
+
+def read_day_labels(path: Path) -> np.ndarray:
+    """The labels of all files ``Day*`` of a folder, as one column."""
+    return np.concatenate([y for _, y in day_files(path)])[:, None]
+
+
+def day_files(path: Path) -> list[tuple[sp.csr_matrix, np.ndarray]]:
+    """Matrix and labels of every file ``Day*`` of a folder, by name."""
+    days = sorted(path.parent.glob("Day*"))
+    return [load_svmlight_file(str(day), n_features=N_URL_FEATURES) for day in days]
+
+
+def read_npy(path: Path) -> np.ndarray:
+    """A stored vector, as one column."""
+    return np.load(path).astype(np.float64)[:, None]
+
+
+def read_train_and_test(path: Path) -> np.ndarray:
+    """The rows of ``*-train*``, then those of ``*-test*``."""
+    parts = (path, path.with_name(path.name.replace("train", "test")))
+    return np.vstack([read_arff(part) for part in parts])
+
+
+@dataclass(frozen=True)
+class Source:
+    """Columns ``first`` to ``last`` of a file, of its first ``n_rows`` rows."""
+
+    path: str
+    read: Callable[[Path], Matrix] = read_table
+    first: int | None = None
+    last: int | None = None
+    n_rows: int | None = None
+
+    def cut(self, table: Matrix) -> Matrix:
+        """These columns and rows of the whole file."""
+        part = table[: self.n_rows, self.first : self.last]
+        return part if sp.issparse(part) else np.ascontiguousarray(part)
+
+
+# -- the sets -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -70,46 +197,37 @@ class Dataset:
     @property
     def files(self) -> list[DataFile]:
         """All files of the set."""
-        folder = Path(self.data.path).parent.as_posix()
-        found = data_files()
-        return [file for path, file in found.items() if path.startswith(f"{folder}/")]
+        folder = f"{Path(self.data.path).parent.as_posix()}/"
+        return [file for path, file in data_files().items() if path.startswith(folder)]
 
     @property
     def needed(self) -> list[DataFile]:
         """The files that are read."""
-        found = data_files()
         if self.data.read in (read_days, read_train_and_test):
             kind = Path(self.data.path).name.split(".", 1)[1]
             return [file for file in self.files if file.path.endswith(kind)]
-        return [found[path] for path in dict.fromkeys((self.data.path, self.target.path))]
+        return [data_files()[path] for path in dict.fromkeys((self.data.path, self.target.path))]
 
-    def head(self, folder: Path) -> list[Attribute]:
+    def head(self, folder: Path) -> list[arff.Attribute]:
         """Names of all columns of the file, if it has any."""
         if self.data.read not in (read_arff, read_train_and_test):
             return []
-        return read_attributes(folder / self.data.path)
+        return arff.read_attributes(folder / self.data.path)
 
     @property
     def description(self) -> str:
         """All this in words."""
+        kind, images = KINDS[self.kind].format(self.n_targets), self.images
         lines = [
-            f"{self.title} ({self.name})",
-            "",
-            f"{self.n_samples} samples, {self.n_features} features, "
-            + KINDS[self.kind].format(self.n_targets)
-            + ".",
-            *([self.note] if self.note else []),
-            *(
-                [f"Images of {self.images[0]} x {self.images[1]} pixels, row by row."]
-                if self.images
-                else []
-            ),
+            f"{self.n_samples} samples, {self.n_features} features, {kind}.",
+            self.note,
+            f"Images of {images[0]} x {images[1]} pixels, row by row." if images else "",
             f"Source: {self.origin.name}.",
             f"Cite: {self.origin.citation}.",
             f"Licence: {self.origin.licence}",
             f"Files: {', '.join(file.path for file in self.files)}.",
         ]
-        return "\n".join(lines)
+        return "\n".join([f"{self.title} ({self.name})", "", *filter(None, lines)])
 
 
 def _catalogue() -> dict[str, Dataset]:
@@ -120,27 +238,16 @@ def _catalogue() -> dict[str, Dataset]:
 
 
 def _dataset(facts: dict[str, Any], origins: dict[str, Origin]) -> Dataset:
-    images = tuple(facts["images"]) if "images" in facts else None
-    rows, features, targets = facts["shape"]
-    return Dataset(
-        facts["name"],
-        facts["title"],
-        facts["kind"],
-        rows,
-        features,
-        targets,
-        origins[facts["origin"]],
-        _source(*facts["data"], images=images),
-        _source(*facts["target"]),
-        facts.get("note", ""),
-        images,
-        tuple(facts.get("feature_names", ())),
-        tuple(facts.get("class_names", ())),
-    )
+    facts = {key: tuple(fact) if isinstance(fact, list) else fact for key, fact in facts.items()}
+    sizes = zip(("n_samples", "n_features", "n_targets"), facts.pop("shape"), strict=True)
+    facts["data"] = _source(*facts["data"], images=facts.get("images"))
+    facts["target"] = _source(*facts["target"])
+    facts["origin"] = origins[facts["origin"]]
+    return Dataset(**facts, **dict(sizes))
 
 
 def _source(path: str, reader: str, cut: str = ":", *, images=None) -> Source:
-    read = getattr(_sources, f"read_{reader.replace(' ', '_')}")
+    read = globals()[f"read_{reader.replace(' ', '_')}"]
     first, last = (int(place) if place else None for place in cut.split(":"))
     return Source(path, partial(read, shape=images) if images else read, first, last)
 

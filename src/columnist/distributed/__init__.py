@@ -9,27 +9,17 @@ from __future__ import annotations
 
 import importlib
 
-__all__ = [
-    "ChunkWarning",
-    "ClusterError",
-    "Collection",
-    "RunningMoments",
-    "moments",
-    "open_collection",
-    "search_on",
-    "watch",
-]
-
 _HOMES = {
-    "ChunkWarning": "rows",
+    "ChunkWarning": "blocks",
     "ClusterError": "run",
     "Collection": "files",
-    "RunningMoments": "running",
-    "moments": "running",
+    "RunningMoments": "moments",
+    "moments": "moments",
     "open_collection": "files",
-    "search_on": "workers",
+    "search_on": "run",
     "watch": "run",
 }
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str):

@@ -1,12 +1,15 @@
-"""Visits and merges as Dask tasks."""
+"""Visits and merges as Dask tasks, and workers of a cluster as helpers of searches."""
 
 from __future__ import annotations
 
+import pickle
+import sys
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -18,21 +21,13 @@ from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 
 from columnist.linalg._threads import single_threaded_blas
+from columnist.search._workers import use_workers
 
-__all__ = [
-    "ClusterError",
-    "as_matrix",
-    "cluster_client",
-    "cluster_errors",
-    "compute",
-    "compute_in_turn",
-    "merge_tree",
-    "observed",
-    "tell",
-    "visit_task",
-    "watch",
-]
+__all__ = ["ClusterError", "DaskWorkers", "as_matrix", "cluster_client", "cluster_errors"]
+__all__ += ["compute", "compute_in_turn", "merge_tree", "observed", "search_on", "tell"]
+__all__ += ["visit_task", "warn_caller", "watch"]
 
+_PACKAGE = __name__.partition(".")[0]
 # Results merged by one task: trees of few levels that still keep few results in memory.
 _FAN_IN = 8
 # Blocks that are on their way here at the same time.
@@ -67,7 +62,7 @@ class _Watch:
         self._told = (0.0, (-1, -1))
 
     def plan(self) -> str:
-        """One visit more for the next pass; where it announces its end."""
+        """One visit more for the next pass; the topic where it announces its end."""
         self.planned += 1
         return self._next
 
@@ -136,10 +131,9 @@ _OBSERVER: ContextVar[Any] = ContextVar("observer", default=None)
 def observed(observer) -> Iterator[None]:
     """Let an observer do all visits and merges inside, and hear what else is moved.
 
-    Its methods ``visit(visit, block, parts)`` and ``merge(merge, results)`` run where the blocks
-    are and may wrap what they return (in something that ``[0]`` and ``[1]`` take apart where the
-    result is a pair); ``settle(results, seconds)`` takes it out here. ``hear(event, value)`` is
-    told what was sent and brought besides.
+    ``visit(visit, block, parts)`` and ``merge(merge, results)`` run where the blocks are and may
+    wrap what they return (a pair in something that ``[0]`` and ``[1]`` take apart);
+    ``settle(results, seconds)`` unwraps it here; ``hear(event, value)`` is told what was moved.
     """
     token = _OBSERVER.set(observer)
     try:
@@ -174,13 +168,7 @@ def merge_tree(merge, tasks: Sequence[Delayed]) -> Delayed:
 
 
 def compute(tasks: Sequence[Delayed]) -> list:
-    """Run tasks, on the current cluster if there is one.
-
-    Raises
-    ------
-    ClusterError
-        If the cluster cannot finish them. What a task itself raises is raised here.
-    """
+    """Run tasks, on the current cluster if there is one; what a task raises is raised here."""
     started = time.perf_counter()
     client, watcher, observer = cluster_client(), _WATCH.get(), _OBSERVER.get()
     if watcher is not None:
@@ -225,7 +213,10 @@ def _visited(visit: Callable, block, parts: list, topic: str | None, observer) -
     parts = [as_matrix(part) for part in parts]
     result = visit(block, *parts) if observer is None else observer.visit(visit, block, parts)
     if topic is not None:
-        _announce(topic)
+        from distributed import get_worker
+
+        with suppress(ValueError):  # no worker of a cluster
+            get_worker().log_event(topic, 1)
     return result
 
 
@@ -242,16 +233,12 @@ def _run_here(tasks: Sequence[Delayed], watcher: _Watch | None) -> Sequence:
         return dask.base.compute(*tasks)
 
     def finished(key, *_):
-        if _is_visit(key):
+        if isinstance(key, str) and key.startswith("_visited-"):
             watcher.done += 1
             watcher.tell()
 
     with Callback(posttask=finished):
         return dask.base.compute(*tasks)
-
-
-def _is_visit(key) -> bool:
-    return isinstance(key, str) and key.startswith("_visited-")
 
 
 # -- on a cluster -----------------------------------------------------------------
@@ -374,11 +361,112 @@ def _listening(client, watcher: _Watch | None) -> Iterator[None]:
             client.unsubscribe_topic(watcher.topic)
 
 
-def _announce(topic: str) -> None:
-    """Tell the client that a visit is done, if this is a worker of a cluster."""
-    from distributed import get_worker
+# -- workers ------------------------------------------------------------------------
 
-    try:
-        get_worker().log_event(topic, 1)
-    except ValueError:
-        pass
+
+@contextmanager
+def search_on(client) -> Iterator[None]:
+    """Let the workers of a cluster help with long searches over data in memory.
+
+    Searches over Dask collections use the current cluster anyway. Selections and certificates
+    are the same; a search that ends within a second or so is done here.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Client of the cluster.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from columnist import ColumnSelector
+    >>> from columnist.distributed import search_on
+    >>> X = load_breast_cancer().data
+    >>> with (
+    ...     Client(
+    ...         n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
+    ...     ) as client,
+    ...     search_on(client),
+    ... ):
+    ...     selector = ColumnSelector(3, centering="mean").fit(X)
+    >>> selector.certificate_.status
+    'optimal'
+    """
+    with use_workers(DaskWorkers(client)):
+        yield
+
+
+def _call(function: Callable, shared: Any, packed: bytes) -> bytes:
+    return pickle.dumps(function(shared, pickle.loads(packed)), protocol=5)
+
+
+class DaskWorkers:
+    """The workers of a client's cluster; see :class:`columnist.search._workers.Workers`."""
+
+    def __init__(self, client):
+        self._client = client
+        self._gone = False
+        self._shared: Any = None  # what was sent last, and where it is
+        self._sent: Any = None
+
+    @property
+    def count(self) -> int:
+        """Threads of all workers."""
+        if self._gone:
+            return 0
+        try:
+            with cluster_errors(self._client):
+                if self._client.status != "running":
+                    raise ConnectionError("no connection")
+                return sum(self._client.nthreads().values())
+        except Exception as error:
+            self._give_up(error)
+            return 0
+
+    def map(self, function: Callable, shared: Any, items: Sequence, until: float) -> Iterator:
+        """Results in order; None for all that does not come back, or not in time."""
+        futures: list = []
+        left = len(items)
+        try:
+            with cluster_errors(self._client):
+                if self._shared is not shared:
+                    self._sent = self._client.scatter(shared, broadcast=True, hash=False)
+                    self._shared = shared
+                # Many small arrays travel faster in one piece.
+                packed = [pickle.dumps(item, protocol=5) for item in items]
+                futures = self._client.map(
+                    _call, [function] * left, [self._sent] * left, packed, pure=False
+                )
+                while left:
+                    wait = max(until - time.perf_counter(), 1e-3)
+                    packed_result = futures[-left].result(None if np.isinf(wait) else wait)
+                    left -= 1
+                    yield pickle.loads(packed_result)
+        except Exception as error:
+            late = isinstance(error, TimeoutError) and time.perf_counter() >= until
+            if not late:
+                self._give_up(error)
+            yield from [None] * left
+        finally:
+            if left and self._client.status == "running":
+                self._client.cancel(futures, force=True)
+
+    def _give_up(self, error: Exception) -> None:
+        """Whatever went wrong there, here the search can go on."""
+        self._gone = True
+        warn_caller(
+            f"The Dask cluster no longer helps with the search, which goes on here: {error}",
+            RuntimeWarning,
+        )
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn where this package was called, however deep inside of it that is noticed."""
+    level, frame = 3, sys._getframe(1)
+    while frame.f_back is not None:
+        module = frame.f_back.f_globals.get("__name__", "")
+        if module.partition(".")[0] not in (_PACKAGE, "contextlib"):
+            break
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -6,7 +6,7 @@ Not by `scipy.io.arff`, which reads neither sparse rows nor attributes of text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +14,17 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.io._columns import MatrixColumns, unique_names
-from columnist.io._inputs import Input, as_unicode
-from columnist.io._layout import NUMBER
-from columnist.io._table import DataFileError, quoted
+from columnist.io._delimited import NUMBER
+from columnist.io._inputs import Input, as_unicode, open_input
+from columnist.io._table import DataFileError, MatrixColumns, matrix_columns, quoted
 
 __all__ = ["Attribute", "arff_lines", "read_arff", "read_arff_columns", "read_attributes"]
 
 NUMERIC = ("numeric", "real", "integer")
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)
-FIELD = re.compile(rf"\s*({QUOTED}|[^,]*?)\s*(?:,|$)", re.DOTALL)
-ENTRY = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^,]*?)\s*(?:,|$)", re.DOTALL)
+# A value, of a sparse row behind its place.
+FIELD = re.compile(rf"\s*((?:\d+\s+)?(?:{QUOTED})|[^,]*?)\s*,", re.DOTALL)
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
@@ -48,71 +47,46 @@ class Attribute:
 
 
 def read_arff(path: str | Path) -> tuple[np.ndarray | sp.csr_array, tuple[str, ...]]:
-    r"""All attributes of an ARFF file as numbers, and their names.
+    """All attributes of a file, plain or gzipped, as numbers, and their names.
 
     Names among the values of a nominal attribute count as their place in its list (from 0);
     numbers, also those of a nominal attribute, stand for themselves. ``?`` is missing (nan).
     Sparse rows give a sparse matrix.
-
-    Parameters
-    ----------
-    path : str or path
-        The file, plain or gzipped.
-
-    Returns
-    -------
-    ndarray or csr_array, tuple of str
-        The matrix and the names of its columns.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from columnist.io._arff import read_arff
-    >>> lines = ["@relation r", "@attribute a real", "@attribute b {no, yes}", "@data", "1.5, yes"]
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "small.arff"
-    ...     _ = path.write_text("\n".join(lines))
-    ...     read_arff(path)
-    (array([[1.5, 1. ]]), ('a', 'b'))
     """
-    attributes, rows = parsed(text_of(path))
-    names, _ = unique_names([attribute.name for attribute in attributes])
-    if is_sparse(rows):
-        return sparse_columns(rows, attributes, Attribute.code)[0], names
-    matrix, text = dense_columns(rows, attributes)
-    for place, values in text.items():
+    attributes, rows = parsed(open_input(Path(path)))
+    columns = columns_of(attributes, rows)
+    matrix = columns.matrix
+    for place, values in columns.text.items():
         code = attributes[place].code
-        matrix[:, place] = [np.nan if value is None else code(value) for value in values]
-    return matrix, names
+        codes = np.array([np.nan if value is None else code(value) for value in values])
+        if sp.issparse(matrix):
+            where = np.arange(len(rows)), np.full(len(rows), place)
+            matrix = matrix + sp.csr_array((codes, where), shape=matrix.shape)
+        else:
+            matrix[:, place] = codes
+    return matrix, columns.names
 
 
 def read_attributes(path: str | Path) -> list[Attribute]:
     """The columns of an ARFF file as its head declares them."""
-    return parsed(text_of(path))[0]
-
-
-def text_of(path: str | Path) -> str:
-    """The text of a file, plain or gzipped."""
-    return as_unicode(Input(str(path), path=Path(path)).read())
+    return parsed(open_input(Path(path)))[0]
 
 
 def read_arff_columns(data: Input) -> MatrixColumns:
     """The columns of an ARFF file; nominal values that are not numbers stay text."""
-    attributes, rows = parsed(as_unicode(data.read()))
-    names, renamed = unique_names([attribute.name for attribute in attributes])
-    read = sparse_columns if is_sparse(rows) else dense_columns
+    return columns_of(*parsed(data))
+
+
+def columns_of(attributes: Sequence[Attribute], rows: Sequence[Row]) -> MatrixColumns:
+    """Columns of numbers and of text; rows may name only the entries that are not zero."""
+    read = sparse_columns if rows[0][1].startswith("{") else dense_columns
     matrix, text = read(rows, attributes)
-    return MatrixColumns(matrix, names, text, renamed=renamed)
+    return matrix_columns(matrix, [attribute.name for attribute in attributes], text=text)
 
 
-def is_sparse(rows: Sequence[Row]) -> bool:
-    """Whether rows name only the entries that are not zero."""
-    return rows[0][1].startswith("{")
-
-
-def parsed(text: str) -> tuple[list[Attribute], list[Row]]:
+def parsed(data: Input) -> tuple[list[Attribute], list[Row]]:
     """The attributes, and the rows with their line numbers."""
+    text = as_unicode(data.read())
     attributes: list[Attribute] = []
     lines = ((number, line.strip()) for number, line in enumerate(text.split("\n"), start=1))
     lines = ((number, line) for number, line in lines if line and not line.startswith("%"))
@@ -141,7 +115,7 @@ def attribute_of(line: str, number: int) -> Attribute:
     name = unquoted(match[1])
     if kind.startswith("{"):
         inside = kind[1:].rstrip().removesuffix("}")
-        values = tuple(fields_of(inside))
+        values = tuple(map(unquoted, fields_of(inside)))
         return Attribute(name, values, not all(map(NUMBER.fullmatch, values)))
     word = kind.split(None, 1)[0].lower()
     if word in NUMERIC:
@@ -159,18 +133,10 @@ def unquoted(field: str) -> str:
 
 
 def fields_of(row: str) -> list[str]:
-    """The values of a row."""
+    """The values of a row, those in quotes with them."""
     if "'" not in row and '"' not in row:
         return [field.strip() for field in row.split(",")]
-    fields, place = [], 0
-    while True:
-        match = FIELD.match(row, place)
-        if match is None:
-            raise DataFileError(f"a quote is not closed in {quoted(row[place:])}.")
-        fields.append(unquoted(match[1]))
-        place = match.end()
-        if match.group()[-1:] != ",":
-            return fields
+    return [match[1] for match in FIELD.finditer(row + ",")]
 
 
 def dense_columns(
@@ -185,7 +151,7 @@ def dense_columns(
                 return matrix, {}
     table = []
     for number, line in rows:
-        fields = fields_of(line)
+        fields = [unquoted(field) for field in fields_of(line)]
         if len(fields) != len(attributes):
             raise DataFileError(
                 f"line {number} has {len(fields)} values for {len(attributes)} attributes."
@@ -205,11 +171,9 @@ def numbers_of(column: Sequence[str], rows: Sequence[Row], attribute: Attribute)
     """Numbers from text; ``?`` is nan."""
     try:
         return np.array(["nan" if value == "?" else value for value in column], dtype=np.float64)
-    except ValueError:
-        pass
-    for value, (number, _) in zip(column, rows, strict=True):
-        as_float(value, attribute, number)
-    raise AssertionError("one of the values is no number")
+    except ValueError:  # one by one, to say where
+        pairs = zip(column, rows, strict=True)
+        return np.array([as_float(value, attribute, number) for value, (number, _) in pairs])
 
 
 def as_float(value: str, attribute: Attribute, line: int) -> float:
@@ -223,53 +187,36 @@ def as_float(value: str, attribute: Attribute, line: int) -> float:
 
 
 def sparse_columns(
-    rows: Sequence[Row],
-    attributes: Sequence[Attribute],
-    code: Callable[[Attribute, str], float] | None = None,
+    rows: Sequence[Row], attributes: Sequence[Attribute]
 ) -> tuple[sp.csr_array, dict[int, np.ndarray]]:
-    """Rows ``{place value, place value}``; what is not named is zero or the first value.
-
-    Text becomes numbers by ``code`` or columns of its own.
-    """
+    """Rows ``{place value, place value}``; what is not named is zero or the first value."""
     starts, places, values = [0], [], []
     first = {place: (a.values or (None,))[0] for place, a in enumerate(attributes) if a.text}
-    text = {} if code else {p: np.full(len(rows), v, dtype=object) for p, v in first.items()}
+    text = {place: np.full(len(rows), value, dtype=object) for place, value in first.items()}
     for row, (number, line) in enumerate(rows):
         for place, value in entries_of(line, number, len(attributes)):
-            attribute = attributes[place]
             if place in text:
                 text[place][row] = None if value == "?" else value
-                continue
-            coded = attribute.text and value != "?" and code is not None
-            places.append(place)
-            values.append(
-                code(attribute, value) if coded and code else as_float(value, attribute, number)
-            )
+            else:
+                places.append(place)
+                values.append(as_float(value, attributes[place], number))
         starts.append(len(places))
     shape = (len(rows), len(attributes))
-    matrix = sp.csr_array((np.array(values, dtype=np.float64), places, starts), shape=shape)
-    return matrix, text
+    return sp.csr_array((np.array(values, dtype=np.float64), places, starts), shape=shape), text
 
 
 def entries_of(line: str, number: int, n_attributes: int) -> Iterator[tuple[int, str]]:
     """Places and values of a sparse row."""
     if not (line.startswith("{") and line.endswith("}")):
         raise DataFileError(f"line {number} is no sparse row {{place value, ...}}.")
-    inside, place, seen = line[1:-1].strip(), 0, set()
-    if "'" not in inside and '"' not in inside:  # the quick way
-        with suppress(ValueError):
-            pairs = [entry.split(None, 1) for entry in inside.split(",") if entry.strip()]
-            entries = {int(where): value.strip() for where, value in pairs}
-            if len(entries) == len(pairs) and all(0 <= p < n_attributes for p in entries):
-                yield from entries.items()
-                return
-    while place < len(inside):
-        match = ENTRY.match(inside, place)
-        if match is None or int(match[1]) >= n_attributes or int(match[1]) in seen:
-            raise DataFileError(f"line {number}: {quoted(inside[place:])} is no 'place value'.")
-        seen.add(int(match[1]))
-        yield int(match[1]), unquoted(match[2])
-        place = match.end()
+    seen: set[int] = set()
+    for field in filter(None, fields_of(line[1:-1])):
+        where, *rest = field.split(None, 1)
+        place = int(where) if where.isdecimal() else n_attributes
+        if not rest or place >= n_attributes or place in seen:
+            raise DataFileError(f"line {number}: {quoted(field)} is no 'place value'.")
+        seen.add(place)
+        yield place, unquoted(rest[0])
 
 
 def arff_lines(names: Sequence[str], columns: Sequence[np.ndarray]) -> Iterator[str]:

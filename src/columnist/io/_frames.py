@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from columnist.io._columns import unique_names
 from columnist.io._inputs import Input
-from columnist.io._table import DataFileError, one_line
+from columnist.io._table import DataFileError, one_line, unique_names
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FrameColumns", "guarded", "import_polars", "read_feather", "read_parquet"]
+__all__ = ["FrameColumns", "import_polars", "read_feather", "read_parquet"]
 
 
 class FrameColumns:
@@ -28,11 +28,9 @@ class FrameColumns:
         self.names, self.renamed = unique_names(frame.columns)
 
     def kind(self, place: int) -> str:
-        """See `Columns`."""
         return kind_of(self.frame.dtypes[place])
 
     def detail(self, place: int) -> str:
-        """See `Columns`."""
         name = self.frame.columns[place]
         if name in self.details:
             return self.details[name]
@@ -40,7 +38,6 @@ class FrameColumns:
         return f"such as {one_line(repr(values[0]))[:60]}" if values else ""
 
     def numbers(self, places: Sequence[int]) -> np.ndarray:
-        """See `Columns`."""
         pl = import_polars()
         frame = self.frame
         if list(places) != list(range(frame.width)):
@@ -52,11 +49,10 @@ class FrameColumns:
         return np.ascontiguousarray(frame.to_numpy(order="c"))
 
     def values(self, place: int) -> np.ndarray:
-        """See `Columns`."""
         pl = import_polars()
         series = self.frame.to_series(place)
         if self.kind(place) != "number":
-            return objects(text_series(series))
+            return as_text(series)
         if series.dtype == pl.Boolean:
             series = series.cast(pl.Int64)
         if series.dtype.is_integer() and not series.null_count():
@@ -76,20 +72,14 @@ def kind_of(dtype: Any) -> str:
     return str(dtype.base_type()).lower()
 
 
-def text_series(series: pl.Series) -> pl.Series:
-    """Values of any kind as text."""
+def as_text(series: pl.Series) -> np.ndarray:
+    """Values of any kind as an array of str and None."""
     pl = import_polars()
-    try:
-        return series.cast(pl.String)
-    except pl.exceptions.PolarsError:
-        values = [None if value is None else str(value) for value in series.to_list()]
-        return pl.Series(series.name, values, dtype=pl.String)
-
-
-def objects(series: pl.Series) -> np.ndarray:
-    """Text as an array of str and None."""
     values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
+    try:
+        values[:] = series.cast(pl.String).to_list()
+    except pl.exceptions.PolarsError:
+        values[:] = [None if value is None else str(value) for value in series.to_list()]
     return values
 
 
@@ -122,15 +112,13 @@ def read_parquet(data: Input) -> FrameColumns:
     """Columns of a Parquet file."""
     pl = import_polars()
     whole = data.plain_path or io.BytesIO(data.read())
-    return FrameColumns(
-        guarded(lambda: pl.read_parquet(whole, glob=False), "not a readable Parquet file")
-    )
+    read = partial(pl.read_parquet, whole, glob=False)
+    return FrameColumns(guarded(read, "not a readable Parquet file"))
 
 
 def read_feather(data: Input) -> FrameColumns:
     """Columns of a Feather (Arrow IPC) file."""
     pl = import_polars()
     # Not by its path: a file mapped into memory could change under our hands.
-    content = io.BytesIO(data.read())
-    frame = guarded(lambda: pl.read_ipc(content), "not a readable Feather (Arrow) file")
-    return FrameColumns(frame)
+    read = partial(pl.read_ipc, io.BytesIO(data.read()))
+    return FrameColumns(guarded(read, "not a readable Feather (Arrow) file"))

@@ -1,4 +1,4 @@
-"""Where bytes come from: a file, standard input or an open stream, gzipped or not."""
+"""Where bytes come from (a file, standard input or a stream, gzipped or not), and their format."""
 
 from __future__ import annotations
 
@@ -14,10 +14,39 @@ from typing import BinaryIO
 
 from columnist.io._table import DataFileError
 
-__all__ = ["Input", "as_unicode", "open_input"]
+__all__ = ["FORMATS", "TEXT", "Input", "as_unicode", "extension_format", "is_zarr"]
+__all__ += ["is_zarr_store", "open_input", "signature", "sniffed_format"]
 
 HEAD = 1 << 16
 GZIP = b"\x1f\x8b"
+FORMATS: dict[str, tuple[str, ...]] = {
+    "csv": (".csv", ".txt", ".data", ".dat"),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "feather": (".feather", ".arrow", ".ipc"),
+    "npy": (".npy",),
+    "npz": (".npz",),
+    "mtx": (".mtx",),
+    "svmlight": (".svm", ".svmlight", ".libsvm"),
+    "arff": (".arff",),
+    "mat": (".mat",),
+}
+"""Every format with its extensions; text formats may also end in ``.gz``."""
+
+TEXT = ("csv", "tsv", "mtx", "svmlight", "arff")
+
+SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "feather"),
+    (b"\x93NUMPY", "npy"),
+    (b"PK\x03\x04", "npz"),
+    (b"PK\x05\x06", "npz"),
+    (b"MATLAB 5.0 MAT-file", "mat"),
+    (b"MATLAB 7.3 MAT-file", "mat"),
+    (b"\x89HDF\r\n\x1a\n", "mat"),
+)
+# Files that make a folder a Zarr array or group, of version 3 and 2.
+ZARR_MARKS = ("zarr.json", ".zarray", ".zgroup")
 
 
 @dataclass(frozen=True)
@@ -31,10 +60,7 @@ class Input:
     @cached_property
     def start(self) -> bytes:
         """The first stored bytes."""
-        if self.path is None:
-            return self.content[:HEAD]
-        with open(self.path, "rb") as file:
-            return file.read(HEAD)
+        return self.raw(HEAD)
 
     @property
     def compressed(self) -> bool:
@@ -89,3 +115,58 @@ def as_unicode(content: bytes) -> str:
         return content.decode()
     except UnicodeDecodeError:
         return content.decode("latin-1")
+
+
+# -- formats ------------------------------------------------------------------------
+
+
+def extension_format(name: str) -> str | None:
+    """The format an extension stands for, or None if it stands for none."""
+    lower = name.lower().removesuffix(".gz")
+    for format, extensions in FORMATS.items():
+        if lower.endswith(extensions):
+            return format
+    return None
+
+
+def signature(head: bytes) -> str | None:
+    """The format that the first bytes of a file give away, or None for plain text."""
+    for start, format in SIGNATURES:
+        if head.startswith(start):
+            return format
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if text[:14].lower() == b"%%matrixmarket":
+        return "mtx"
+    for line in text.splitlines():
+        line = line.strip().lower()
+        if line and not line.startswith(b"%"):
+            return "arff" if line.startswith((b"@relation", b"@attribute")) else None
+    return None
+
+
+def sniffed_format(asked: str | None, name: str, head: bytes) -> str:
+    """The format to read; an error where name or request and content do not fit together."""
+    found = signature(head)
+    expected = asked or extension_format(name)
+    because = f"format={asked!r} was asked for" if asked else f"the extension says {expected}"
+    if expected is None:
+        return found or "csv"
+    if found is not None and found != expected:
+        raise DataFileError(
+            f"the content is {found}, but {because}: use format={found!r} or rename the file."
+        )
+    if found is None and expected not in TEXT and not (expected == "mat" and head):
+        raise DataFileError(
+            f"this is not a {expected} file, although {because}: give its true format=."
+        )
+    return expected
+
+
+def is_zarr(name: str) -> bool:
+    """Whether the extension says so."""
+    return name.lower().rstrip("/").endswith(".zarr")
+
+
+def is_zarr_store(folder: Path) -> bool:
+    """Whether a folder holds a Zarr array or group."""
+    return any((folder / mark).is_file() for mark in ZARR_MARKS)

@@ -1,25 +1,48 @@
-"""The front door for data files: `read_table`."""
+"""The front door for data files: `read_table`, from a file to a `Table`.
+
+Columns get their roles; missing and infinite values are counted block by block, refused, or filled.
+"""
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
 
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import read_arff_columns
-from columnist.io._arrays import read_mat, read_npy, read_npz
-from columnist.io._assemble import Request, assemble
-from columnist.io._columns import Columns
 from columnist.io._delimited import read_delimited
-from columnist.io._formats import COMPRESSIBLE, FORMATS, sniffed_format
 from columnist.io._frames import read_feather, read_parquet
-from columnist.io._inputs import Input, open_input
-from columnist.io._sparse import read_mtx, read_svmlight
-from columnist.io._table import DataFileError, Table, one_line
+from columnist.io._inputs import FORMATS, TEXT, Input, open_input, sniffed_format
+from columnist.io._matrices import read_mat, read_mtx, read_npy, read_npz, read_svmlight
+from columnist.io._table import (
+    UNREADABLE,
+    Columns,
+    DataFileError,
+    Described,
+    Table,
+    damage_of,
+    listed,
+    plural,
+    quoted,
+    said_of,
+    text_array,
+)
 
-__all__ = ["read_table"]
+__all__ = ["EXACT", "Filling", "Gaps", "Request", "as_names", "check_roles", "fill_block"]
+__all__ += ["find_gaps", "merged_gaps", "numeric_features", "plan_filling", "read_table"]
+
+EXACT = 2**53
+# Larger numbers may overflow where they are summed up.
+_LARGE = 1e150
+_REMEDIES = "use missing='mean' or missing='median' to impute, or missing='drop' to leave out rows."
 
 
 def read_table(
@@ -109,37 +132,21 @@ def read_table(
         fill=None if fill is None else tuple(fill),
     )
     name = source if isinstance(source, str) else str(getattr(source, "name", source))
-    try:
+    with said_of(name, UNREADABLE, OSError):
         data = open_input(source)
-        name = data.name
+    with said_of(data.name, UNREADABLE, OSError, MemoryError):
         found = checked_format(data, format)
         options = {"delimiter": delimiter, "header": header, "variable": variable}
-        content = parse(data, found, options | {"ids": request.ids})
+        with damage_of(found):
+            content = READERS[found](data, options | {"ids": request.ids})
         if callable(columns):
             request = replace(request, columns=as_names(columns(content.names)))
-        return assemble(content, request, name, found)
-    except DataFileError as error:
-        raise DataFileError(one_line(f"{name}: {error}")) from error
-    except MemoryError as error:
-        raise DataFileError(one_line(f"{name}: the data do not fit into memory.")) from error
-    except OSError as error:
-        raise DataFileError(one_line(f"{name}: {reason(error)}")) from error
+        return assemble(content, request, data.name, found)
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several."""
     return (names,) if isinstance(names, str) else tuple(str(name) for name in names)
-
-
-def reason(error: OSError) -> str:
-    """Why a file could not be read, in plain words."""
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file."
-    if isinstance(error, IsADirectoryError):
-        return "this is a folder, not a file."
-    if isinstance(error, PermissionError):
-        return "no permission to read this file."
-    return f"cannot be read: {error.strerror or error}."
 
 
 def checked_format(data: Input, asked: str | None) -> str:
@@ -149,38 +156,22 @@ def checked_format(data: Input, asked: str | None) -> str:
     if data.name.lower().endswith(".gz") and not data.compressed:
         raise DataFileError("the extension says gzip, but the content is not: drop the .gz.")
     found = sniffed_format(asked, data.name, data.head)
-    if data.compressed and found not in COMPRESSIBLE:
+    if data.compressed and found not in TEXT:
         raise DataFileError(f"gzipped {found} files are not read: unpack it first.")
-    if found in COMPRESSIBLE and not data.head.strip():
+    if found in TEXT and not data.head.strip():
         raise DataFileError("the file is empty.")
     return found
 
 
-def parse(data: Input, format: str, options: dict[str, Any]) -> Columns:
-    """Columns of the input; libraries fail in many ways on damaged files."""
-    try:
-        return READERS[format](data, options)
-    except (DataFileError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        raise DataFileError(
-            f"damaged, or not a {format} file ({one_line(error)[:200]})."
-        ) from error
-
-
-def read_text(data: Input, options: dict[str, Any]) -> Columns:
+def read_text(data: Input, options: dict[str, Any], usual: str | None = None) -> Columns:
     """A delimited file."""
-    return read_delimited(data, options["delimiter"], options["header"], options["ids"])
-
-
-def read_tabs(data: Input, options: dict[str, Any]) -> Columns:
-    """A file delimited by tabs."""
-    return read_text(data, options | {"delimiter": options["delimiter"] or "\t"})
+    delimiter = options["delimiter"] or usual
+    return read_delimited(data, delimiter, options["header"], options["ids"])
 
 
 READERS: dict[str, Callable[[Input, dict[str, Any]], Columns]] = {
     "csv": read_text,
-    "tsv": read_tabs,
+    "tsv": lambda data, options: read_text(data, options, "\t"),
     "parquet": lambda data, options: read_parquet(data),
     "feather": lambda data, options: read_feather(data),
     "npy": lambda data, options: read_npy(data),
@@ -190,3 +181,387 @@ READERS: dict[str, Callable[[Input, dict[str, Any]], Columns]] = {
     "svmlight": lambda data, options: read_svmlight(data),
     "arff": lambda data, options: read_arff_columns(data),
 }
+
+
+# -- roles of columns ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which columns play which part, and what may be done about the difficult ones."""
+
+    target: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
+    non_numeric: str = "refuse"
+    missing: str = "refuse"
+    fill: tuple[float, ...] | None = None
+
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The names asked for, by argument."""
+        asked = {"target": self.target, "drop": self.drop, "ids": self.ids}
+        return asked | ({} if self.columns is None else {"columns": self.columns})
+
+
+def assemble(columns: Columns, request: Request, source: str, format: str) -> Table:
+    """Take from the columns what was asked for."""
+    places = {name: place for place, name in enumerate(columns.names)}
+    check_roles(request, places, columns)
+    names, ignored = numeric_features(columns, request, places)
+    X = columns.numbers([places[name] for name in names])
+    if not len(columns.names) or not X.shape[0]:
+        raise DataFileError("there is not a single row of data.")
+    gaps = None if is_complete(X) else find_gaps(X)
+    if gaps is not None:
+        refuse_infinite(names, gaps)
+    targets, ids = (
+        {n: columns.values(places[n]) if n in places else columns.extras[n] for n in names_of_role}
+        for names_of_role in (request.target, request.ids)
+    )
+    check_targets(targets, request.missing)
+    X, filling = filled(X, names, gaps, request)
+    kept = complete_rows(X, targets) if request.missing == "drop" else None
+    if kept is not None:
+        X = X[kept]
+        targets = {name: values[kept] for name, values in targets.items()}
+        ids = {name: values[kept] for name, values in ids.items()}
+    return Table(
+        X=X,
+        names=tuple(names[i] for i in filling.places),
+        y=target_array(targets),
+        target_names=tuple(targets),
+        ids={name: typed(values) for name, values in ids.items()},
+        source=source,
+        format=format,
+        ignored=ignored | filling.ignored,
+        imputed=filling.imputed,
+        rows=kept,
+        renamed=dict(columns.renamed),
+    )
+
+
+def check_roles(request: Request, places: dict[str, int], columns: Described) -> None:
+    """Every name must be a column, and no column may play two parts."""
+    taken: dict[str, str] = {}
+    for role, names in request.roles().items():
+        for name in names:
+            known = name in places or (name in columns.extras and role != "columns")
+            if not known:
+                raise DataFileError(unknown_column(role, name, places, columns))
+            if name in taken:
+                parts = role if taken[name] == role else f"{taken[name]} and {role}"
+                raise DataFileError(f"column {quoted(name)} is named twice, in {parts}.")
+            taken[name] = role
+
+
+def unknown_column(role: str, name: str, places: dict[str, int], columns: Described) -> str:
+    """The message for a name that is not there."""
+    known = [*places, *columns.extras]
+    close = difflib.get_close_matches(name, known[:100_000], n=3)
+    folded = [other for other in known if other.strip().lower() == name.strip().lower()]
+    close = list(dict.fromkeys([*folded[:3], *close]))[:3]
+    if close:
+        hint = f"did you mean {' or '.join(map(quoted, close))}?"
+    else:
+        hint = f"the columns are {listed(map(quoted, [*places][:6]), len(places))}"
+        extras = listed(map(quoted, columns.extras))
+        hint += f"; next to them stand {extras}." if extras else "."
+    return f"no column {quoted(name)} ({role}) among the {len(places)} columns; {hint}"
+
+
+def numeric_features(
+    columns: Described, request: Request, places: dict[str, int]
+) -> tuple[list[str], dict[str, str]]:
+    """Names of the features, and the columns that are none."""
+    ignored = dict.fromkeys(request.drop, "on request")
+    apart = {*request.target, *request.drop, *request.ids}
+    wanted = [name for name in columns.names if name not in apart]
+    if request.columns is not None:
+        wanted = list(request.columns)
+    kinds = {name: columns.kind(places[name]) for name in wanted}
+    other = {name: kind for name, kind in kinds.items() if kind != "number"}
+    if other and (request.non_numeric == "refuse" or request.columns is not None):
+        raise DataFileError(not_numbers(columns, other, places, request))
+    features = [name for name in wanted if name not in other]
+    if not features:
+        raise DataFileError("no column of numbers is left to work with.")
+    return features, ignored | other
+
+
+def not_numbers(
+    columns: Described, other: dict[str, str], places: dict[str, int], request: Request
+) -> str:
+    """The message for columns that are not numbers."""
+    described = []
+    for name, kind in list(other.items())[:3]:
+        detail = columns.detail(places[name])
+        described.append(f"{quoted(name)} ({kind}{', ' if detail else ''}{detail})")
+    hint = "ignore them with non_numeric='drop', or name them in drop=, ids= or target=."
+    hint = hint if request.columns is None else "correct the values."
+    more = len(other) - len(described)
+    count = f"{len(other)} of {len(columns.names)} columns " + ("is" if len(other) == 1 else "are")
+    return f"{count} not numeric: {', '.join(described)}{f' and {more} more' * (more > 0)}; {hint}"
+
+
+def check_targets(targets: dict[str, np.ndarray], missing: str) -> None:
+    """Targets are complete, unless rows may be dropped, and finite."""
+    names = list(targets)
+    lost = np.array([np.count_nonzero(is_missing(values)) for values in targets.values()])
+    if lost.any() and missing != "drop":
+        raise DataFileError(
+            f"missing values in target {counted(names, lost)}; "
+            "a target is never imputed: use missing='drop' to leave these rows out."
+        )
+    infinite = np.array(
+        [v.dtype.kind == "f" and np.count_nonzero(np.isinf(v)) for v in targets.values()]
+    )
+    if infinite.any():
+        raise DataFileError(f"infinite values in target {counted(names, infinite)}.")
+
+
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Where a column has no value."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind == "O":
+        return np.fromiter((value is None for value in values), bool, len(values))
+    return np.zeros(len(values), dtype=bool)
+
+
+def filled(
+    X: np.ndarray | sp.csr_array, names: Sequence[str], gaps: Gaps | None, request: Request
+) -> tuple[np.ndarray | sp.csr_array, Filling]:
+    """The columns that are kept, with something in place of their missing values."""
+    if gaps is None:
+        return X, Filling(np.arange(len(names)))
+    if request.fill is not None:
+        filling = filling_with(names, gaps, np.asarray(request.fill, dtype=np.float64))
+    else:
+        values = medians(X, gaps) if request.missing == "median" else None
+        fixed = request.columns is not None
+        filling = plan_filling(
+            names, gaps, request.missing, values=values, fixed=fixed, remedies=_REMEDIES
+        )
+    if len(filling.places) < len(names):
+        X = X[:, filling.places]
+    return fill_block(X, filling.values), filling
+
+
+def medians(X: np.ndarray | sp.csr_array, gaps: Gaps) -> np.ndarray:
+    """Medians of the columns with some missing values."""
+    values = np.full(X.shape[1], np.nan)
+    for place in np.flatnonzero((gaps.missing > 0) & (gaps.missing < gaps.count)):
+        column = X[:, [place]]
+        column = column.toarray() if sp.issparse(column) else column
+        unit = max(1.0, max(abs(gaps.low[place]), abs(gaps.high[place])) * 1e-150)
+        values[place] = np.nanmedian(column / unit) * unit
+    return values
+
+
+def complete_rows(
+    X: np.ndarray | sp.csr_array, targets: dict[str, np.ndarray]
+) -> np.ndarray | None:
+    """Numbers of the rows without a missing value, None for all of them."""
+    complete = np.ones(X.shape[0], dtype=bool)
+    if sp.issparse(X):
+        entries = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        complete[entries[np.isnan(X.data)]] = False
+    else:
+        for start in range(0, len(X), 4096):
+            complete[start : start + 4096] = ~np.isnan(X[start : start + 4096]).any(axis=1)
+    for values in targets.values():
+        complete &= ~is_missing(values)
+    if complete.all():
+        return None
+    if not complete.any():
+        raise DataFileError("every row has a missing value: impute with missing='mean' instead.")
+    return np.flatnonzero(complete)
+
+
+def target_array(targets: dict[str, np.ndarray]) -> np.ndarray | None:
+    """One target as a vector, several as a matrix; text if one of them is text."""
+    columns = [typed(values) for values in targets.values()]
+    if len(columns) < 2:
+        return columns[0] if columns else None
+    if any(column.dtype.kind in "OU" for column in columns):
+        columns = [text_array(column) for column in columns]
+    return np.column_stack(columns)
+
+
+def typed(values: np.ndarray) -> np.ndarray:
+    """Whole numbers as integers, text as text, other numbers as float64."""
+    if values.dtype.kind == "O":
+        return text_array(values)
+    if values.dtype.kind in "iu":
+        return values
+    values = values.astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore"):
+        whole = np.all(np.abs(values) < EXACT) and np.all(values == np.rint(values))
+    return values.astype(np.int64) if whole else values
+
+
+# -- missing and infinite values ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Rows, and by column: missing and infinite values; mean and extremes of all others."""
+
+    count: int
+    missing: np.ndarray
+    infinite: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def found(self) -> bool:
+        """Whether there are any."""
+        return bool(self.missing.any() or self.infinite.any())
+
+    @property
+    def constant(self) -> np.ndarray:
+        """Which columns hold one value only, up to rounding."""
+        largest = np.maximum(np.abs(self.low), np.abs(self.high))
+        return self.high / 2 - self.low / 2 <= 4 * np.finfo(float).eps * largest
+
+
+def find_gaps(X: np.ndarray | sp.csr_array) -> Gaps:
+    """What is missing in a block."""
+    missing, infinite = (_per_column(X, test) for test in (np.isnan, np.isinf))
+    m, n = X.shape
+    there = np.maximum(m - missing - infinite, 1)
+    if not m:
+        return Gaps(0, missing, infinite, np.zeros(n), np.full(n, np.inf), np.full(n, -np.inf))
+    if sp.issparse(X):
+        extremes = X.nanmin(axis=0), X.nanmax(axis=0)
+        low, high = (np.asarray(e.toarray(), dtype=float).ravel() for e in extremes)
+        values = np.where(np.isfinite(X.data), X.data, 0.0)
+        sums = np.bincount(X.indices, values / there[X.indices], minlength=n)
+        return Gaps(m, missing, infinite, np.clip(sums, low, high), low, high)
+    if infinite.any():
+        X = np.where(np.isinf(X), np.nan, X)
+    low = np.fmin.reduce(X, axis=0, initial=np.inf)
+    high = np.fmax.reduce(X, axis=0, initial=-np.inf)
+    largest = np.where(low <= high, np.maximum(np.abs(low), np.abs(high)), 0.0).max(initial=0.0)
+    unit = max(1.0, float(largest) / _LARGE)
+    X = X / unit if unit > 1.0 else X
+    total = np.nansum(X, axis=0) if there.min() < m else X.sum(axis=0)
+    # Of one value only, that value and not its rounded mean.
+    return Gaps(m, missing, infinite, np.clip(total / there * unit, low, high), low, high)
+
+
+def _per_column(X: np.ndarray | sp.csr_array, test: Callable) -> np.ndarray:
+    """How many entries of each column pass a test that zero fails."""
+    if sp.issparse(X):
+        return np.bincount(X.indices[test(X.data)], minlength=X.shape[1])
+    counts = np.zeros(X.shape[1], dtype=np.intp)
+    if is_complete(X):
+        return counts
+    for start in range(0, len(X), 4096):
+        counts += np.count_nonzero(test(X[start : start + 4096]), axis=0)
+    return counts
+
+
+def is_complete(X: np.ndarray | sp.csr_array) -> bool:
+    """Whether nothing is missing or infinite, in one quick pass; large numbers may hide that."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
+def merged_gaps(parts: Sequence[Gaps]) -> Gaps:
+    """Gaps of all rows together."""
+    count = sum(part.count for part in parts)
+    missing = reduce(add, (part.missing for part in parts))
+    infinite = reduce(add, (part.infinite for part in parts))
+    there = np.maximum(count - missing - infinite, 1)
+    low = np.min([part.low for part in parts], axis=0)
+    high = np.max([part.high for part in parts], axis=0)
+    shares = ((part.count - part.missing - part.infinite) / there for part in parts)
+    mean = sum(part.mean * share for part, share in zip(parts, shares, strict=True))
+    return Gaps(count, missing, infinite, np.clip(mean, low, high), low, high)
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Columns that are kept, what fills their gaps, and what is told about it."""
+
+    places: np.ndarray
+    values: np.ndarray | None = None
+    imputed: dict[str, tuple[int, float]] = field(default_factory=dict)
+    ignored: dict[str, str] = field(default_factory=dict)
+
+
+def plan_filling(
+    names: Sequence[str],
+    gaps: Gaps,
+    missing: str,
+    *,
+    values: np.ndarray | None = None,
+    fixed: bool = False,
+    remedies: str = "use missing='mean' to impute.",
+) -> Filling:
+    """What to do about the gaps.
+
+    ``values`` fill them (means by default); ``fixed`` says that no column may be left out;
+    ``remedies`` is said where nothing may be done.
+    """
+    refuse_infinite(names, gaps)
+    places = np.arange(len(names))
+    if not gaps.missing.any():
+        return Filling(places)
+    if missing == "refuse":
+        total = plural(int(gaps.missing.sum()), "missing value")
+        raise DataFileError(f"{total} in {counted(names, gaps.missing)}; {remedies}")
+    empty = gaps.missing == gaps.count
+    if empty.all() or (fixed and empty.any()):
+        raise DataFileError(f"no value at all in {counted(names, gaps.missing * empty)}.")
+    places = np.flatnonzero(~empty)
+    ignored = {names[i]: "empty" for i in np.flatnonzero(empty).tolist()}
+    if missing == "drop":
+        return Filling(places, None, {}, ignored)
+    return filling_with(names, gaps, gaps.mean if values is None else values, places, ignored)
+
+
+def refuse_infinite(names: Sequence[str], gaps: Gaps) -> None:
+    """Nothing can stand for an infinite value."""
+    if gaps.infinite.any():
+        where = counted(names, gaps.infinite)
+        raise DataFileError(f"infinite values in {where}; correct the file.")
+
+
+def filling_with(
+    names: Sequence[str],
+    gaps: Gaps,
+    values: np.ndarray,
+    places: np.ndarray | None = None,
+    ignored: dict[str, str] | None = None,
+) -> Filling:
+    """Gaps filled with given values."""
+    places = np.arange(len(names)) if places is None else places
+    imputed = {
+        names[i]: (int(gaps.missing[i]), float(values[i]))
+        for i in places.tolist()
+        if gaps.missing[i]
+    }
+    return Filling(places, values[places] if imputed else None, imputed, ignored or {})
+
+
+def fill_block(X: np.ndarray | sp.csr_array, values: np.ndarray | None):
+    """A block with these values, one for each column, in place of missing ones."""
+    if values is None:
+        return X
+    if not sp.issparse(X):
+        return np.where(np.isnan(X), values, X)
+    X = X.copy()
+    gone = np.isnan(X.data)
+    X.data[gone] = values[X.indices[gone]]
+    return X
+
+
+def counted(names: Sequence[str], counts: np.ndarray) -> str:
+    """The columns with a count, and the counts."""
+    found = np.flatnonzero(counts)
+    first = [f"{quoted(names[place])} ({counts[place]})" for place in found[:6]]
+    return f"column{'s' * (len(found) > 1)} {listed(first, len(found))}"

@@ -1,18 +1,32 @@
-"""What reading a data file gives, and the one error it may end with."""
+"""What reading a data file gives, the columns it comes from, and the one error of it all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["DataFileError", "Table", "listed", "one_line", "plural", "quoted"]
+__all__ = ["Columns", "DataFileError", "Described", "MatrixColumns", "Table", "damage_of"]
+__all__ += ["listed", "matrix_columns", "named_columns", "one_line", "plural", "quoted", "said_of"]
+__all__ += ["text_array", "unique_names"]
 
 LONGEST_NAME = 60
 MOST_NAMES = 5
 LONGEST_MESSAGE = 600
+# Labels of one width are what other libraries expect; very long text would waste memory there.
+MOST_TEXT_BYTES = 1 << 28
+UNREADABLE = "cannot be read"
+# Why a file cannot be read, in plain words.
+REASONS: dict[type[Exception], str] = {
+    FileNotFoundError: "there is no such file.",
+    IsADirectoryError: "this is a folder, not a file.",
+    PermissionError: "no permission to read this file.",
+    MemoryError: "the data do not fit into memory.",
+}
 
 
 class DataFileError(ValueError):
@@ -83,3 +97,142 @@ def one_line(message: object) -> str:
 def plural(count: int, word: str) -> str:
     """``1 value``, ``2 values``."""
     return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+@contextmanager
+def said_of(name: str, failure: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Errors in one line that says of which file it tells, those of some kinds in plain words."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # whoever reads standard output has seen enough
+    except DataFileError as error:
+        raise DataFileError(one_line(f"{name}: {error}")) from error
+    except kinds as error:
+        words = f"{failure}: {getattr(error, 'strerror', None) or error}."
+        if failure == UNREADABLE:
+            words = next((said for kind, said in REASONS.items() if isinstance(error, kind)), words)
+        raise DataFileError(one_line(f"{name}: {words}")) from error
+
+
+@contextmanager
+def damage_of(format: str) -> Iterator[None]:
+    """Libraries fail in many ways on damaged files."""
+    try:
+        yield
+    except (DataFileError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        what = f"damaged, or not a {format} file ({one_line(error)[:200]})."
+        raise DataFileError(what) from error
+
+
+# -- columns as they stand in a file ------------------------------------------------
+
+
+class Described(Protocol):
+    """Named columns of numbers or of something else."""
+
+    names: tuple[str, ...]
+    extras: dict[str, Any]
+
+    def kind(self, place: int) -> str:
+        """``"number"``, ``"empty"`` (no value at all), or what else the column holds."""
+
+    def detail(self, place: int) -> str:
+        """What keeps a column from being numbers, for a message; may be empty."""
+
+
+class Columns(Described, Protocol):
+    """What a reader hands over."""
+
+    renamed: dict[str, str]
+
+    def numbers(self, places: Sequence[int]) -> np.ndarray | sp.csr_array:
+        """Columns of numbers as one matrix, float64 in C order; nan is missing."""
+
+    def values(self, place: int) -> np.ndarray:
+        """One column: numbers (nan is missing), or objects str and None (missing)."""
+
+
+@dataclass
+class MatrixColumns:
+    """One matrix, with text where a column is not of numbers.
+
+    ``text`` maps places to arrays of str and None. ``extras`` stand next to the matrix and
+    become targets or ids on request only.
+    """
+
+    matrix: np.ndarray | sp.csr_array
+    names: tuple[str, ...]
+    text: dict[int, np.ndarray] = field(default_factory=dict)
+    extras: dict[str, np.ndarray] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+
+    def kind(self, place: int) -> str:
+        return "text" if place in self.text else "number"
+
+    def detail(self, place: int) -> str:
+        first = next((value for value in self.text[place] if value is not None), None)
+        return "" if first is None else f"such as {first!r}"
+
+    def numbers(self, places: Sequence[int]) -> np.ndarray | sp.csr_array:
+        whole = list(places) == list(range(self.matrix.shape[1]))
+        part = self.matrix if whole else self.matrix[:, np.asarray(places, dtype=np.intp)]
+        if sp.issparse(part):
+            return sp.csr_array(part, dtype=np.float64)
+        return np.ascontiguousarray(part, dtype=np.float64)
+
+    def values(self, place: int) -> np.ndarray:
+        if place in self.text:
+            return self.text[place]
+        column = self.matrix[:, [place]]
+        return (column.toarray() if sp.issparse(column) else np.asarray(column))[:, 0]
+
+
+def named_columns(
+    names: Sequence[str] | None, n_columns: int
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Unique names if there are as many as columns, else ``x1, x2, ...``; and what was renamed."""
+    if names is None or len(names) != n_columns:
+        return tuple(f"x{place}" for place in range(1, n_columns + 1)), {}
+    return unique_names(names)
+
+
+def matrix_columns(
+    matrix: np.ndarray | sp.csr_array, names: Sequence[str] | None = None, **parts: Any
+) -> MatrixColumns:
+    """The columns of a matrix with unique names, and text or extras next to it."""
+    unique, renamed = named_columns(names, matrix.shape[1])
+    return MatrixColumns(matrix, unique, renamed=renamed, **parts)
+
+
+def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Names without repetition, and what those that changed were called.
+
+    An empty name becomes ``x`` and its place, the second ``a`` becomes ``a_2``.
+    """
+    taken = set(names)
+    seen: set[str] = set()
+    unique: list[str] = []
+    renamed: dict[str, str] = {}
+    for place, name in enumerate(names, start=1):
+        new = name if name.strip() else f"x{place}"
+        if name in seen or new != name:
+            stem, count = new, 2
+            while new in taken or new in seen:
+                new, count = f"{stem}_{count}", count + 1
+            renamed[new] = name
+        seen.add(new)
+        unique.append(new)
+    return tuple(unique), renamed
+
+
+def text_array(values: np.ndarray) -> np.ndarray:
+    """Text of one fixed width (missing is empty), or objects if that would be too large."""
+    values = np.array(["" if value is None else str(value) for value in values], dtype=object)
+    width = max(map(len, values), default=0)
+    # NumPy forgets trailing zero characters of fixed-width text.
+    if 4 * width * len(values) > MOST_TEXT_BYTES or any(v.endswith("\0") for v in values):
+        return values
+    return values.astype(np.str_)

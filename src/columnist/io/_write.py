@@ -1,4 +1,4 @@
-"""Tables to files: `write_table`."""
+"""Tables to files, at once or a few rows at a time; files appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import gzip
 import io
 import json
 import os
+import shutil
+import stat
 import sys
+import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
@@ -17,18 +21,22 @@ import scipy.sparse as sp
 
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import arff_lines
-from columnist.io._atomic import atomic_path
-from columnist.io._columns import text_array
-from columnist.io._formats import COMPRESSIBLE, FORMATS, extension_format
+from columnist.io._delimited import MISSING, NUMBER, TRUTH
 from columnist.io._frames import import_polars
-from columnist.io._layout import MISSING, NUMBER, TRUTH
-from columnist.io._sparse import NAMES_MARK
-from columnist.io._table import DataFileError, listed, one_line, quoted
+from columnist.io._inputs import FORMATS, TEXT, extension_format, is_zarr, is_zarr_store
+from columnist.io._matrices import NAMES_MARK
+from columnist.io._table import DataFileError, listed, quoted, said_of, text_array
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
 
-__all__ = ["write_table"]
+__all__ = ["Part", "atomic_path", "streamed_format", "write_parts", "write_table"]
+
+STREAMED = ("csv", "tsv", "parquet", "npy", "zarr")
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+# Numbers, their names, and the columns before and after them.
+Part = tuple[np.ndarray, list[str], dict[str, Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,18 @@ class Content:
     def all_names(self) -> list[str]:
         """Names of all columns, in order."""
         return [*self.before, *self.names, *self.after]
+
+    @property
+    def columns(self) -> list[np.ndarray]:
+        """All columns, in order; those of objects are text."""
+        X = self.X.toarray() if sp.issparse(self.X) else self.X
+        X = X.astype(np.uint8) if X.dtype == bool else X
+        return [*self.before.values(), *X.T, *self.after.values()]
+
+    @property
+    def sides(self) -> dict[str, np.ndarray]:
+        """The columns next to X."""
+        return {**self.before, **self.after}
 
 
 def write_table(
@@ -92,26 +112,11 @@ def write_table(
         endings = ", ".join(endings[0] for endings in FORMATS.values())
         raise DataFileError(f"{name}: which format? Use an extension such as {endings}.")
     StrOptions(*FORMATS).check("format", format)
-    with said_of(name):
+    with said_of(name, "cannot be written", OSError):
         content, buffer = checked(X, names, before or {}, after or {}), io.BytesIO()
         with opened(name, format) as file:
             WRITERS[format](content, buffer if name == "-" else file)
             file.write(buffer.getvalue())
-
-
-@contextmanager
-def said_of(name: str) -> Iterator[None]:
-    """Say of which file an error tells."""
-    try:
-        yield
-    except DataFileError as error:
-        raise DataFileError(one_line(f"{name}: {error}")) from error
-    except BrokenPipeError:
-        raise  # whoever reads standard output has seen enough
-    except OSError as error:
-        raise DataFileError(
-            one_line(f"{name}: cannot be written: {error.strerror or error}.")
-        ) from error
 
 
 def checked(
@@ -146,15 +151,6 @@ def as_column(values: Any) -> np.ndarray:
     return column
 
 
-def zipped(name: str, format: str) -> bool:
-    """Whether the extension asks for gzip."""
-    if not name.lower().endswith(".gz"):
-        return False
-    if format not in COMPRESSIBLE:
-        raise DataFileError(f"{format} files are not gzipped.")
-    return True
-
-
 @contextmanager
 def opened(name: str, format: str) -> Iterator[BinaryIO]:
     """A file, gzipped on request (the same bytes at any time of day), or standard output."""
@@ -165,9 +161,11 @@ def opened(name: str, format: str) -> Iterator[BinaryIO]:
         file.flush()
         return
     with atomic_path(name) as temporary, open(temporary, "wb") as file:
-        if not zipped(name, format):
+        if not name.lower().endswith(".gz"):
             yield file
             return
+        if format not in TEXT:
+            raise DataFileError(f"{format} files are not gzipped.")
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
             yield cast(BinaryIO, inner)
 
@@ -176,51 +174,29 @@ class Words:
     """Bytes for a standard output that takes text only."""
 
     def write(self, content: bytes) -> int:
-        """Write them as text."""
         return sys.stdout.write(bytes(content).decode())
 
     def flush(self) -> None:
-        """See `write`."""
         sys.stdout.flush()
 
 
 def frame_of(content: Content) -> pl.DataFrame:
     """All columns as a polars frame."""
     pl = import_polars()
-    X = content.X.toarray() if sp.issparse(content.X) else content.X
-    X = X.astype(np.uint8) if X.dtype == bool else X
-    columns = [
-        *(pl.Series(name, series_values(c)) for name, c in content.before.items()),
-        *(pl.Series(name, X[:, place]) for place, name in enumerate(content.names)),
-        *(pl.Series(name, series_values(c)) for name, c in content.after.items()),
-    ]
-    return pl.DataFrame(columns)
-
-
-def series_values(column: np.ndarray) -> Any:
-    """Numbers as an array, text as a list."""
-    return column if column.dtype.kind != "O" else column.tolist()
-
-
-def write_delimited(content: Content, file: BinaryIO, delimiter: str) -> None:
-    """Delimited text with a header."""
-    write_header(content, file, delimiter)
-    write_rows(content, file, delimiter)
-
-
-def write_header(content: Content, file: BinaryIO, delimiter: str) -> None:
-    """The line of names."""
-    header = [quoted_name(name, delimiter) for name in content.all_names]
-    file.write((delimiter.join(header) + "\n").encode())
-
-
-def write_rows(content: Content, file: BinaryIO, delimiter: str) -> None:
-    """The lines of values."""
-    # An empty field alone on its line would vanish as a blank line.
-    lone = len(content.all_names) == 1
-    frame_of(content).write_csv(
-        file, include_header=False, separator=delimiter, null_value="NA" if lone else ""
+    named = zip(content.all_names, content.columns, strict=True)
+    return pl.DataFrame(
+        [pl.Series(name, c.tolist() if c.dtype.kind == "O" else c) for name, c in named]
     )
+
+
+def write_delimited(content: Content, file: BinaryIO, delimiter: str, header: bool = True) -> None:
+    """Delimited text."""
+    if header:
+        names = [quoted_name(name, delimiter) for name in content.all_names]
+        file.write((delimiter.join(names) + "\n").encode())
+    # An empty field alone on its line would vanish as a blank line.
+    missing = "NA" if len(content.all_names) == 1 else ""
+    frame_of(content).write_csv(file, include_header=False, separator=delimiter, null_value=missing)
 
 
 def quoted_name(name: str, delimiter: str) -> str:
@@ -232,39 +208,19 @@ def quoted_name(name: str, delimiter: str) -> str:
     return '"' + name.replace('"', '""') + '"' if special or doubtful else name
 
 
-def write_csv(content: Content, file: BinaryIO) -> None:
-    """Comma-separated text."""
-    write_delimited(content, file, ",")
-
-
-def write_tsv(content: Content, file: BinaryIO) -> None:
-    """Tab-separated text."""
-    write_delimited(content, file, "\t")
-
-
-def write_parquet(content: Content, file: BinaryIO) -> None:
-    """Parquet."""
-    frame_of(content).write_parquet(file)
-
-
-def write_feather(content: Content, file: BinaryIO) -> None:
-    """Feather (Arrow IPC)."""
-    frame_of(content).write_ipc(file)
-
-
 def all_numbers(content: Content, format: str) -> np.ndarray | sp.csr_array:
     """All columns as one matrix of numbers."""
-    sides = {**content.before, **content.after}
-    text = [name for name, column in sides.items() if column.dtype.kind == "O"]
+    text = [name for name, column in content.sides.items() if column.dtype.kind == "O"]
     if text:
         raise DataFileError(
             f"{format} files hold numbers only, not text ({listed(map(quoted, text))}): "
             "write CSV or Parquet."
         )
-    if not sides:
+    if not content.sides:
         return content.X
-    before = [np.asarray(column)[:, None] for column in content.before.values()]
-    after = [np.asarray(column)[:, None] for column in content.after.values()]
+    before, after = (
+        [column[:, None] for column in side.values()] for side in (content.before, content.after)
+    )
     parts = [*before, content.X, *after]
     return sp.csr_array(sp.hstack(parts)) if sp.issparse(content.X) else np.hstack(parts)
 
@@ -279,14 +235,11 @@ def stored_apart(
     content: Content, format: str, reserved: Collection[str] = ("X", "names")
 ) -> dict[str, np.ndarray]:
     """Columns next to X as arrays, text of fixed width."""
-    apart = {**content.before, **content.after}
-    taken = sorted(apart.keys() & {*reserved, "file", "allow_pickle"})
+    taken = sorted(content.sides.keys() & {*reserved, "file", "allow_pickle"})
     if taken:
         raise DataFileError(f"{format} files need {listed(map(quoted, taken))} for themselves.")
-    return {
-        name: text_array(column) if column.dtype.kind == "O" else column
-        for name, column in apart.items()
-    }
+    sides = content.sides.items()
+    return {name: text_array(c) if c.dtype.kind == "O" else c for name, c in sides}
 
 
 def write_npz(content: Content, file: BinaryIO) -> None:
@@ -345,21 +298,14 @@ def write_svmlight(content: Content, file: BinaryIO) -> None:
 
 def write_arff(content: Content, file: BinaryIO) -> None:
     """ARFF: numbers and strings."""
-    X = content.X.toarray() if sp.issparse(content.X) else content.X
-    columns = [
-        *content.before.values(),
-        *X.T,
-        *content.after.values(),
-    ]
-    for line in arff_lines(content.all_names, columns):
-        file.write((line + "\n").encode())
+    file.writelines(f"{line}\n".encode() for line in arff_lines(content.all_names, content.columns))
 
 
-WRITERS: dict[str, Callable[[Content, BinaryIO], None]] = {
-    "csv": write_csv,
-    "tsv": write_tsv,
-    "parquet": write_parquet,
-    "feather": write_feather,
+WRITERS: dict[str, Callable[[Content, BinaryIO], object]] = {
+    "csv": lambda content, file: write_delimited(content, file, ","),
+    "tsv": lambda content, file: write_delimited(content, file, "\t"),
+    "parquet": lambda content, file: frame_of(content).write_parquet(file),
+    "feather": lambda content, file: frame_of(content).write_ipc(file),
     "npy": write_npy,
     "npz": write_npz,
     "mtx": write_mtx,
@@ -367,3 +313,206 @@ WRITERS: dict[str, Callable[[Content, BinaryIO], None]] = {
     "arff": write_arff,
     "mat": write_mat,
 }
+
+
+# -- a few rows at a time -----------------------------------------------------------
+
+
+def streamed_format(name: str) -> str:
+    """The format of a file that is written a few rows at a time."""
+    format = "zarr" if is_zarr(name) else "csv" if name == "-" else extension_format(name)
+    if format not in STREAMED:
+        raise DataFileError(
+            "this format is not written block by block; use .csv, .tsv, .parquet, .npy or .zarr."
+        )
+    return format
+
+
+def write_parts(path: str | os.PathLike[str], parts: Iterator[Part], n_rows: int) -> None:
+    """Write a table of ``n_rows`` rows that comes in parts, whole or not at all.
+
+    The path may be the folder of a Zarr array, or ``"-"`` for standard output. Formats that cannot
+    grow take a table that comes in one part.
+    """
+    name = os.fspath(path)
+    X, names, before, after = first = next(parts)
+    if X.shape[0] == n_rows and not is_zarr(name):
+        write_table(path, X, names, before=before, after=after)
+        return
+    with said_of(name, "cannot be written", OSError):
+        start = checked(*first)
+        with OPENERS[streamed_format(name)](name, start, n_rows) as take:
+            take(start)
+            for part in parts:
+                take(checked(*part))
+
+
+Take = Callable[[Content], None]
+
+
+@contextmanager
+def open_text(name: str, start: Content, n_rows: int) -> Iterator[Take]:
+    """Delimited text, with the names on top."""
+    delimiter = DELIMITERS[streamed_format(name)]
+    with opened(name, "csv") as file:
+        yield lambda content: write_delimited(content, file, delimiter, content is start)
+
+
+@contextmanager
+def open_parquet(name: str, start: Content, n_rows: int) -> Iterator[Take]:
+    """Parquet, a row group for each part."""
+    import pyarrow.parquet as pq
+
+    schema = arrow_of(start).schema
+    with atomic_path(name) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+        yield lambda content: writer.write_table(arrow_of(content).cast(schema))
+
+
+def arrow_of(content: Content) -> pa.Table:
+    """An Arrow table; text is text even where all of it is missing."""
+    import pyarrow as pa
+
+    table = frame_of(content).to_arrow()
+    for name, column in content.sides.items():
+        if column.dtype.kind == "O":
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table.column(place).cast(pa.string()))
+    return table
+
+
+@contextmanager
+def open_npy(name: str, start: Content, n_rows: int) -> Iterator[Take]:
+    """One NumPy array, mapped into memory."""
+    width = all_numbers(start, "NPY").shape[1]
+    with atomic_path(name) as temporary:
+        array = np.lib.format.open_memmap(temporary, "w+", np.float64, (n_rows, width))
+        yield filling(array, "NPY")
+        array.flush()
+
+
+@contextmanager
+def open_zarr(name: str, start: Content, n_rows: int) -> Iterator[Take]:
+    """A Zarr array with the names as an attribute; nothing but a Zarr store is replaced."""
+    import zarr
+
+    numbers = all_numbers(start, "Zarr")
+    if Path(name).exists() and not is_zarr_store(Path(name)):
+        raise DataFileError("there is something else than a Zarr store in its place.")
+    with atomic_folder(name) as temporary:
+        array = zarr.open(
+            str(temporary), mode="w", shape=(n_rows, numbers.shape[1]),
+            chunks=(max(1, len(numbers)), numbers.shape[1]), dtype="f8",
+        )  # fmt: skip
+        array.attrs["columns"] = start.all_names
+        yield filling(array, "Zarr")
+
+
+def filling(array: Any, format: str) -> Take:
+    """Fills an array from the top."""
+    place = 0
+
+    def take(content: Content) -> None:
+        nonlocal place
+        numbers = all_numbers(content, format)
+        array[place : place + len(numbers)] = numbers
+        place += len(numbers)
+
+    return take
+
+
+OPENERS: dict[str, Callable[[str, Content, int], AbstractContextManager[Take]]] = {
+    "csv": open_text,
+    "tsv": open_text,
+    "parquet": open_parquet,
+    "npy": open_npy,
+    "zarr": open_zarr,
+}
+
+
+# -- whole or not at all ------------------------------------------------------------
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write to a temporary neighbour that takes the place of ``path`` at the end.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write; its folder must exist. A symbolic link is followed.
+
+    Yields
+    ------
+    Path
+        An empty temporary file in the same folder, with the same extensions. It is moved to
+        ``path`` when the block ends well and removed when it raises: then an older file at
+        ``path`` stays as it was.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from columnist.io import atomic_path
+    >>> with TemporaryDirectory() as folder:
+    ...     with atomic_path(Path(folder) / "note.txt") as temporary:
+    ...         _ = temporary.write_text("done")
+    ...     (Path(folder) / "note.txt").read_text()
+    'done'
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a file.")
+    handle, name = tempfile.mkstemp(
+        prefix=f".{target.name[:40]}.", suffix="".join(target.suffixes[-2:]), dir=target.parent
+    )
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        os.chmod(temporary, mode_of(target))
+        sync(temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    with suppress(OSError):  # not every file system lets a folder be synchronised
+        sync(target.parent)
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The same for a folder: an older one at ``path`` stays until the new one is complete."""
+    target = Path(os.path.realpath(path))
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", dir=target.parent))
+    older = temporary.with_name(f"{temporary.name}.older")
+    try:
+        yield temporary
+        os.chmod(temporary, mode_of(target, 0o777))
+        if target.exists():
+            os.rename(target, older)
+        os.rename(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if older.exists() and not target.exists():
+            os.rename(older, target)
+        raise
+    shutil.rmtree(older, ignore_errors=True)
+
+
+def mode_of(target: Path, usual: int = 0o666) -> int:
+    """Permissions of the file that is replaced, or those a new file would get."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return usual & ~mask
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

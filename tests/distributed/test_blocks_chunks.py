@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from columnist import ColumnSelector
 from columnist.distributed import ChunkWarning
-from columnist.distributed._rows import row_chunks
+from columnist.distributed._blocks import row_chunks
 
 X = np.random.default_rng(82).standard_normal((40, 5))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from columnist.io import DataFileError, read_table, write_table
-from columnist.io._stream import write_parts
+from columnist.io._write import write_parts
 
 zarr = pytest.importorskip("zarr")
 pytest.importorskip("pyarrow")

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from columnist import ColumnSelector
 from columnist.data._blocks import open_blocks
 from columnist.distributed import ChunkWarning
-from columnist.distributed._rows import DaskRows, open_dask
+from columnist.distributed._blocks import DaskRows, open_dask
 from columnist.selection import ForwardSelector
 
 rng = np.random.default_rng(81)

@@ -1,4 +1,4 @@
-"""A file larger than memory: ``--dask``.
+"""``--dask``: a file larger than memory, and who reads it.
 
 The rows stay in the file, in blocks that workers read. One pass over them gives means and inner
 products: preparing columns, most selectors and all reports need no more than these.
@@ -6,33 +6,41 @@ products: preparing columns, most selectors and all reports need no more than th
 
 from __future__ import annotations
 
+import importlib.util
+import logging
+import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dask.array as da
+import distributed
 import numpy as np
 
-from columnist.cli._errors import BadInput
-from columnist.cli._inputs import as_delimiter
-from columnist.cli._options import Reading
-from columnist.cli._prepared import Columns, File
-from columnist.cli._scan import FactFinder, Labels, Preparation, Scan, merged_facts, merged_scans
+from columnist.cli._errors import BadInput, Failed
+from columnist.cli._options import ADDRESS, LOCAL, Reading
+from columnist.cli._prepared import Columns, Data
+from columnist.cli._scan import Labels, Preparation, all_facts, merged_facts, merged_scans, scan
+from columnist.cli._screen import Screen
 from columnist.data._array_rows import as_rows
 from columnist.data._target import open_target
+from columnist.distributed import ClusterError
+from columnist.distributed._blocks import DaskRows
 from columnist.distributed._files import Collection, open_collection
-from columnist.distributed._rows import DaskRows
 from columnist.io import DataFileError, Table
-from columnist.io._gaps import Filling, find_gaps, merged_gaps, plan_filling
+from columnist.io._read import Filling, find_gaps, merged_gaps, plan_filling
 from columnist.io._table import one_line
 from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments
 
-__all__ = ["FileInBlocks", "open_in_blocks"]
+__all__ = ["DataInBlocks", "on_cluster", "open_in_blocks"]
 
 # Bytes of a block.
 BLOCKSIZE = "128MiB"
+# Seconds to wait for a scheduler, and for its first worker.
+_PATIENCE = 10
 
 
 def open_in_blocks(reading: Reading) -> Collection:
@@ -43,41 +51,34 @@ def open_in_blocks(reading: Reading) -> Collection:
         raise BadInput(
             f"--missing {reading.missing} needs all rows at once; with --dask use --missing mean."
         )
-    format = "csv" if reading.format == "tsv" else reading.format
+    how = reading.read_as()
+    how["format"] = "csv" if reading.format == "tsv" else reading.format
     return open_collection(
-        reading.file, format=format, delimiter=as_delimiter(reading.delimiter),
-        header=reading.header, variable=reading.variable, target=reading.target or (),
-        drop=reading.drop or (), ids=reading.id or (), non_numeric=reading.non_numeric,
-        blocksize=BLOCKSIZE,
+        reading.file, drop=reading.drop or (), non_numeric=reading.non_numeric,
+        blocksize=BLOCKSIZE, **how,
     )  # fmt: skip
 
 
-class FileInBlocks(File):
-    """A file whose rows stay in it.
+class DataInBlocks(Data):
+    """A file whose rows stay in it."""
 
-    Parameters
-    ----------
-    collection : Collection
-        The file, opened.
-    missing : {"refuse", "mean"}
-        What to do about missing values.
-    """
-
+    in_memory = False
     raw: DaskRows
 
     def __init__(self, collection: Collection, missing: str):
         n = len(collection.names)
-        check_memory(
-            32.0 * n * n,
-            f"The inner products of {n} columns",
-            "Name fewer columns, or --drop some.",
-        )
+        what, remedy = f"The inner products of {n} columns", "Name fewer columns, or --drop some."
+        check_memory(32.0 * n * n, what, remedy)
         self._collection = collection
         with _said_of(collection.source):
             self._look_aside()
-            filling = self._filled(missing)
+            filling = Filling(np.arange(n))
+            if missing == "mean":
+                gaps = as_rows(collection.X).fold(find_gaps, merged_gaps)
+                filling = plan_filling(collection.names, gaps, missing)
         self.fill, self._places = filling.values, filling.places
         self.table = self._header(filling)
+        self.names = self.table.names
         self.raw = self.some(range(len(self._places)))
 
     def _look_aside(self) -> None:
@@ -88,14 +89,14 @@ class FileInBlocks(File):
         sides = [*([] if y is None else [y]), *collection.ids.values()]
         if sides:
             first, *others = map(as_rows, sides)
-            visit = FactFinder(collection.format == "csv")
+            visit = partial(all_facts, read_text=collection.format == "csv")
             facts, lengths = first.fold(visit, merged_facts, *others)
             self.facts = dict(zip((*names, *collection.ids), facts, strict=True))
             self.lengths = tuple(lengths)
         self.ids = {name: self._array(column) for name, column in collection.ids.items()}
-        self.y = None if y is None else self._array(y)
-        self.targets = {names[0]: self.y} if len(names) == 1 else {
-            name: self.y[:, i] for i, name in enumerate(names)
+        self._y = None if y is None else self._array(y)
+        self.targets = {names[0]: self._y} if len(names) == 1 else {
+            name: self._y[:, i] for i, name in enumerate(names)
         }  # fmt: skip
         for name in names:
             if self.facts[name].missing:
@@ -106,35 +107,22 @@ class FileInBlocks(File):
             if self.facts[name].infinite:
                 raise DataFileError(f"infinite values in target column {name!r}.")
 
-    def _filled(self, missing: str) -> Filling:
-        names = self._collection.names
-        if missing != "mean":
-            return Filling(np.arange(len(names)))
-        gaps = as_rows(self._collection.X).fold(find_gaps, merged_gaps)
-        return plan_filling(names, gaps, missing)
-
     def _header(self, filling: Filling) -> Table:
         """Everything about the file but its rows."""
         collection = self._collection
         return Table(
-            X=np.zeros((0, len(filling.places))),
+            X=np.zeros((0, len(filling.places))), y=None, ids={}, rows=None,
             names=tuple(collection.names[i] for i in filling.places),
-            y=None,
-            target_names=collection.target_names,
-            ids={},
-            source=collection.source,
-            format=collection.format,
-            ignored=collection.ignored | filling.ignored,
+            target_names=collection.target_names, source=collection.source,
+            format=collection.format, ignored=collection.ignored | filling.ignored,
             imputed=filling.imputed,
-            rows=None,
-        )
+        )  # fmt: skip
 
     def _array(self, column) -> da.Array:
         """A Dask array of a Dask series, frame or array."""
         if isinstance(column, da.Array):
             return column
-        lengths = None if self.lengths is None else list(self.lengths)
-        return column.to_dask_array(lengths=lengths)
+        return column.to_dask_array(lengths=self.lengths and list(self.lengths))
 
     def some(self, columns: Sequence[int]) -> DaskRows:
         X, places = self._collection.X, [int(self._places[i]) for i in columns]
@@ -145,8 +133,8 @@ class FileInBlocks(File):
 
     def target(self, read: Labels) -> da.Array:
         """A target that workers keep, for it is small and needed again."""
-        meta = np.empty((0,) * self.y.ndim, dtype=read.dtype)
-        return self.y.map_blocks(read, dtype=read.dtype, meta=meta).persist()
+        meta = np.empty((0,) * self._y.ndim, dtype=read.dtype)
+        return self._y.map_blocks(read, dtype=read.dtype, meta=meta).persist()
 
     def columns(self, y: Any) -> Columns:
         """One pass over all rows, whose sums are kept."""
@@ -154,8 +142,8 @@ class FileInBlocks(File):
         rows = self._mapped(Preparation(self.fill))
         with _said_of(self.table.source):
             along, read = (None, None) if y is None else open_target(y, rows)
-            visits = rows.fold(Scan(read), merged_scans, *([] if along is None else [along]))
-            gaps, sums, lengths = visits
+            sides = [] if along is None else [along]
+            gaps, sums, lengths = rows.fold(partial(scan, read=read), merged_scans, *sides)
             if not gaps.count:
                 raise DataFileError("there is not a single row of data.")
             plan_filling(names, gaps, "refuse")
@@ -174,8 +162,8 @@ class FileInBlocks(File):
     def _mapped(self, visit: Preparation) -> DaskRows:
         return DaskRows(self.raw.data.map_blocks(visit, dtype=np.float64, meta=np.empty((0, 0))))
 
-    def fill_values(self, missing: str) -> np.ndarray | None:
-        return features_of(self._sums, len(self._places)).mean if missing == "mean" else None
+    def fill_values(self) -> np.ndarray | None:
+        return features_of(self._sums, len(self._places)).mean if self.missing == "mean" else None
 
 
 @contextmanager
@@ -184,15 +172,12 @@ def _said_of(name: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise DataFileError(one_line(f"{name}: {_in_words(error)}")) from error
-
-
-def _in_words(error: ValueError) -> str:
-    if "could not convert string to float" in str(error):
-        return f"text further down in a column of numbers ({error}): correct it, or drop= it."
-    if "Error tokenizing data" in str(error):
-        return "a row has more fields than there are columns."
-    return str(error)
+        words = str(error)
+        if "could not convert string to float" in words:
+            words = f"text further down in a column of numbers ({error}): correct it, or drop= it."
+        if "Error tokenizing data" in words:
+            words = "a row has more fields than there are columns."
+        raise DataFileError(one_line(f"{name}: {words}")) from error
 
 
 # -- sums -------------------------------------------------------------------------
@@ -240,3 +225,57 @@ def prepared_moments(sums: Moments, n: int, prepare: Preparation) -> Moments:
     return replace(
         sums, mean=(sums.mean - shift) / divisor, scatter=scatter, rest=sums.rest / divisor
     )
+
+
+# -- the cluster ------------------------------------------------------------------
+
+
+@contextmanager
+def on_cluster(address: str, screen: Screen) -> Iterator[None]:
+    """Dask computes there, until the end of the block."""
+    if address != LOCAL and not ADDRESS.fullmatch(address):
+        raise BadInput(f"--dask takes an address such as tcp://127.0.0.1:8786; got {address!r}.")
+    with ExitStack() as stack:
+        # What goes wrong is said once, by an exception.
+        logger = logging.getLogger("distributed")
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL + 1)
+        scheduler = stack.enter_context(_local_cluster()) if address == LOCAL else address
+        try:
+            client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
+        except (OSError, TimeoutError, ValueError) as error:
+            raise BadInput(f"--dask {address}: no Dask scheduler answers there.") from error
+        if address == LOCAL:
+            client.register_plugin(_Deaf())
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise BadInput(f"--dask {address}: the scheduler has no workers; start some.") from None
+        services = client.scheduler_info().get("services", {})
+        if "dashboard" in services and importlib.util.find_spec("bokeh") is not None:
+            screen.aside("dashboard", client.dashboard_link)
+        try:
+            yield
+        except ClusterError as error:
+            raise Failed(str(error)) from error
+
+
+def _local_cluster() -> distributed.LocalCluster:
+    """One process per core, of one thread each; nobody from elsewhere can reach them."""
+    own_port = "127.0.0.1:0"
+    try:
+        return distributed.LocalCluster(
+            threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=own_port,
+            worker_dashboard_address=own_port, silence_logs=logging.CRITICAL + 1,
+        )  # fmt: skip
+    except (OSError, RuntimeError) as error:
+        raise Failed(f"no Dask cluster could be started here: {error}") from error
+
+
+class _Deaf(distributed.WorkerPlugin):
+    """For workers that share a terminal with this process: Ctrl-C is not meant for them."""
+
+    name = "columnist-deaf"
+
+    def setup(self, worker) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -21,8 +21,8 @@ from columnist import ColumnSelector
 from columnist.data import _open, matrices_of, open_blocks
 from columnist.datasets import make_wide_sparse
 from columnist.distributed import ChunkWarning
-from columnist.distributed import _columns as columns
-from columnist.distributed._columns import DaskColumns
+from columnist.distributed import _blocks as columns
+from columnist.distributed._blocks import DaskColumns
 from columnist.linalg import _passes as passes
 from columnist.selection import (
     CorrelationFilter,
@@ -344,7 +344,7 @@ def test_traffic_of_a_step(monkeypatch):
             ForwardSelector(size).fit(D)
         costs.append(cost)
     parts = open_blocks(D).by_columns()
-    filled, n_parts = len(parts.places), len(parts._parts)
+    filled, n_parts = len(parts.places), len(parts.parts)
     assert n_parts > 2
     few, many = costs
     assert 20 <= many.passes - few.passes <= 24

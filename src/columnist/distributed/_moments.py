@@ -162,17 +162,14 @@ class RunningMoments(RowBlocks):
 
     @property
     def n_samples_seen_(self) -> int:
-        """Rows so far."""
         return self._seen().count
 
     @property
     def mean_(self) -> np.ndarray:
-        """Means of the columns."""
         return self._seen().mean[: self.n_features]
 
     @property
     def covariance_(self) -> np.ndarray:
-        """Covariances of the columns."""
         return self._seen().covariance()[: self.n_features, : self.n_features]
 
     def _seen(self) -> Moments:
@@ -188,18 +185,15 @@ class RunningMoments(RowBlocks):
 
     @property
     def header(self) -> np.ndarray:
-        """Something with the columns' number."""
         self._seen()
         return np.empty((1, self.n_features))
 
     @property
     def has_target(self) -> bool:
-        """Whether the rows came with a target."""
         return hasattr(self, "_moments") and len(self._moments.mean) > self.n_features
 
     @property
     def target_kind(self) -> str:
-        """How that target was read: "classes" or "numbers"."""
         return self._target().kind
 
     @property

@@ -6,10 +6,11 @@ import io
 
 import pytest
 
+from columnist import Certificate
 from columnist.cli._options import Printing
-from columnist.cli._output import Screen, make_console
-from columnist.cli._progress import Watch
+from columnist.cli._screen import Screen, Watch, certificate_json, make_console
 from columnist.search._log import Progress
+from columnist.search._words import STATUSES
 
 
 class Terminal(io.StringIO):
@@ -21,7 +22,7 @@ class Terminal(io.StringIO):
 
 def shown(stream: io.StringIO, **printing: bool) -> str:
     screen = Screen(Printing(**printing), "test")
-    screen._console = make_console(stream)
+    screen.console = make_console(stream)
     screen.heading("Heading [bold]")
     screen.table(["name", "value>"], [["[red]x[/red]", 1], ["y" * 200, 22]], best=0)
     screen.facts({"fact": "[/]", "long": "z" * 200})
@@ -83,3 +84,33 @@ def test_the_line_of_progress_tells_the_gap_first():
     watch.callback(Progress(1500, 3, 1.0, 2.0, 0.1))
     text = watch.__rich__().plain
     assert text.index("gap 50.00%") < text.index("best 2") < text.index("1,500 nodes")
+
+
+# -- pieces that several commands show ---------------------------------------------
+
+
+def certificate_shown(capsys, certificate) -> str:
+    Screen(Printing(), "select").certificate(certificate)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_every_status_is_explained(capsys, status):
+    text = certificate_shown(capsys, Certificate(status, 4.0, 3.0))
+    assert f"status       {status} ({STATUSES[status]})" in text
+
+
+def test_preparation_is_shown_where_there_was_any(capsys):
+    text = certificate_shown(
+        capsys, Certificate("time_limit", 4.0, 3.0, elapsed=75.0, preparation=70.0)
+    )
+    assert "0 expanded, 0 generated nodes, 1 min 15 s\n" in text
+    assert "preparation  1 min 10 s of these, outside the time limit" in text
+    assert "preparation" not in certificate_shown(capsys, Certificate("time_limit", 4.0, 3.0))
+
+
+def test_json_has_it_all():
+    content = certificate_json(Certificate("precision_limit", 4.0, 3.0), history=False)
+    assert content["status"] == "precision_limit" and content["preparation"] == 0.0
+    assert "history" not in content
+    assert certificate_json(None) is None

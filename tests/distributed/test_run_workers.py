@@ -17,7 +17,7 @@ from sklearn.preprocessing import scale
 from columnist import ColumnSelector, certify
 from columnist.criteria import Criterion, get_criterion
 from columnist.distributed import search_on
-from columnist.distributed._workers import DaskWorkers
+from columnist.distributed._run import DaskWorkers
 from columnist.linalg._reduce import reduce_data
 from columnist.search import _engine as engine
 from columnist.search._problem import Demand

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.datasets._unpack import uncompress, unpacked
+from columnist.datasets._files import uncompress, unpacked
 
 LIMIT = 1 << 22
 

@@ -1,4 +1,4 @@
-"""The documents' sets from the data home; what is missing there is downloaded."""
+"""The sets of the catalogue from the data home; what is missing there is downloaded."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from columnist.datasets._catalogue import CATALOGUE, Dataset, find_dataset
-from columnist.datasets._download import Progress, ensure
-from columnist.datasets._home import data_home as resolve_home
-from columnist.datasets._sources import Matrix, Source
+from columnist.datasets._catalogue import CATALOGUE, Dataset, Matrix, find_dataset
+from columnist.datasets._files import DataFile, Progress, download_file
+from columnist.datasets._files import data_home as resolve_home
 from columnist.io._arff import Attribute
 
-__all__ = ["fetch", "named_fetchers"]
+__all__ = ["DataNotAvailable", "download_dataset", "fetch", "named_fetchers"]
 
 # Lists of names cost more than the data where there are more columns than this.
 _MOST_NAMES = 100_000
@@ -117,16 +116,13 @@ def fetcher(dataset: Dataset) -> Callable[..., Bunch | tuple]:
 
     fetch_one.__name__ = fetch_one.__qualname__ = dataset.function
     fetch_one.__module__ = "columnist.datasets"
-    fetch_one.__doc__ = _DOC.format(
-        first=summary(dataset),
-        function=dataset.function,
-        n_samples=dataset.n_samples,
-        n_features=dataset.n_features,
-    )
+    fetch_one.__doc__ = _DOC.format(set=dataset, note=f" {dataset.note}".rstrip())
     return fetch_one
 
 
-_DOC = """{first}
+_DOC = """{set.title}: {set.n_samples} x {set.n_features}, {set.n_targets} {set.kind}.
+
+    Source: {set.origin.name}.{note}
 
     Parameters
     ----------
@@ -146,27 +142,106 @@ _DOC = """{first}
 
     Examples
     --------
-    >>> from columnist.datasets import {function}
-    >>> {function}().data.shape  # doctest: +SKIP
-    ({n_samples}, {n_features})
+    >>> from columnist.datasets import {set.function}
+    >>> {set.function}().data.shape  # doctest: +SKIP
+    ({set.n_samples}, {set.n_features})
     """
 
 
-def summary(dataset: Dataset) -> str:
-    """A line about a set and where it comes from."""
-    return (
-        f"{dataset.title}: {dataset.n_samples} x {dataset.n_features}, {dataset.n_targets} "
-        f"{dataset.kind}.\n\n    Source: {dataset.origin.name}. {dataset.note}"
-    ).rstrip()
+# -- downloads --------------------------------------------------------------------
+
+
+class DataNotAvailable(OSError):
+    """A data set is not here and could not be had; the message says what to do."""
+
+
+def download_dataset(
+    name: str,
+    *,
+    data_home: str | os.PathLike | None = None,
+    timeout: float = 30.0,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Put all files of a set in the data home, those that are there already excepted.
+
+    Parameters
+    ----------
+    name : str
+        Name of the set.
+    data_home : path or None, default=None
+        Folder of the files, see :func:`data_home`.
+    timeout : float, default=30.0
+        Seconds to wait for a server that says nothing.
+    progress : callable or None, default=None
+        Is told the file, how many bytes are there and how many are expected.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files.
+
+    Raises
+    ------
+    DataNotAvailable
+        If a file cannot be had.
+
+    Examples
+    --------
+    >>> from columnist.datasets import download_dataset
+    >>> download_dataset("vehicle")  # doctest: +SKIP
+    [PosixPath('/home/me/.cache/columnist/vehicle/vehicle.arff')]
+    """
+    dataset, home = find_dataset(name), resolve_home(data_home)
+    ensure(dataset, dataset.files, home, True, timeout=timeout, progress=progress)
+    return [home / file.path for file in dataset.files]
+
+
+def ensure(
+    dataset: Dataset,
+    files: list[DataFile],
+    home: Path,
+    download: bool,
+    *,
+    timeout: float = 30.0,
+    progress: Progress | None = None,
+) -> None:
+    """Raise unless all files are there, or can be downloaded if that is allowed."""
+    for file in files:
+        tried: dict[str, str] = {}
+        path = home / file.path
+        if download and not path.is_file():
+            try:
+                tried = download_file(file, home, timeout=timeout, progress=progress)
+            except OSError as error:
+                tried = {f"{path}": f"cannot be written ({error})"}
+        if not path.is_file():
+            raise DataNotAvailable(advice(dataset, file, home, tried))
+
+
+def advice(dataset: Dataset, file: DataFile, home: Path, tried: dict[str, str]) -> str:
+    """What is missing, where it was looked for, what failed, and what to do."""
+    lines = [f"The data set {dataset.name!r} needs the file {file.path}, which is not in {home}."]
+    if tried:
+        lines += ["Fetching it failed:", *(f"  {place}: {why}" for place, why in tried.items())]
+    else:
+        lines.append(f"It was not downloaded, as asked; columnist data fetch {dataset.name} does.")
+    place = f"{home / file.path}{' (gzipped)' if file.path.endswith('.gz') else ''}"
+    lines.append(f"Set COLUMNIST_DATA to a folder that has it, or save it yourself as {place}.")
+    if file.addresses:
+        lines.append(f"A copy should be at {file.addresses[0]}")
+    return "\n".join(lines)
 
 
 # -- from files -------------------------------------------------------------------
 
 
 def read_set(dataset: Dataset, home: Path) -> Bunch:
-    """A set from its files."""
+    """A set from its files, each of which is read once."""
+    sources = dataset.data, dataset.target
     try:
-        X, Y = read_parts(home, dataset.data, dataset.target)
+        files = {(source.path, source.read) for source in sources}
+        tables = {(path, read): read(home / path) for path, read in files}
+        X, Y = (source.cut(tables[source.path, source.read]) for source in sources)
         head = dataset.head(home)
     except MemoryError:
         raise
@@ -195,15 +270,6 @@ def unreadable(dataset: Dataset, home: Path, what: str) -> ValueError:
     """A file that is there is not the one it should be."""
     path = home / dataset.data.path
     return ValueError(f"{path} {what}: remove it, then columnist data fetch {dataset.name}.")
-
-
-def read_parts(home: Path, *sources: Source) -> list[Matrix]:
-    """Matrices from files, each of which is read once."""
-    tables = {
-        (source.path, source.read): source.read(home / source.path)
-        for source in dict.fromkeys(sources)
-    }
-    return [source.cut(tables[source.path, source.read]) for source in sources]
 
 
 def feature_names(dataset: Dataset, names: list[str]) -> list[str] | None:

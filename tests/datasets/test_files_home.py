@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from columnist.datasets import data_home
-from columnist.datasets._home import user_cache
+from columnist.datasets._files import user_cache
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_nothing_is_created(tmp_path):
 )
 def test_cache_of_the_platform(monkeypatch, tmp_path, platform, folder):
     monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    monkeypatch.setattr("columnist.datasets._home.sys.platform", platform)
+    monkeypatch.setattr("columnist.datasets._files.sys.platform", platform)
     assert user_cache() == tmp_path / folder
 
 
