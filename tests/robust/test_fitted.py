@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.data._array_rows import as_rows
+from columnist.data._blocks import as_rows
 from columnist.robust._fitted import Points, Yardstick
 from columnist.robust._subspace import fit_subspace
 from tests.data.test_blocks import Slices

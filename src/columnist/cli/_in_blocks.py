@@ -19,7 +19,7 @@ from columnist.cli._inputs import as_delimiter
 from columnist.cli._options import Reading
 from columnist.cli._prepared import Columns, File
 from columnist.cli._scan import FactFinder, Labels, Preparation, Scan, merged_facts, merged_scans
-from columnist.data._array_rows import as_rows
+from columnist.data._blocks import as_rows
 from columnist.data._target import open_target
 from columnist.distributed._files import Collection, open_collection
 from columnist.distributed._rows import DaskRows

@@ -27,8 +27,7 @@ from columnist.cli._scan import (
 )
 from columnist.cli._text import count, listed
 from columnist.data import Matrices, matrices_of
-from columnist.data._array_rows import ArrayRows, as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import ArrayRows, RowBlocks, as_rows
 from columnist.io import Table
 from columnist.io._gaps import find_gaps
 from columnist.io._stream import Part, write_parts

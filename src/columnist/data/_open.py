@@ -1,9 +1,8 @@
 """How data are opened: whatever X and y are, a selection gets :class:`Matrices` of them.
 
 Arrays, frames and sparse matrices are checked and kept. Collections of blocks of rows, and sums
-over a stream, give way to a few rows with the same means and inner products; where there are too
-many columns for that, a collection is cut into blocks of columns, or brought into memory if it
-fits.
+over a stream, give way to a few rows with the same means and inner products; with too many columns
+for that, a collection is cut into blocks of columns, or brought into memory if it fits.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.data._blocks import RowBlocks, as_rows, open_blocks
 from columnist.data._matrices import SMALL_ENTRIES, Matrices
 from columnist.data._target import open_target
 from columnist.data._validation import open_data, read_data

@@ -1,20 +1,14 @@
-r"""Reduction of any input to the small matrix with the same errors.
+"""Reduction of any input to the small matrix with the same errors.
 
-Every error of the search is a function of the singular values of
-:math:`(I - QQ^T)T`, where Q is a basis of chosen columns of X and T is the target (X
-itself, or y). An orthonormal change of coordinates changes none of them, so X and T are
-rotated once into a basis of their joint range in which :math:`TT^T` is diagonal:
+Every error is a function of the singular values of :math:`(I - QQ^T)T`, where Q is a basis of
+chosen columns of X and T is the target (X itself, or y). Rotations change none of them, so X and T
+are rotated once into a basis of their joint range in which :math:`TT^T` is diagonal. With X = U
+diag(s) V' as its own target this is ``columns = V diag(s)``, ``weights = s**2``; with a target Y
+the basis also holds the part of Y outside the range of X, which no column can reduce but which a
+criterion other than Frobenius sees.
 
-* ``columns[i]`` is column i of X in that basis,
-* ``weights`` is the diagonal of :math:`TT^T`, descending.
-
-With X = U diag(s) V' as its own target this is ``columns = V diag(s)``, ``weights = s**2``.
-With a target Y the basis also holds the part of Y outside the range of X, which no column
-can reduce but which a criterion other than Frobenius sees.
-
-A randomized reduction keeps only part of the range. Compressing a residual can only lower
-its singular values, so every error measured on the reduced matrix is then a *lower* bound of
-the true one, and the search treats it so (``exact`` is False).
+A randomized reduction keeps only part of the range. Compressing a residual can only lower its
+singular values, so every error on the reduced matrix is then a *lower* bound (``exact`` is False).
 """
 
 from __future__ import annotations
@@ -30,12 +24,12 @@ from columnist.linalg._moments import moments_of
 from columnist.linalg._passes import columns_of, without_means
 from columnist.linalg._residual import SHORT, of_like_length
 from columnist.linalg._rounding import DEPENDENT, EPS, NEARLY_DEPENDENT
-from columnist.linalg._sketch import randomized_range
 
 __all__ = [
     "Reduced",
     "can_be_squared",
     "power_of_two",
+    "randomized_range",
     "reduce_data",
     "reduce_gram",
     "squaring_scale",
@@ -251,6 +245,21 @@ def _sparse_factor(X, Y, mean):
             some = far[start : start + _SOME]
             small[:, some] = U.T @ without_means(columns_of(X, some))
     return small, (None if Y is None else U.T @ Y)
+
+
+def randomized_range(
+    X, rank: int, *, n_iter: int = 4, oversampling: int = 10, rng: np.random.Generator
+) -> np.ndarray:
+    r"""Orthonormal basis (m x min(rank + oversampling, m, n)) of most of the range of X, an array,
+    a sparse matrix or an operator: :math:`\mathrm{orth}((XX^T)^q X\Omega)` for Gaussian
+    :math:`\Omega`, orthonormalised after every product."""
+    m, n = X.shape
+    width = min(rank + oversampling, m, n)
+    Q, _ = np.linalg.qr(X @ rng.standard_normal((n, width)))
+    for _ in range(n_iter):
+        Z, _ = np.linalg.qr(X.T @ Q)
+        Q, _ = np.linalg.qr(X @ Z)
+    return Q
 
 
 def _sketched(X, Y, mean, rank, rng):

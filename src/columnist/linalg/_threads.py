@@ -29,11 +29,8 @@ _here = _Here()
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Within this context BLAS calls use one thread.
-
-    Small matrices gain nothing from more, and worker threads of our own would
-    oversubscribe the machine.
-    """
+    """Within this context BLAS calls use one thread: small matrices gain nothing from more, and
+    worker threads of our own would oversubscribe the machine."""
     if _here.limited:
         yield
         return

@@ -18,8 +18,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from columnist.linalg._passes import apply, cross, merge_repeats, squared_norms
 from columnist.linalg._prox import row_norms
-from columnist.linalg._reduce import power_of_two
-from columnist.linalg._sketch import randomized_range
+from columnist.linalg._reduce import power_of_two, randomized_range
 
 __all__ = ["Filled", "Table", "as_table", "leading_svd", "small_row_blocks"]
 

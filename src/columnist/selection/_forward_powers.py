@@ -23,7 +23,7 @@ import scipy.linalg
 
 from columnist.criteria import Criterion, Frobenius, is_frobenius
 from columnist.linalg._passes import column_blocks
-from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._ties import TIE
 from columnist.selection._powers import power_blocks
 

@@ -20,7 +20,7 @@ from columnist.linalg._passes import (
     squared_norms,
 )
 from columnist.linalg._reduce import Reduced
-from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._ties import first_gain, rounding_energy
 from columnist.selection._basis import GrowingBasis
 from columnist.selection._best_downdate import best_downdate

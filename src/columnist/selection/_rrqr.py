@@ -29,7 +29,7 @@ from columnist.linalg._passes import (
     squared_norms,
     squares_along,
 )
-from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._ties import TIE, first_largest
 from columnist.selection._basis import GrowingBasis
 

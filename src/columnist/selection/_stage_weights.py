@@ -25,7 +25,8 @@ from columnist.linalg._passes import (
     squared_norms,
     without_empty,
 )
-from columnist.linalg._residual import DEPENDENT, blocked_energy, chosen_basis
+from columnist.linalg._residual import blocked_energy, chosen_basis
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._second_moment import (
     kernel_blocks,
     kernel_cost,

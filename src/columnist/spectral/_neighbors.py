@@ -19,8 +19,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import KDTree, NearestNeighbors
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import RowBlocks, as_rows
 from columnist.data._parameters import StrOptions, checked
 
 __all__ = ["NearestVisit", "neighbor_distances"]

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from columnist.data._array_rows import as_rows
+from columnist.data._blocks import as_rows
 from columnist.linalg._passes import column_blocks
 from columnist.spectral._gamma import Gamma
 from columnist.spectral._graph import Graph

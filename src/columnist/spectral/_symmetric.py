@@ -19,8 +19,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils.validation import check_array
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import RowBlocks, as_rows
 from columnist.linalg._column_parts import total
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import column_blocks
