@@ -18,6 +18,7 @@ from scipy.linalg import svdvals
 
 from columnist.criteria import Criterion, is_frobenius
 from columnist.linalg import _accurate as accurate
+from columnist.linalg import _rounding as rounding
 from columnist.linalg._column_parts import ColumnParts, is_sparse
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import (
@@ -28,13 +29,7 @@ from columnist.linalg._passes import (
     squared_norms,
     without_means,
 )
-from columnist.linalg._reduce import (
-    Reduced,
-    can_be_squared,
-    power_of_two,
-    reduce_data,
-    reduce_gram,
-)
+from columnist.linalg._reduce import Reduced, can_be_squared, power_of_two, reduce_data, reduce_gram
 from columnist.linalg._residual import (
     Basis,
     Verified,
@@ -45,15 +40,7 @@ from columnist.linalg._residual import (
     singular_values_outside,
     verified_residual,
 )
-from columnist.linalg._rounding import (
-    CONSTANT,
-    DEPENDENT,
-    DOUBTFUL,
-    EPS,
-    allowance,
-    is_trusted,
-    rank_floor,
-)
+from columnist.linalg._rounding import DEPENDENT, allowance, is_trusted, rank_floor
 from columnist.linalg._threads import single_threaded_blas
 
 __all__ = ["SMALL_ENTRIES", "Matrices"]
@@ -69,7 +56,7 @@ _CANCELLATION = 1e-4
 # Operations in double-double arithmetic that one error may cost: about a second.
 _MOST_ACCURATE = 1e8
 # A residual of no more than this share of its target is the rounding of the entries.
-_ENTRIES = 32 * EPS
+_ENTRIES = 32 * rounding.EPS
 # A residual that is no smaller beside its target is no rounding.
 _SMALL_REST = 1e-6
 # The same for rows that stand for others, in units of their own rounding.
@@ -199,19 +186,15 @@ class Matrices:
         if self.gram:
             reduced = reduce_gram(self.X)
         else:
+            m, n = self.X.shape
             rank = max(4 * size, 100) if reduction == "randomized" else None
-            self._check_memory(rank)
+            check_memory(
+                8.0 * (min(m, n) if rank is None else rank) * n * 4,
+                f"The exact reduction of a {m} x {n} matrix",
+                "Select rows or columns first, or use ColumnSelector(reduction='randomized').",
+            )
             reduced = reduce_data(self.X, self.Y, center=self.center, rank=rank, rng=rng)
         return replace(reduced, scale=reduced.scale * self.unit)
-
-    def _check_memory(self, rank: int | None) -> None:
-        m, n = self.X.shape
-        need = 8.0 * (min(m, n) if rank is None else rank) * n * 4
-        check_memory(
-            need,
-            f"The exact reduction of a {m} x {n} matrix",
-            "Select rows or columns first, or use ColumnSelector(reduction='randomized').",
-        )
 
     # -- errors ---------------------------------------------------------------------
 
@@ -341,8 +324,8 @@ def _verified_interval(matrices: Matrices, subset, criterion, n_components) -> t
     if is_frobenius(criterion) and n_components == 0:
         low, high = found.energy()
         return unit**2 * low, unit**2 * high
-    low, high = (unit * values[n_components:rank] for values in found.singular_values())
-    return _value(criterion, low), _value(criterion, high)
+    ends = [unit * values[n_components:rank] for values in found.singular_values()]
+    return _value(criterion, ends[0]), _value(criterion, ends[1])
 
 
 def _targets_left(matrices: Matrices, subset: Sequence[int]) -> np.ndarray:
@@ -408,8 +391,8 @@ def _accurate_spectra(
     vectors, target, lengths = _accurate_vectors(matrices, subset)
     power = 0.5 if matrices.gram else 1.0
     rest, heights = accurate.residual(vectors, target, dependent**power)
-    if ((heights > DOUBTFUL**power) & (heights <= dependent**power)).any():
-        yield from _accurate_spectra(matrices, subset, n_components, DOUBTFUL)
+    if ((heights > rounding.DOUBTFUL**power) & (heights <= dependent**power)).any():
+        yield from _accurate_spectra(matrices, subset, n_components, rounding.DOUBTFUL)
     # What is left of a target may be the rounding of entries: its own, and those of the
     # columns, times their coefficients.
     nothing = np.sqrt(DEPENDENT) if matrices.gram else _ENTRIES
@@ -453,7 +436,8 @@ def _accurate_vectors(matrices: Matrices, subset: Sequence[int]):
     target = target.toarray() if sp.issparse(target) else target
     target = (target / power_of_two(target)).T
     lengths = np.linalg.norm(target, axis=1)
-    both = [_doubled(columns), _doubled(target)]
+    # Numbers as they are have no trailing part.
+    both = [(np.ascontiguousarray(A, np.float64), np.zeros(A.shape)) for A in (columns, target)]
     if matrices.center:
         both = [_constant_free(part) for part in both]
         # Entries are rounded once, whatever was done to what is left of them since.
@@ -490,11 +474,9 @@ def _spectrum(matrices: Matrices, Q: np.ndarray) -> np.ndarray:
     if matrices.Y is not None:
         target = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
         return np.linalg.svd(target - Q @ (Q.T @ target), compute_uv=False)
-    mean = (
-        np.asarray(matrices.X.mean(axis=0)).ravel()
-        if matrices.center
-        else np.zeros(matrices.n_features)
-    )
+    mean = np.zeros(matrices.n_features)
+    if matrices.center:
+        mean = np.asarray(matrices.X.mean(axis=0)).ravel()
     caught = cross(matrices.X, Q).T - np.outer(Q.sum(axis=0), mean)
     return _gram_spectrum(matrices.X, mean, Q, caught)
 
@@ -506,16 +488,11 @@ def _coefficient_sizes(columns: np.ndarray, targets: np.ndarray) -> np.ndarray:
     return np.sqrt(1.0 + np.square(coefficients).sum(axis=0))
 
 
-def _doubled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers that have no trailing part."""
-    return np.ascontiguousarray(vectors, dtype=np.float64), np.zeros(vectors.shape)
-
-
 def _constant_free(vectors):
     """Vectors less their means; of constant ones exactly nothing is left."""
     lengths = np.sqrt(accurate.squares(vectors))
     hi, lo = accurate.centered(vectors)
-    constant = np.sqrt(accurate.squares((hi, lo))) <= CONSTANT * lengths
+    constant = np.sqrt(accurate.squares((hi, lo))) <= rounding.CONSTANT * lengths
     hi[constant] = lo[constant] = 0.0
     return hi, lo
 

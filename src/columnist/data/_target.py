@@ -19,17 +19,9 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from columnist.data._blocks import RowBlocks, open_blocks
 
 __all__ = [
-    "MOST_CLASSES",
-    "StreamTarget",
-    "Target",
-    "as_target",
-    "indicator_of",
-    "is_classes",
-    "open_target",
-    "resolve_classes",
-    "resolve_target",
-    "target_kind",
-]
+    "MOST_CLASSES", "StreamTarget", "Target", "as_target", "is_classes",
+    "open_target", "resolve_classes", "resolve_target", "target_kind",
+]  # fmt: skip
 
 # Integers with more distinct values than this are numbers.
 MOST_CLASSES = 20
@@ -40,6 +32,7 @@ _UNNAMED = (
     "y holds class labels, of which one batch may not show all: use RunningMoments(classes=...). "
     "For values, pass y as a matrix with one column."
 )
+_MISSING = "y has missing labels: remove those rows, or name them as a class."
 # So many values usually show that there are many.
 _GLANCE = 1000
 
@@ -89,15 +82,6 @@ def open_target(y, X: RowBlocks):
     return target.matrix, _Reader(target.classes, known=True)
 
 
-def indicator_of(y, classes) -> np.ndarray:
-    """One column for each of the given classes."""
-    labels, known = column_or_1d(y), np.unique(classes)
-    strange = np.setdiff1d(labels, known)
-    if len(strange):
-        raise ValueError(f"y holds labels that are not in classes: {strange[:5].tolist()}.")
-    return _Reader(known)(np.asarray(labels))
-
-
 def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, np.ndarray]:
     """Classes, and the code of every sample's class; ``caller`` is who needs them.
 
@@ -139,7 +123,11 @@ class StreamTarget:
         """The matrix of one batch."""
         if self._labels is not None:
             check_consistent_length(y, np.empty(n_samples))
-            return indicator_of(y, self._labels)
+            labels = column_or_1d(y)
+            strange = np.setdiff1d(labels, self._labels)
+            if len(strange):
+                raise ValueError(f"y holds labels that are not in classes: {strange[:5].tolist()}.")
+            return _Reader(self._labels)(np.asarray(labels))
         values, classes = _read(y)
         if classes is not None and classes.dtype.kind not in "iuf":
             raise ValueError(_UNNAMED)
@@ -215,7 +203,7 @@ def _typed(y: np.ndarray) -> np.ndarray:
         integral = not missing.any() and all(isinstance(value, numbers.Integral) for value in y)
         return y.astype(np.int64 if integral else np.float64)
     if missing.any():
-        raise ValueError("y has missing labels: remove those rows, or name them as a class.")
+        raise ValueError(_MISSING)
     return y.astype(str)
 
 
@@ -239,7 +227,7 @@ def _classes_among(values: np.ndarray | None, categorical: bool) -> np.ndarray |
     kind = values.dtype.kind
     if categorical:
         if kind == "f" and np.isnan(values).any():
-            raise ValueError("y has missing labels: remove those rows, or name them as a class.")
+            raise ValueError(_MISSING)
         return values
     if kind == "f":
         return values if len(values) == 2 and np.isfinite(values).all() else None

@@ -37,6 +37,13 @@ cdef struct Row:  # a vector: leading and trailing parts of its entries
     double* lo
 
 
+cdef inline DD _plain(double value) noexcept nogil:
+    cdef DD result
+    result.hi = value
+    result.lo = 0.0
+    return result
+
+
 cdef inline DD _quick_sum(double a, double b) noexcept nogil:
     """a + b without error, for abs(a) >= abs(b)."""
     cdef DD s
@@ -89,37 +96,21 @@ cdef inline DD _multiply(DD a, DD b) noexcept nogil:
 
 cdef inline DD _divide(DD a, DD b) noexcept nogil:
     """One step of long division beyond double precision, twice."""
-    cdef DD q, rest, digit
-    cdef double second, third
-    digit.lo = 0.0
-    digit.hi = a.hi / b.hi
-    rest = _add(a, _negative(_multiply(digit, b)))
-    q = digit
-    digit.hi = second = rest.hi / b.hi
-    rest = _add(rest, _negative(_multiply(digit, b)))
-    third = rest.hi / b.hi
-    q = _quick_sum(q.hi, second)
-    digit.hi = third
-    return _add(q, digit)
+    cdef DD first = _plain(a.hi / b.hi), second, rest
+    rest = _add(a, _negative(_multiply(first, b)))
+    second = _plain(rest.hi / b.hi)
+    rest = _add(rest, _negative(_multiply(second, b)))
+    return _add(_quick_sum(first.hi, second.hi), _plain(rest.hi / b.hi))
 
 
 cdef inline DD _root(DD a) noexcept nogil:
     """Square root: one Newton step from that of the leading part."""
     cdef DD x, rest
     if a.hi <= 0.0:
-        x.hi = x.lo = 0.0
-        return x
-    x.hi = sqrt(a.hi)
-    x.lo = 0.0
+        return _plain(0.0)
+    x = _plain(sqrt(a.hi))
     rest = _add(a, _negative(_multiply(x, x)))
     return _quick_sum(x.hi, rest.hi / (2.0 * x.hi))
-
-
-cdef inline DD _plain(double value) noexcept nogil:
-    cdef DD result
-    result.hi = value
-    result.lo = 0.0
-    return result
 
 
 cdef inline DD _get(Row x, Py_ssize_t i) noexcept nogil:

@@ -15,15 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 
 __all__ = [
-    "ColumnParts",
-    "Visit",
-    "is_sparse",
-    "largest_entry",
-    "per_column",
-    "summed",
-    "total",
+    "ColumnParts", "Visit", "is_sparse", "largest_entry", "per_column", "summed", "total",
     "visiting",
-]
+]  # fmt: skip
 
 
 class ColumnParts(ABC):
@@ -123,18 +117,10 @@ def visiting(over_parts: Callable) -> Callable[[Callable], Callable]:
     return decorate
 
 
-def _spread(function: Callable, X: ColumnParts, *args, **options) -> np.ndarray:
-    return X.spread(X.collect(Visit(function, *args, **options)))
-
-
-def _added(function: Callable, X: ColumnParts, *args, **options):
-    return X.fold(Visit(function, *args, **options), total)
-
-
 # For functions that return a row, or a number, for every column; those without entries get zero.
-per_column = visiting(_spread)
+per_column = visiting(lambda own, X, *args, **how: X.spread(X.collect(Visit(own, *args, **how))))
 # For functions whose results for blocks of columns are added up.
-summed = visiting(_added)
+summed = visiting(lambda own, X, *args, **how: X.fold(Visit(own, *args, **how), total))
 
 
 @visiting(lambda _, X: X.is_sparse)

@@ -26,7 +26,7 @@ from sklearn.utils import assert_all_finite
 
 from columnist.linalg._rounding import CONSTANT, INDEPENDENT, rank_floor
 
-__all__ = ["Moments", "Sample", "merged_moments", "moments_of"]
+__all__ = ["Moments", "Sample", "merged_moments", "moments_of", "triangle"]
 
 # Squares of columns between these neither overflow nor vanish when they are summed up.
 _SAFE = (1e-200, 1e200)
@@ -76,10 +76,10 @@ class Moments:
 
     def factor(self) -> np.ndarray:
         """Rows whose inner products are the scatter: at most as many as there are columns."""
-        parts = [self.rest] if self.scatter is None else [_root(self.scatter), self.rest]
-        stacked = parts[0] if len(parts) == 1 else np.vstack(parts)
-        n = len(self.mean)
-        return _triangle(stacked) if len(stacked) > n else stacked
+        rows = self.rest
+        if self.scatter is not None:
+            rows = np.vstack([_root(self.scatter), rows])
+        return triangle(rows) if len(rows) > len(self.mean) else rows
 
     def sample(self, *, centered: bool = False) -> Sample:
         r"""A few rows with the same means and covariances; without the means if ``centered``.
@@ -123,7 +123,7 @@ def moments_of(X) -> Moments:
     left = rest.sum(axis=0) / max(m, 1)  # sums of large numbers round
     rest -= left
     mean, low = _two_sum(mean, left)
-    return Moments(m, mean, None, _triangle(rest) if m > _TALL * n else rest, low)
+    return Moments(m, mean, None, triangle(rest) if m > _TALL * n else rest, low)
 
 
 def merged_moments(parts: Sequence[Moments]) -> Moments:
@@ -145,7 +145,7 @@ def merged_moments(parts: Sequence[Moments]) -> Moments:
         with np.errstate(over="ignore", invalid="ignore"):
             again = rest.T @ rest
         if _cholesky(again) is None:
-            rest = _triangle(rest)
+            rest = triangle(rest)
         else:
             scatter = again if scatter is None else scatter + again
             rest = rest[:0]
@@ -164,7 +164,9 @@ def _squared(X: np.ndarray) -> Moments | None:
     m, n = X.shape
     mean, low = X.sum(axis=0, dtype=np.float64) / m, np.zeros(n)
     with np.errstate(over="ignore", invalid="ignore"):
-        far = _is_far(X, mean)
+        # Whether some rows look as if means were large beside deviations.
+        some = X[:: max(1, m // _SOME)].astype(np.float64)
+        far = bool((mean**2 > _FAR * np.square(some - mean).mean(axis=0)).any())
         if not far:
             scatter = _products(X) - m * np.outer(mean, mean)
             far = bool((m * mean**2 > _FAR * np.diag(scatter)).any())
@@ -173,13 +175,6 @@ def _squared(X: np.ndarray) -> Moments | None:
     if _cholesky(scatter) is None:
         return None
     return Moments(m, mean, scatter, np.zeros((0, n)), low)
-
-
-def _is_far(X: np.ndarray, mean: np.ndarray) -> bool:
-    """Whether some rows look as if means were large beside deviations."""
-    some = X[:: max(1, len(X) // _SOME)].astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool((mean**2 > _FAR * np.square(some - mean).mean(axis=0)).any())
 
 
 def _products(X: np.ndarray) -> np.ndarray:
@@ -232,7 +227,7 @@ def _root(scatter: np.ndarray) -> np.ndarray:
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T * lengths
 
 
-def _triangle(rows: np.ndarray) -> np.ndarray:
+def triangle(rows: np.ndarray) -> np.ndarray:
     """Triangular factor of tall rows."""
     return scipy.linalg.qr(rows, mode="r", check_finite=False)[0][: rows.shape[1]]
 

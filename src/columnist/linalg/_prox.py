@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 __all__ = [
-    "Minimum",
-    "l21_norm",
-    "minimize_l21",
-    "nuclear_norm",
-    "quadratic_gap",
-    "row_norms",
-    "row_shrink",
-    "singular_value_shrink",
-]
+    "Minimum", "l21_norm", "minimize_l21", "nuclear_norm", "quadratic_gap", "row_norms",
+    "row_shrink", "singular_value_shrink",
+]  # fmt: skip
 
 _EPS = np.finfo(np.float64).eps
 _TINY = np.finfo(np.float64).tiny
@@ -98,21 +93,12 @@ def quadratic_gap(W: np.ndarray, value: float, gradient: np.ndarray, t: float) -
     return (1.0 - s) ** 2 * value + t * l21_norm(W) + s * float(np.vdot(gradient, W))
 
 
-@dataclass(frozen=True)
-class _Point:
+class _Point(NamedTuple):
     """A point with the smooth part's value and gradient there."""
 
     W: np.ndarray
     value: float
     gradient: np.ndarray
-
-    def beyond(self, old: _Point, momentum: float) -> _Point:
-        """Extrapolation from ``old`` through this point; exact for an affine gradient."""
-        return _Point(
-            self.W + momentum * (self.W - old.W),
-            np.nan,
-            self.gradient + momentum * (self.gradient - old.gradient),
-        )
 
 
 def minimize_l21(
@@ -177,12 +163,14 @@ class _Descent:
             return
         grown = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.inertia**2))
         momentum, self.inertia = (self.inertia - 1.0) / grown, grown
+        beyond = new.W + momentum * (new.W - old.W)
         if momentum == 0.0:
             self.y = new
-        elif self.quadratic:
-            self.y = new.beyond(old, momentum)
+        elif self.quadratic:  # its gradient is affine
+            slope = new.gradient + momentum * (new.gradient - old.gradient)
+            self.y = _Point(beyond, np.nan, slope)
         else:
-            self.y = self._at(new.W + momentum * (new.W - old.W))
+            self.y = self._at(beyond)
 
     def _too_long(self, new: _Point, moved: np.ndarray) -> bool:
         """Whether g bends more along the step than the Lipschitz constant allows."""

@@ -12,20 +12,12 @@ from columnist.linalg import _accurate as accurate
 from columnist.linalg import _rounding as rounding
 from columnist.linalg._column_parts import summed
 from columnist.linalg._passes import column_blocks
+from columnist.linalg._prox import row_norms
 
 __all__ = [
-    "SHORT",
-    "Basis",
-    "Verified",
-    "blocked_energy",
-    "chosen_basis",
-    "complete_basis",
-    "graded_basis",
-    "near_one",
-    "of_like_length",
-    "singular_values_outside",
-    "verified_residual",
-]
+    "SHORT", "Basis", "Verified", "blocked_energy", "chosen_basis", "complete_basis",
+    "graded_basis", "near_one", "of_like_length", "singular_values_outside", "verified_residual",
+]  # fmt: skip
 
 # Columns shorter than this share of the longest one would vanish when they are squared.
 SHORT = 1e-70
@@ -217,7 +209,7 @@ def verified_residual(columns: np.ndarray, targets: np.ndarray) -> Verified | No
     """What projecting on columns (k x m, k < m) leaves of targets (p x m), entries near 1; None
     where double precision does not tell."""
     k, m = columns.shape
-    lengths = _lengths(columns)
+    lengths = row_norms(columns)
     if not k or not lengths.all():
         return None
     units = columns / lengths[:, None]
@@ -232,12 +224,8 @@ def verified_residual(columns: np.ndarray, targets: np.ndarray) -> Verified | No
     shares = dtrtrs(factor[:k], caught)[0]
     coefficients = np.ascontiguousarray((shares / lengths[:, None]).T)
     rest = accurate.combined(columns, targets, coefficients)
-    inside = _lengths(dtrtrs(factor[:k], units @ rest.T, trans=1)[0].T)
-    sizes = _lengths(targets) + np.abs(coefficients) @ lengths
+    inside = row_norms(dtrtrs(factor[:k], units @ rest.T, trans=1)[0].T)
+    sizes = row_norms(targets) + np.abs(coefficients) @ lengths
     # What is in the span is seen through a factor that rounding turned, too.
-    inside = 1.01 * inside + 2.0 * turned * _lengths(rest)
+    inside = 1.01 * inside + 2.0 * turned * row_norms(rest)
     return Verified(rest, inside, (4 * k * rounding.EPS) ** 2 * sizes)
-
-
-def _lengths(vectors: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))

@@ -21,13 +21,7 @@ from columnist.linalg._passes import (
     without_empty,
 )
 
-__all__ = [
-    "gram_squares",
-    "has_short_rows",
-    "kernel_blocks",
-    "kernel_cost",
-    "squared_kernel_norm",
-]
+__all__ = ["gram_squares", "has_short_rows", "kernel_blocks", "kernel_cost", "squared_kernel_norm"]
 
 # Cost of one pair of entries in a sparse column, in units of one pair of rows in a dense one.
 _PAIR = 256
@@ -71,11 +65,7 @@ def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray
         yield rows, block
 
 
-def _norm_of_parts(_, X: ColumnParts) -> float:
-    return float(gram_squares(X).sum()) if has_short_rows(X) else _norm_by_rows(X)
-
-
-@visiting(_norm_of_parts)
+@visiting(lambda _, X: gram_squares(X).sum().item() if has_short_rows(X) else _norm_by_rows(X))
 def squared_kernel_norm(X) -> float:
     """Squared Frobenius norm of XX' (and of X'X): the sum of the singular values' fourth powers.
 

@@ -14,8 +14,7 @@ from columnist.plotting._search_progress import SearchProgressDisplay
 from columnist.report._blocks import Block, Figure, Legend, Note, Table
 from columnist.report._charts import bars, chart, heat_map, legend
 from columnist.report._measures import Data, Spectrum, correlations
-from columnist.search._certificate import Certificate
-from columnist.search._path import tightened
+from columnist.search._certificate import Certificate, tightened
 from columnist.selection._path import SelectionPath
 
 __all__ = [

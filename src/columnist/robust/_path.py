@@ -13,9 +13,8 @@ from columnist.data._parameters import Integer
 from columnist.robust._base import resolve_outliers
 from columnist.robust._certified import RobustPCA
 from columnist.robust._cutoffs import COVERAGE
-from columnist.search._certificate import Certificate
+from columnist.search._certificate import Certificate, CertifiedPath, tightened
 from columnist.search._interrupts import at_once, keeps_answer
-from columnist.search._path import CertifiedPath, tightened
 
 __all__ = ["OutlierPath", "OutlierStep", "outlier_path"]
 

@@ -38,10 +38,8 @@ def greedy(
     *,
     deadline: float = np.inf,
 ) -> list[int]:
-    """Add the item that lowers the error most, until ``problem.size`` are chosen.
-
-    Once the time is up, the items that looked best last fill the choice.
-    """
+    """Add the item that lowers the error most, until ``problem.size`` are chosen; once the time is
+    up, the items that looked best last fill the choice."""
     chosen = [int(i) for i in chosen]
     left = np.sort(np.asarray(candidates, dtype=np.int32))
     seconds, errors = 0.0, np.zeros(len(left))
@@ -66,11 +64,8 @@ def exchange(
     *,
     deadline: float = np.inf,
 ) -> list[int]:
-    """Replace one item by the best other one, until no single exchange improves.
-
-    Items of ``fixed`` stay. The result is never worse than ``subset``, as far as the problem's
-    estimates tell.
-    """
+    """Replace one item, but for ``fixed`` ones, by the best other one, until no single exchange
+    improves. Never worse than ``subset``, as far as the problem's estimates tell."""
     subset = [int(i) for i in subset]
     value = getattr(problem, "estimate", problem.value)
     error = value(subset)
@@ -99,7 +94,10 @@ def exchange(
 
 
 def incumbents(
-    problem: SubsetProblem, chosen: Sequence[int], candidates: np.ndarray, deadline: float
+    problem: SubsetProblem,
+    chosen: Sequence[int] | np.ndarray,
+    candidates: np.ndarray,
+    deadline: float,
 ) -> Iterator[list[int]]:
     """Better and better complete sets: the problem's own, or greedy and then exchanges."""
     own = getattr(problem, "incumbents", None)

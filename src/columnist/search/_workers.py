@@ -1,8 +1,7 @@
 """Helpers elsewhere, in other processes or on other machines, that expand branches.
 
-The engine stays where it is and keeps the frontier, the proof and the limits. A large search
-sends batches of branches to helpers and merges what comes back in order. It knows helpers by
-the two members of :class:`Workers` alone.
+The engine stays where it is and keeps the frontier, the proof and the limits; it merges what comes
+back in order, and knows helpers by the two members of :class:`Workers` alone.
 """
 
 from __future__ import annotations
