@@ -77,9 +77,9 @@ class RowBlocks(ABC):
         """First row of every block."""
         return np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(np.intp)
 
-    @abstractmethod
     def fold(self, visit: Callable, merge: Callable[[list], Any], *along) -> Any:
         """Visit every block and merge the results."""
+        return merge(self.collect(visit, *along))
 
     @abstractmethod
     def collect(self, visit: Callable, *along) -> list:
@@ -183,9 +183,6 @@ class ArrayRows(RowBlocks):
     @property
     def lengths(self) -> tuple[int, ...]:
         return (int(self.X.shape[0]),)
-
-    def fold(self, visit: Callable, merge: Callable[[list], Any], *along) -> Any:
-        return merge(self.collect(visit, *along))
 
     def collect(self, visit: Callable, *along) -> list:
         whole = (o.gather() if isinstance(o, RowBlocks) else np.asarray(o) for o in along)

@@ -254,11 +254,8 @@ class Matrices:
         return self.unit**2 * (left + np.append(np.cumsum(drops[::-1])[::-1], 0.0))
 
     def basis(self, subset: Sequence[int] | np.ndarray, *, ordered: bool = False) -> Basis:
-        """Orthonormal basis of the chosen columns, means removed if they are free.
-
-        Its growth also holds what the means cost. With ``ordered``, its first vectors span the
-        first columns.
-        """
+        """Orthonormal basis of the chosen columns, means removed if they are free; its growth also
+        holds what the means cost. With ``ordered``, its first vectors span the first columns."""
         chosen = of_like_length(columns_of(self.X, list(subset)).T)
         lengths = np.linalg.norm(chosen, axis=1)  # before means are removed: they cost digits
         chosen = without_means(chosen.T).T if self.center else chosen
@@ -274,11 +271,8 @@ def _value(criterion: Criterion, values: np.ndarray | Sequence[float] = ()) -> f
 
 
 def _double_interval(matrices: Matrices, subset, criterion, n_components) -> tuple[float, float]:
-    """The same in double precision: the error, and how far it may be off.
-
-    The residual, and so every singular value, is known up to the rounding of the target, times
-    what the heights of the columns make of it.
-    """
+    """The same in double precision: the residual, and so every singular value, is known up to the
+    rounding of the target, times what the heights of the columns make of it."""
     if matrices.gram:
         return _value(criterion), np.inf
     basis = matrices.basis(subset)
@@ -374,12 +368,10 @@ def _rank_outside(matrices: Matrices, subset: Sequence[int], basis: Basis) -> in
 def _accurate_spectra(
     matrices: Matrices, subset: Sequence[int], n_components: int, dependent: float = DEPENDENT
 ) -> Iterator[np.ndarray]:
-    """Singular values of the residual that count, in double-double arithmetic.
-
-    None at all if that is too expensive, and those of a second reading if a column is left out
-    that may be more than rounding. Values that are there only because the entries of the
-    target are rounded are zero.
-    """
+    """Singular values of the residual that count, in double-double arithmetic; those that are there
+    only because the entries of the target are rounded are zero. None at all if that is too
+    expensive, and those of a second reading if a column is left out that may be more than
+    rounding."""
     if not matrices.is_here:
         return
     m, n = matrices.X.shape

@@ -83,11 +83,9 @@ def open_target(y, X: RowBlocks):
 
 
 def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, np.ndarray]:
-    """Classes, and the code of every sample's class; ``caller`` is who needs them.
-
-    It does not ask: any integers are classes to it, and only floating point numbers with a fraction
-    are refused. ``n_samples`` is how many there should be, None for any number.
-    """
+    """Classes, and the code of every sample's class, for a ``caller`` that needs them: any integers
+    are classes to it, and only floating point numbers with a fraction are refused. ``n_samples`` is
+    how many there should be, None for any number."""
     if y is None:
         raise ValueError(f"{caller} requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
@@ -108,11 +106,9 @@ def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, 
 
 
 class StreamTarget:
-    """A target that comes in batches: numbers unless ``classes`` names all labels.
-
-    Distinct values of all batches are counted, as far as the rule needs, and ``kind`` refuses a
-    target that turned out to hold classes nobody named.
-    """
+    """A target that comes in batches: numbers unless ``classes`` names all labels. Distinct values
+    of all batches are counted, as far as the rule needs, and ``kind`` refuses a target that turned
+    out to hold classes nobody named."""
 
     def __init__(self, classes=None):
         self._labels = None if classes is None else np.unique(classes)

@@ -244,22 +244,13 @@ cdef void _subtract_plain(double* total, double* rest, double factor, const doub
                           Py_ssize_t n) noexcept nogil:
     """total + rest -= factor x, for plain numbers; without branches, so that compilers take several
     entries at a time."""
-    cdef double t, f_hi, f_lo, x_hi, x_lo, p, p_lo, s, part
+    cdef DD product, s
     cdef Py_ssize_t i
-    factor = -factor
-    t = 134217729.0 * factor
-    f_hi = t - (t - factor)
-    f_lo = factor - f_hi
     for i in range(n):
-        t = 134217729.0 * x[i]
-        x_hi = t - (t - x[i])
-        x_lo = x[i] - x_hi
-        p = factor * x[i]
-        p_lo = ((f_hi * x_hi - p) + f_hi * x_lo + f_lo * x_hi) + f_lo * x_lo
-        s = total[i] + p
-        part = s - total[i]
-        rest[i] += ((total[i] - (s - part)) + (p - part)) + p_lo
-        total[i] = s
+        product = _product(-factor, x[i])
+        s = _sum(total[i], product.hi)
+        rest[i] += s.lo + product.lo
+        total[i] = s.hi
 
 
 def combined(const double[:, ::1] columns, const double[:, ::1] target,

@@ -48,10 +48,8 @@ class ColumnParts(ABC):
     @abstractmethod
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         """Visit all unordered pairs of blocks; for every block its merged results, in order.
-
         ``visit(part, other)`` returns what the first and what the second block gets; of a block
-        with itself the first one counts.
-        """
+        with itself the first one counts."""
 
     @abstractmethod
     def take(self, columns) -> np.ndarray | sp.csc_array:

@@ -114,12 +114,11 @@ def minimize_l21(
 ) -> Minimum:
     r"""Minimise :math:`g(W) + t\|W\|_{2,1}` for a smooth convex g: W -> value and gradient.
 
-    Accelerated proximal gradient steps (FISTA). The momentum is dropped when it points uphill, a
-    step that raises the objective is taken back, and the step length follows the curvature.
-
-    ``gap`` bounds the objective's excess from W, value and gradient; the iteration ends when that
-    falls to ``tol`` times the objective, without it when a step is shorter than ``tol`` times W.
-    A ``quadratic`` g is evaluated once a step instead of twice, ``max_iter`` times at most, about.
+    Accelerated proximal gradient steps (FISTA): momentum is dropped when it points uphill, a step
+    that raises the objective is taken back, and the step length follows the curvature. The
+    iteration ends when ``gap``, a bound of the objective's excess from W, value and gradient, falls
+    to ``tol`` times the objective; without it when a step is shorter than ``tol`` times W. A
+    ``quadratic`` g is evaluated once a step instead of twice, ``max_iter`` times at most, about.
     """
     run = _Descent(smooth, start, t, gap=gap, lipschitz=lipschitz, quadratic=quadratic)
     while run.measure > tol and run.n_iter < max_iter:

@@ -179,10 +179,8 @@ def can_be_squared(scale: float) -> bool:
 
 def _of_like_length(X, Y):
     """Columns that can be squared beside the longest: a selection does not care how long they are.
-
     Where they are the target, too, that stays as it is. A sparse X with such columns is written
-    out: it does not come from counts.
-    """
+    out: it does not come from counts."""
     largest = abs(X).max(axis=0)
     largest = largest.toarray().ravel() if sp.issparse(largest) else largest
     if largest.min(initial=np.inf, where=largest > 0.0) >= SHORT * largest.max(initial=0.0):

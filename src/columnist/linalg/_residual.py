@@ -50,11 +50,8 @@ def graded_basis(
 ) -> Basis:
     """Basis of ``columns[chosen]`` (columns in rows), leaving out only what is rounding: shares of
     at most ``dependent`` of their ``lengths``. ``power`` is 2 if the columns come from their Gram
-    matrix.
-
-    With ``ordered``, the first vectors span the first columns; otherwise near copies come last,
-    where they cost the others nothing.
-    """
+    matrix. With ``ordered``, the first vectors span the first columns; otherwise near copies come
+    last, where they cost the others nothing."""
     chosen = np.asarray(chosen, dtype=np.intp)
     vectors, lengths = columns[chosen], lengths[chosen]
     r = columns.shape[1]
@@ -136,10 +133,8 @@ def chosen_basis(columns: np.ndarray, chosen) -> np.ndarray:
 
 
 def singular_values_outside(Q: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Singular values of ``target`` (r x q) outside an orthonormal Q (r x j).
-
-    Those at the level of rounding are exact zeros: under Schatten with p < 1 they would show.
-    """
+    """Singular values of ``target`` (r x q) outside an orthonormal Q (r x j); those at the level of
+    rounding are exact zeros: under Schatten with p < 1 they would show."""
     residual = target - Q @ (Q.T @ target)
     residual -= Q @ (Q.T @ residual)  # the second pass restores orthogonality
     values = scipy.linalg.svdvals(residual, check_finite=False)

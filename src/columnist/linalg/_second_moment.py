@@ -47,11 +47,9 @@ def _blocks_of_parts(_, X: ColumnParts, *, upper: bool = False):
 @visiting(_blocks_of_parts)
 def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray]]:
     """Rows of XX' as dense float64 blocks that the caller may change, a slice of the rows with
-    each.
-
-    With ``upper``, the columns before the first row of each block are left out. The few columns
-    with many entries would make a sparse product quadratic, so they are multiplied as dense blocks.
-    """
+    each; with ``upper`` without the columns before the first row of each block. The few columns
+    with many entries would make a sparse product quadratic, so they are multiplied as dense
+    blocks."""
     m = X.shape[0]
     light, heavy = _split(without_empty(X)[1])
     by_rows, first = light.tocsr(), 0
@@ -67,10 +65,8 @@ def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray
 
 @visiting(lambda _, X: gram_squares(X).sum().item() if has_short_rows(X) else _norm_by_rows(X))
 def squared_kernel_norm(X) -> float:
-    """Squared Frobenius norm of XX' (and of X'X): the sum of the singular values' fourth powers.
-
-    Takes the smaller of the two products, block by block, half of each by symmetry.
-    """
+    """Squared Frobenius norm of XX' (and of X'X), the sum of the singular values' fourth powers:
+    from the smaller of the two products, block by block, half of each by symmetry."""
     return _norm_by_rows(X if X.shape[0] <= X.shape[1] else X.T)
 
 

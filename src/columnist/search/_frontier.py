@@ -3,11 +3,9 @@
 Expanding a node yields a *family*: its children in the order of the partition. Child i takes
 ``items[i]`` and may still use ``items[:i]``, so every subset is reached exactly once. A family is
 stored once, with pointers to its next child: a thousand children cost a thousand times twelve
-bytes.
-
-Branches leave in the order of their bound, or in the order of a policy; both views skip what the
-other opened. When the memory budget is used up, new families go to a stack that is worked off
-first, depth first, which needs no more than one family per level.
+bytes. Branches leave in the order of their bound, or of a policy; both views skip what the other
+opened. When the memory budget is used up, new families go to a stack that is worked off first,
+depth first, which needs no more than one family per level.
 """
 
 from __future__ import annotations
@@ -38,11 +36,9 @@ class Branch:
 
 
 class _Family:
-    """Children of one expanded node, in the order of the partition.
-
-    ``views`` list the positions of the open ones, by bound and, where that is not the order of the
-    search, by priority; ``at`` are the places of the next ones in them.
-    """
+    """Children of one expanded node, in the order of the partition. ``views`` list the positions of
+    the open ones, by bound and, where that is not the order of the search, by priority; ``at`` are
+    the places of the next ones in them."""
 
     __slots__ = ("allowed", "at", "chosen", "f", "items", "opened", "priority", "views")
 

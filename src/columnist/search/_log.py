@@ -60,11 +60,9 @@ class Progress:
 
 
 class SolverLog:
-    """Prints a line per new incumbent, and throttled lines in between, ``interval`` seconds apart.
-
-    In a terminal or a notebook the moments between two lines are shown on one line that rewrites
-    itself; in a file only the table appears.
-    """
+    """Prints a line per new incumbent, and throttled lines in between, ``interval`` seconds apart;
+    in a terminal or a notebook the moments between two lines are shown on one line that rewrites
+    itself."""
 
     def __init__(self, verbose: bool, stream: TextIO | None = None, interval: float = 5.0):
         self.verbose = verbose

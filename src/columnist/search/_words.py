@@ -54,10 +54,14 @@ class Subject:
     limits: str = ""  # conditions on the choice, as the end of a sentence
 
     @property
+    def chosen(self) -> str:
+        """What is chosen, counted."""
+        return count(self.size, self.what) + (" to remove" if self.what == "row" else "")
+
+    @property
     def sets(self) -> str:
         """A set of the right size."""
-        removed = " to remove" if self.what == "row" else ""
-        return f"set of {count(self.size, self.what)}{removed}"
+        return f"set of {self.chosen}"
 
     def error(self, value: float) -> str:
         """An error as readers understand it: a share of the whole where that is known."""
@@ -143,9 +147,7 @@ def explained(certificate: Certificate, subject: Subject, n_solutions: int = 1) 
 
 
 def _space(subject: Subject) -> str:
-    removed = " to remove" if subject.what == "row" else ""
-    chosen = count(subject.size, subject.what)
-    return f"There are {subject.choices} ways to choose {chosen}{removed}{subject.limits}."
+    return f"There are {subject.choices} ways to choose {subject.chosen}{subject.limits}."
 
 
 def _why(certificate: Certificate) -> str:

@@ -28,11 +28,9 @@ class Workers(Protocol):
         """How many tasks they can do at once; 0 if they are gone."""
 
     def map(self, function: Callable, shared: Any, items: Sequence, until: float) -> Iterator:
-        """``function(shared, item)`` for every item, in order, as they come.
-
-        ``shared`` is sent once, however often it is used. Work that was lost, or is not back when
-        ``time.perf_counter()`` reaches ``until``, yields None.
-        """
+        """``function(shared, item)`` for every item, in order, as they come; ``shared`` is sent
+        once. Work that was lost, or is not back at ``until`` (``time.perf_counter()``), yields
+        None."""
 
 
 class Portion(NamedTuple):
