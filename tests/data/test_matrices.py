@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from columnist.criteria import get_criterion
-from columnist.data import Matrices, _errors
+from columnist.data import Matrices, _matrices
 from tests.examples import examples
 from tests.soak.oracle import ColumnTruth
 
@@ -68,7 +68,7 @@ def test_double_precision_knows_what_it_does_not_know(kind, criterion):
             for data in (X, sp.csr_array(X)):
                 matrices = Matrices(data, target, center=center)
                 for subset in combinations(range(6), 3):
-                    low, high = _errors._double_interval(matrices, subset, own, 0)
+                    low, high = _matrices._double_interval(matrices, subset, own, 0)
                     least, most = truth.of(subset)
                     assert low <= most * (1.0 + 1e-15)
                     assert high >= least * (1.0 - 1e-15)
@@ -89,7 +89,7 @@ def test_verified_residuals_enclose_the_error(kind, criterion):
             )
             matrices = Matrices(X, target, center=center)
             for subset in combinations(range(6), 4):
-                low, high = _errors._verified_interval(matrices, subset, own, n_components)
+                low, high = _matrices._verified_interval(matrices, subset, own, n_components)
                 least, most = truth.of(subset)
                 assert low <= most * (1.0 + 1e-15)
                 assert high >= least * (1.0 - 1e-15)
@@ -101,9 +101,9 @@ def test_rounding_of_entries_is_left_to_better_arithmetic():
     X = np.random.default_rng(0).standard_normal((9, 4))
     X[:, 3] = X[:, :3] @ [1.0, 2.0, 3.0]
     own = get_criterion("frobenius")
-    assert _errors._verified_interval(Matrices(X), (0, 1, 2), own, 0) == (0.0, np.inf)
+    assert _matrices._verified_interval(Matrices(X), (0, 1, 2), own, 0) == (0.0, np.inf)
     assert Matrices(X).interval((0, 1, 2), own) == (0.0, 0.0)
-    assert _errors._verified_interval(Matrices(X), (0, 1, 2, 3), own, 0) == (0.0, 0.0)
+    assert _matrices._verified_interval(Matrices(X), (0, 1, 2, 3), own, 0) == (0.0, 0.0)
 
 
 def test_intervals_of_gram_matrices():
@@ -118,7 +118,7 @@ def test_intervals_of_gram_matrices():
 
 
 def test_what_is_too_large_for_better_arithmetic_keeps_its_doubt(monkeypatch):
-    monkeypatch.setattr("columnist.data._errors._MOST_ACCURATE", 0.0)
+    monkeypatch.setattr("columnist.data._matrices._MOST_ACCURATE", 0.0)
     X, _, _ = hostile("near copies", 0)
     X[:, 4] = X[:, 0] + 1e-8 * X[:, 4]
     Y = np.random.default_rng(1).standard_normal((9, 1))

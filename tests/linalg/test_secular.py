@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.linalg import _secular as secular
-from columnist.linalg._secular import downdated_eigenvalues, downdated_top_sums
+from columnist.linalg._secular import downdated_eigenvalues
 from tests.oracles import secular as oracle
 
 EPS = np.finfo(float).eps
@@ -90,14 +90,6 @@ def test_a_range_is_a_slice_of_everything(problem, data):
     np.testing.assert_array_equal(solve(d, z, first=first, last=last), solve(d, z)[first:last])
 
 
-@given(problems(), st.data())
-def test_top_sum_adds_the_largest(problem, data):
-    d, z = problem
-    t = data.draw(st.integers(0, len(d)))
-    expected = solve(d, z)[:t].sum()
-    assert abs(downdated_top_sums(d, z[None, :], t)[0] - expected) <= 12 * EPS * size(d, z)
-
-
 @given(st.integers(1, 8), st.data())
 def test_any_finite_input_gives_numbers(n, data):
     finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -126,16 +118,12 @@ def test_large_against_a_dense_solver(n):
     np.testing.assert_allclose(solve(d, z), dense, rtol=0, atol=20 * EPS * size(d, z))
 
 
-def test_threads_change_nothing():
+def test_rows_do_not_depend_on_one_another():
     rng = np.random.default_rng(0)
     d = residual_moment(40, rng)[0]
     Z = rng.standard_normal((101, 40)) * np.sqrt(d) / 7
-    alone = downdated_eigenvalues(d, Z, last=6)
-    for n_threads in (2, 3, 200):
-        np.testing.assert_array_equal(
-            downdated_eigenvalues(d, Z, last=6, n_threads=n_threads), alone
-        )
-    np.testing.assert_array_equal(alone[17], solve(d, Z[17], last=6))
+    together = downdated_eigenvalues(d, Z, last=6)
+    np.testing.assert_array_equal(together[17], solve(d, Z[17], last=6))
 
 
 def test_narrow_and_wide_loops_agree_to_the_last_bit():
@@ -293,5 +281,5 @@ def test_shapes_that_do_not_match_are_refused():
 
 def test_docstrings():
     result = doctest.testmod(secular)
-    assert result.attempted >= 4
+    assert result.attempted >= 2
     assert result.failed == 0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.linalg._ties import levels, ranked
+from columnist.linalg._ties import evened, levels, ranked
 
 VALUES = st.one_of(st.integers(-5, 5).map(float), st.sampled_from([np.nan, np.inf, -np.inf]))
 
@@ -40,3 +40,9 @@ def test_levels(scores):
                 assert a >= b if np.isnan(s) else True
             else:
                 assert (a < b) == (s > t)
+
+
+def test_near_ties_are_made_equal():
+    assert np.ptp(evened(np.array([1.0, 1.0 + 1e-15]))) == 0.0
+    np.testing.assert_array_equal(evened(np.array([1.0, 2.0, 1.5])), [1.0, 2.0, 1.5])
+    assert np.ptp(evened(np.array([1e-15, 3e-15, 1.0]), unit=1.0)[:2]) == 0.0

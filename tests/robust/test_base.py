@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from columnist.data._array_rows import as_rows
+from columnist.data._blocks import as_rows
 from columnist.robust._base import (
     Yardstick,
     most_outlying,

@@ -132,6 +132,19 @@ def test_nothing_but_a_small_gap_is_called_close():
     assert "close" not in graded(None)
 
 
+@pytest.mark.parametrize(
+    ("gap", "words"),
+    [
+        (0.003, "close to the best possible: there is no choice with an error more than 0.3 % "
+                "smaller"),
+        (0.08, "there is no choice with an error more than 8 % smaller"),
+        (0.8, "the best choice found; one with an error up to 80 % smaller is not excluded"),
+    ],
+)  # fmt: skip
+def test_gaps_in_words(gap, words):
+    assert graded(gap).replace("\u00a0", " ") == words
+
+
 @pytest.mark.parametrize("status", STATUSES)
 def test_facts_name_the_status_and_say_what_the_gap_means(status):
     told = facts(made(status, bound=4.0 if status == "optimal" else 3.0))

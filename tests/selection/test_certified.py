@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 
 from columnist import ColumnSelector, certify
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
-from columnist.linalg._sketch import randomized_range
+from columnist.linalg._reduce import randomized_range
 from tests.oracles.brute_force import best_subsets, subset_error
 from tests.strategies import CRITERIA, KINDS, matrices, random_matrix, targets, tolerance
 

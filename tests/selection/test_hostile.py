@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from columnist import ColumnSelector
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
-from columnist.data import _errors
+from columnist.data import _matrices
 from tests.examples import examples
 from tests.soak.criteria import USERS, library_criterion
 from tests.soak.oracle import ColumnTruth
@@ -170,7 +170,7 @@ def measured_with_care(monkeypatch) -> list:
         return counted
 
     for way in ("_verified_interval", "_accurate_spectra"):
-        monkeypatch.setattr(_errors, way, counting(getattr(_errors, way)))
+        monkeypatch.setattr(_matrices, way, counting(getattr(_matrices, way)))
     return sets
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pytest
 
-from columnist import ColumnSelector
 from columnist.linalg._reduce import reduce_data
 from columnist.linalg._rounding import allowance
-from columnist.selection import _columns
 from columnist.selection._relax import Relaxation, RelaxationSpace
 from tests.examples import examples
 
 
 def problem(seed: int):
-    """A small problem: sometimes with targets, correlated, of unlike lengths or with near copies."""
+    """A small problem, some with targets, correlated, of unlike lengths or with near copies."""
     rng = np.random.default_rng(seed)
     p = int(rng.integers(5, 11))
     X = rng.standard_normal((p + int(rng.integers(1, 8)), p))

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data._array_rows import as_rows
+from columnist.data._blocks import as_rows
 from columnist.spectral._symmetric import (
     DenseMatrix,
     LowRankMatrix,

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.data._array_rows import as_rows
+from columnist.data._blocks import as_rows
 from columnist.linalg._passes import without_means
 from columnist.spectral._features import Features, ProductsAhead, ScaledColumns, prepare_columns
 from columnist.spectral._forms import common_form

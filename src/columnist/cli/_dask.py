@@ -24,7 +24,7 @@ from columnist.cli._options import ADDRESS, LOCAL, Reading
 from columnist.cli._prepared import Columns, Data
 from columnist.cli._scan import Labels, Preparation, all_facts, merged_facts, merged_scans, scan
 from columnist.cli._screen import Screen
-from columnist.data._array_rows import as_rows
+from columnist.data._blocks import as_rows
 from columnist.data._target import open_target
 from columnist.distributed import ClusterError
 from columnist.distributed._blocks import DaskRows

@@ -18,8 +18,7 @@ from columnist.cli._options import Loading, Reading
 from columnist.cli._scan import ColumnFacts, Extracting, Labels, Preparation, column_facts, judged
 from columnist.cli._screen import Screen
 from columnist.cli._text import count, listed
-from columnist.data._array_rows import ArrayRows, as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import ArrayRows, RowBlocks, as_rows
 from columnist.io import Table, read_table
 from columnist.io._read import find_gaps
 from columnist.io._write import Part, write_parts

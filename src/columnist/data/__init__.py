@@ -18,15 +18,6 @@ from columnist.data._open import (
 )
 
 __all__ = [
-    "Matrices",
-    "RowBlocks",
-    "check_rows",
-    "in_memory",
-    "is_target_given",
-    "matrices_of",
-    "open_blocks",
-    "open_matrices",
-    "open_rows",
-    "register_blocks",
-    "uses_target",
-]
+    "Matrices", "RowBlocks", "check_rows", "in_memory", "is_target_given", "matrices_of",
+    "open_blocks", "open_matrices", "open_rows", "register_blocks", "uses_target",
+]  # fmt: skip

@@ -1,8 +1,8 @@
 """Matrices that are visited block by block: the protocol, and how one is recognised.
 
 An estimator that can work without holding all rows asks :func:`open_blocks`; what it gets back
-may live in another process, on disk or on a cluster. Whoever keeps such collections registers
-how they are opened: nothing here, and no family of estimators, knows their library.
+may live in another process, on disk or on a cluster. Whoever keeps such collections registers how
+they are opened: nothing here knows their library. An array is one block (:class:`ArrayRows`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 from columnist.linalg._rounding import EPS
 
-__all__ = ["RowBlocks", "checked_largest", "open_blocks", "register_blocks"]
+__all__ = ["ArrayRows", "RowBlocks", "as_rows", "checked_largest", "open_blocks", "register_blocks"]
 
 # Library of a collection -> module of this package that opens it, imported when it is met.
 _KEEPERS = {"dask": "columnist.distributed._blocks"}
@@ -77,9 +77,9 @@ class RowBlocks(ABC):
         """First row of every block."""
         return np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(np.intp)
 
-    @abstractmethod
     def fold(self, visit: Callable, merge: Callable[[list], Any], *along) -> Any:
         """Visit every block and merge the results."""
+        return merge(self.collect(visit, *along))
 
     @abstractmethod
     def collect(self, visit: Callable, *along) -> list:
@@ -97,23 +97,19 @@ class RowBlocks(ABC):
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         """Visit all pairs of blocks; for every block its merged results, in order.
 
-        Here ``visit(block, other, i, j)`` receives two blocks and their first rows, and ``merge``
-        the results of one block with all others in order.
+        ``visit(block, other, i, j)`` receives two blocks and their first rows, ``merge`` the
+        results of one block with all others in order.
         """
 
     @abstractmethod
     def fold_links(self, visit: Callable, merge: Callable[[list], Any], links: sp.csr_array) -> Any:
-        """Visit all pairs of blocks that a sparse matrix over the rows links, and merge.
-
-        Here ``visit(block, other, tile)`` receives two blocks and their part of ``links``.
-        """
+        """Visit all pairs of blocks that a sparse matrix over the rows links, and merge:
+        ``visit(block, other, tile)`` receives two blocks and their part of ``links``."""
 
     @abstractmethod
     def map(self, visit: Callable, n_columns: int | None, dtype=np.float64):
-        """The collection of ``visit(block)``, computed when it is used.
-
-        ``n_columns`` is the width of the results, None for one number a row.
-        """
+        """The collection of ``visit(block)``, computed when it is used; ``n_columns`` is the width
+        of the results, None for one number a row."""
 
     @abstractmethod
     def take(self, columns: np.ndarray):
@@ -171,6 +167,53 @@ class RowBlocks(ABC):
             check_memory(need, f"Bringing {m} x {n} entries into one process", instead)
         parts = self.collect(_itself)
         return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+class ArrayRows(RowBlocks):
+    """An array, or a sparse matrix, of checked rows as one block, here. A visit is a plain call:
+    nothing is copied, sent or scheduled."""
+
+    in_memory = True
+
+    def __init__(self, X: np.ndarray | sp.sparray):
+        self.X, self.ndim = X, X.ndim
+        self.n_features = 1 if X.ndim == 1 else int(X.shape[1])
+        self.dtype, self.is_sparse, self.header = X.dtype, sp.issparse(X), X[:1]
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return (int(self.X.shape[0]),)
+
+    def collect(self, visit: Callable, *along) -> list:
+        whole = (o.gather() if isinstance(o, RowBlocks) else np.asarray(o) for o in along)
+        return [visit(self.X, *whole)]
+
+    def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
+        return [merge([visit(self.X, self.X, 0, 0)])]
+
+    def fold_links(self, visit: Callable, merge: Callable[[list], Any], links: sp.csr_array) -> Any:
+        return merge([visit(self.X, self.X, links)])
+
+    def map(self, visit: Callable, n_columns: int | None, dtype=np.float64):
+        return visit(self.X)
+
+    def take(self, columns: np.ndarray):
+        return self.X[:, columns]
+
+    def divided(self, scale: float) -> ArrayRows:
+        return ArrayRows(self.X / scale)
+
+    def cut_like(self, other: RowBlocks) -> RowBlocks:
+        return self
+
+    def few_rows(self, Y: np.ndarray | None = None) -> tuple[Any, np.ndarray | None, float]:
+        """The rows themselves: products of a few columns cost less than those of all."""
+        if Y is not None:
+            check_consistent_length(Y, np.empty(self.shape[0]))
+        return self.X, Y, 1.0
+
+    def gather(self, instead: str = "") -> np.ndarray | sp.csr_array:
+        return self.X
 
 
 class BlockMoments:
@@ -233,6 +276,12 @@ def open_blocks(X) -> RowBlocks | None:
         importlib.import_module(_KEEPERS[library])
     opener = _OPENERS.get(library)
     return None if opener is None else opener(X)
+
+
+def as_rows(X) -> RowBlocks:
+    """Blocks of rows, whatever X is: a collection as it is cut, an array as one block."""
+    blocks = open_blocks(X)
+    return ArrayRows(X) if blocks is None else blocks
 
 
 def register_blocks(library: str, opener: Callable[[Any], RowBlocks | None]) -> None:

@@ -1,9 +1,8 @@
 """How data are opened: whatever X and y are, a selection gets :class:`Matrices` of them.
 
 Arrays, frames and sparse matrices are checked and kept. Collections of blocks of rows, and sums
-over a stream, give way to a few rows with the same means and inner products; where there are too
-many columns for that, a collection is cut into blocks of columns, or brought into memory if it
-fits.
+over a stream, give way to a few rows with the same means and inner products; with too many columns
+for that, a collection is cut into blocks of columns, or brought into memory if it fits.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.data._blocks import RowBlocks, as_rows, open_blocks
 from columnist.data._matrices import SMALL_ENTRIES, Matrices
 from columnist.data._target import open_target
 from columnist.data._validation import open_data, read_data
@@ -27,14 +25,9 @@ from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import merge_repeats
 
 __all__ = [
-    "check_rows",
-    "in_memory",
-    "is_target_given",
-    "matrices_of",
-    "open_matrices",
-    "open_rows",
+    "check_rows", "in_memory", "is_target_given", "matrices_of", "open_matrices", "open_rows",
     "uses_target",
-]
+]  # fmt: skip
 
 # Most columns whose inner products are formed for every block of rows: 128 MB; four times that
 # where there are more rows than columns.
@@ -124,7 +117,9 @@ def matrices_of(
         X = X if passes else in_memory(X)
         Y = _whole(along, read, X.shape[0])
         return Matrices(_plain(X), Y, gram=gram, center=center, target_kind=kind)
-    parts = X.by_columns() if _is_wide(X) else None
+    n = X.n_features  # inner products of all columns may be too many
+    wide = n > _NARROW and (n > _NARROW_TALL or n > X.shape[0])
+    parts = X.by_columns() if wide else None
     if parts is None:
         matrices = _from_moments(X, along, read, target=target, center=center)
     else:
@@ -201,11 +196,17 @@ def is_target_given(X, y) -> bool:
 
 
 def in_memory(X):
-    """X itself; all rows, or all columns if they fit, of what is kept in blocks."""
-    if isinstance(X, ColumnParts):
-        return _gathered(X)
-    blocks = open_blocks(X)
-    return X if blocks is None else blocks.gather()
+    """X itself; all rows, or all columns as float64 if they fit, of what is kept in blocks."""
+    if not isinstance(X, ColumnParts):
+        blocks = open_blocks(X)
+        return X if blocks is None else blocks.gather()
+    check_memory(
+        2.0 * X.nbytes * 8 / X.dtype.itemsize,
+        f"Bringing a matrix of {X.shape[0]} x {X.shape[1]} into one process",
+        "Use ForwardSelector, PivotedQRSelector, TwoStageSelector or a sampler: they leave wide "
+        "data where they are.",
+    )
+    return X.gather().astype(np.float64, copy=False)
 
 
 def _from_moments(X: RowBlocks, along, read, *, target: bool, center: bool) -> Matrices:
@@ -225,12 +226,6 @@ def _from_moments(X: RowBlocks, along, read, *, target: bool, center: bool) -> M
         source=source if known else None,
         removed=(mean[:n], mean[n:] if target else mean[:n]) if center else None,
     )  # fmt: skip
-
-
-def _is_wide(X: RowBlocks) -> bool:
-    """Whether inner products of all columns are too many."""
-    n = X.n_features
-    return n > _NARROW and (n > _NARROW_TALL or n > X.shape[0])
 
 
 def _check_gram(G: np.ndarray) -> None:
@@ -254,15 +249,3 @@ def _whole(along, read, n_samples: int) -> np.ndarray | None:
     Y = np.concatenate(along.collect(read))
     check_consistent_length(Y, np.empty(n_samples))
     return Y
-
-
-def _gathered(parts: ColumnParts) -> np.ndarray | sp.csc_array:
-    """All columns in memory as float64, if they fit."""
-    m, n = parts.shape
-    check_memory(
-        2.0 * parts.nbytes * 8 / parts.dtype.itemsize,
-        f"Bringing a matrix of {m} x {n} into one process",
-        "Use ForwardSelector, PivotedQRSelector, TwoStageSelector or a sampler: they leave wide "
-        "data where they are.",
-    )
-    return parts.gather().astype(np.float64, copy=False)

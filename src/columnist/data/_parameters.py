@@ -1,7 +1,7 @@
 """What parameters may be, as data: checked in one call, refused in one clear sentence.
 
 A class lists what is special to it in ``_parameter_constraints``; parameters that mean the same
-wherever they stand are in :data:`VOCABULARY`, and nobody repeats them.
+everywhere are in :data:`VOCABULARY`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -18,33 +17,22 @@ import numpy as np
 from columnist.criteria import get_criterion
 
 __all__ = [
-    "FINITE",
-    "VOCABULARY",
-    "Constraint",
-    "Flag",
-    "Integer",
-    "Methods",
-    "Number",
-    "Other",
-    "ParameterChecks",
-    "StrOptions",
-    "checked",
-    "constraints_of",
-]
+    "FINITE", "VOCABULARY", "Constraint", "Flag", "Integer", "Methods", "Number", "Other",
+    "ParameterChecks", "StrOptions", "checked", "constraints_of",
+]  # fmt: skip
 
 _Function = TypeVar("_Function", bound=Callable)
 _BOOLEANS = (bool, np.bool_)
 
 
-class Constraint(ABC):
-    """What a value may be; ``str`` completes the sentence "... must be"."""
+class Constraint:
+    """What a value may be; ``words`` complete the sentence "... must be"."""
 
-    @abstractmethod
-    def accepts(self, value: Any) -> bool:
-        """Whether the value is allowed."""
+    def __init__(self, words: str, accepts: Callable[[Any], bool]):
+        self.words, self.accepts = words, accepts
 
-    @abstractmethod
-    def __str__(self) -> str: ...
+    def __str__(self) -> str:
+        return self.words
 
     def check(self, name: str, value: Any) -> None:
         """Raise unless the value is allowed."""
@@ -52,7 +40,9 @@ class Constraint(ABC):
             raise ValueError(f"{name} must be {self}; got {value!r}.")
 
     def __or__(self, other: Constraint | None) -> Constraint:
-        return _Either(self, Missing() if other is None else other)
+        second = Constraint("None", lambda value: value is None) if other is None else other
+        words = f"{self} or {second}"
+        return Constraint(words, lambda value: self.accepts(value) or second.accepts(value))
 
 
 class StrOptions(Constraint):
@@ -60,27 +50,20 @@ class StrOptions(Constraint):
 
     def __init__(self, *options: str):
         self.options = options
-
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, str) and value in self.options
-
-    def __str__(self) -> str:
-        listed = ", ".join(map(repr, self.options))
-        return f"one of {listed}" if len(self.options) > 1 else listed
+        listed = ", ".join(map(repr, options))
+        words = f"one of {listed}" if len(options) > 1 else listed
+        super().__init__(words, lambda value: isinstance(value, str) and value in options)
 
 
 class Integer(Constraint):
     """An integer of at least ``low``; no boolean."""
 
     def __init__(self, low: int):
-        self.low = low
+        def accepts(value: Any) -> bool:
+            integral = isinstance(value, numbers.Integral) and not isinstance(value, _BOOLEANS)
+            return integral and int(value) >= low
 
-    def accepts(self, value: Any) -> bool:
-        integral = isinstance(value, numbers.Integral) and not isinstance(value, _BOOLEANS)
-        return integral and int(value) >= self.low
-
-    def __str__(self) -> str:
-        return f"an integer >= {self.low}"
+        super().__init__(f"an integer >= {low}", accepts)
 
 
 class Number(Constraint):
@@ -94,20 +77,16 @@ class Number(Constraint):
         above: bool = False,
         below: bool = False,
     ):
-        self.low, self.high, self.above, self.below = low, high, above, below
+        def accepts(value: Any) -> bool:
+            if not isinstance(value, numbers.Real) or isinstance(value, _BOOLEANS):
+                return False
+            number: Any = value
+            left = low < number if above else low <= number
+            return left and (number < high if below else number <= high)
 
-    def accepts(self, value: Any) -> bool:
-        if not isinstance(value, numbers.Real) or isinstance(value, _BOOLEANS):
-            return False
-        number: Any = value
-        left = self.low < number if self.above else self.low <= number
-        return left and (number < self.high if self.below else number <= self.high)
-
-    def __str__(self) -> str:
-        if np.isinf(self.low) and np.isinf(self.high):
-            return "a number"
-        upper = "" if np.isinf(self.high) else f" and {'<' if self.below else '<='} {self.high:g}"
-        return f"a number {'>' if self.above else '>='} {self.low:g}{upper}"
+        upper = "" if np.isinf(high) else f" and {'<' if below else '<='} {high:g}"
+        bounded = f"a number {'>' if above else '>='} {low:g}{upper}"
+        super().__init__("a number" if np.isinf(low) and np.isinf(high) else bounded, accepts)
 
 
 #: A penalty or a tolerance that may be zero.
@@ -117,71 +96,31 @@ FINITE = Number(0.0, float(np.finfo(np.float64).max))
 class Flag(Constraint):
     """True or False."""
 
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, _BOOLEANS)
-
-    def __str__(self) -> str:
-        return "True or False"
-
-
-class Missing(Constraint):
-    """None."""
-
-    def accepts(self, value: Any) -> bool:
-        return value is None
-
-    def __str__(self) -> str:
-        return "None"
+    def __init__(self):
+        super().__init__("True or False", lambda value: isinstance(value, _BOOLEANS))
 
 
 class Methods(Constraint):
     """An instance with some methods; ``what`` names such a thing."""
 
     def __init__(self, what: str, *methods: str):
-        self.what, self.methods = what, methods
+        def accepts(value: Any) -> bool:
+            return not isinstance(value, type) and all(hasattr(value, name) for name in methods)
 
-    def accepts(self, value: Any) -> bool:
-        return not isinstance(value, type) and all(hasattr(value, name) for name in self.methods)
-
-    def __str__(self) -> str:
-        return self.what
+        super().__init__(what, accepts)
 
 
 class Other(Constraint):
     """Anything but a string, None or a boolean: the data decide what it means."""
 
     def __init__(self, what: str):
-        self.what = what
-
-    def accepts(self, value: Any) -> bool:
-        return value is not None and not isinstance(value, (str, *_BOOLEANS))
-
-    def __str__(self) -> str:
-        return self.what
+        refused = (str, type(None), *_BOOLEANS)
+        super().__init__(what, lambda value: not isinstance(value, refused))
 
 
-class _Either(Constraint):
-    """What one of two constraints allows."""
-
-    def __init__(self, first: Constraint, second: Constraint):
-        self.first, self.second = first, second
-
-    def accepts(self, value: Any) -> bool:
-        return self.first.accepts(value) or self.second.accepts(value)
-
-    def __str__(self) -> str:
-        return f"{self.first} or {self.second}"
-
-
-class _Criterion(Constraint):
-    """A criterion or its name; :func:`get_criterion` says itself what is wrong."""
-
-    def accepts(self, value: Any) -> bool:
-        get_criterion(value)
-        return True
-
-    def __str__(self) -> str:
-        return "a criterion or its name"
+def _is_criterion(value: Any) -> bool:
+    get_criterion(value)  # says itself what is wrong
+    return True
 
 
 #: Parameters with one meaning everywhere. The glossary of the user guide describes them, and a test
@@ -189,7 +128,7 @@ class _Criterion(Constraint):
 VOCABULARY: Mapping[str, Constraint] = {
     "callback": Methods("callable", "__call__") | None,
     "centering": StrOptions("none", "mean"),
-    "criterion": _Criterion(),
+    "criterion": Constraint("a criterion or its name", _is_criterion),
     "cutoff": StrOptions("cross-fitted", "classical"),
     "degree": Integer(1),
     "epsilon": Number(0.0, 1e100),

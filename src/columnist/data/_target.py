@@ -1,9 +1,9 @@
 """The target: what y means. The one place that decides whether it holds classes or numbers.
 
-A vector is classes if it is boolean, text or categorical, if it is integer with at most 20 distinct
-values, or floating point with exactly two; otherwise it is numbers. A matrix is numbers, also one
-with a single column (unless that is text or categorical, which cannot be numbers). Who knows better
-says so by the type: ``y.astype(str)`` is classes, ``y.reshape(-1, 1)`` is numbers.
+A vector is classes if it is boolean, text or categorical, integer with at most 20 distinct values,
+or floating point with exactly two; otherwise it is numbers. So is a matrix, also one with a single
+column, unless that is text or categorical. Who knows better says so by the type: ``y.astype(str)``
+is classes, ``y.reshape(-1, 1)`` is numbers.
 """
 
 from __future__ import annotations
@@ -19,17 +19,9 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from columnist.data._blocks import RowBlocks, open_blocks
 
 __all__ = [
-    "MOST_CLASSES",
-    "StreamTarget",
-    "Target",
-    "as_target",
-    "indicator_of",
-    "is_classes",
-    "open_target",
-    "resolve_classes",
-    "resolve_target",
-    "target_kind",
-]
+    "MOST_CLASSES", "StreamTarget", "Target", "as_target", "is_classes",
+    "open_target", "resolve_classes", "resolve_target", "target_kind",
+]  # fmt: skip
 
 # Integers with more distinct values than this are numbers.
 MOST_CLASSES = 20
@@ -40,15 +32,14 @@ _UNNAMED = (
     "y holds class labels, of which one batch may not show all: use RunningMoments(classes=...). "
     "For values, pass y as a matrix with one column."
 )
+_MISSING = "y has missing labels: remove those rows, or name them as a class."
 # So many values usually show that there are many.
 _GLANCE = 1000
 
 
 class Target(NamedTuple):
-    """What y means: a float matrix of shape (n_samples, n_targets), and how it was read.
-
-    ``kind`` is "classes" or "numbers"; ``classes`` are the labels of the columns, None for numbers.
-    """
+    """What y means: a float matrix of shape (n_samples, n_targets), "classes" or "numbers", and the
+    labels of the columns, None for numbers."""
 
     matrix: np.ndarray
     kind: str
@@ -56,49 +47,24 @@ class Target(NamedTuple):
 
 
 def as_target(y, n_samples: int) -> Target:
-    """The target of ``n_samples`` rows; classes become one indicator column each.
-
-    Examples
-    --------
-    >>> from columnist.data._target import as_target
-    >>> as_target([7, 3, 7], 3).classes
-    array([3, 7])
-    >>> as_target([1.5, 2.5, 3.5], 3).kind
-    'numbers'
-    """
+    """The target of ``n_samples`` rows; classes become one indicator column each."""
     values, classes = _read(y)
-    read = _reader(classes)
+    read = _Reader(classes)
     matrix = read(values)
     check_consistent_length(matrix, np.empty(n_samples))
     return Target(matrix, read.kind, classes)
 
 
 def resolve_target(y, n_samples: int) -> np.ndarray:
-    """The matrix of :func:`as_target` alone.
-
-    Examples
-    --------
-    >>> from columnist.data._target import resolve_target
-    >>> resolve_target(["a", "b", "a"], 3)
-    array([[1., 0.],
-           [0., 1.],
-           [1., 0.]])
-    """
+    """The matrix of :func:`as_target` alone."""
     return as_target(y, n_samples).matrix
 
 
 def target_kind(y) -> str:
-    """Whether y holds "classes" or "numbers"; it may be a collection of blocks.
-
-    Examples
-    --------
-    >>> from columnist.data._target import target_kind
-    >>> target_kind([0.0, 1.0, 1.0]), target_kind([0.0, 1.0, 2.0]), target_kind([[0, 1], [1, 1]])
-    ('classes', 'numbers', 'numbers')
-    """
+    """Whether y holds "classes" or "numbers"; it may be a collection of blocks."""
     blocks = open_blocks(y)
     classes = _read(y)[1] if blocks is None else _classes_in(blocks)
-    return _reader(classes).kind
+    return _Reader(classes).kind
 
 
 def is_classes(y) -> bool:
@@ -107,48 +73,19 @@ def is_classes(y) -> bool:
 
 
 def open_target(y, X: RowBlocks):
-    """The target of a matrix of blocks, and what reads a part of it as a float matrix.
-
-    The same as :func:`as_target` for a y that may be a collection of blocks itself; the reader has
-    ``kind`` and ``classes``.
-    """
+    """The target of a matrix of blocks, which may be blocks itself, and what reads a part of it as
+    a float matrix and has ``kind`` and ``classes``."""
     blocks = open_blocks(y)
     if blocks is not None:
-        return blocks, _reader(_classes_in(blocks))
+        return blocks, _Reader(_classes_in(blocks))
     target = as_target(y, X.shape[0])
-    return target.matrix, _Known(target)
-
-
-def indicator_of(y, classes) -> np.ndarray:
-    """One column for each of the given classes.
-
-    Examples
-    --------
-    >>> from columnist.data._target import indicator_of
-    >>> indicator_of(["b", "a"], ["a", "b", "c"])
-    array([[0., 1., 0.],
-           [1., 0., 0.]])
-    """
-    labels, known = column_or_1d(y), np.unique(classes)
-    strange = np.setdiff1d(labels, known)
-    if len(strange):
-        raise ValueError(f"y holds labels that are not in classes: {strange[:5].tolist()}.")
-    return _Indicator(known)(np.asarray(labels))
+    return target.matrix, _Reader(target.classes, known=True)
 
 
 def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, np.ndarray]:
-    """Classes, and the code of every sample's class; ``caller`` is who needs them.
-
-    Who needs classes does not ask: any integers are classes to it, and only floating point numbers
-    with a fraction are refused. ``n_samples`` is how many there should be; any number will do if it
-    is None.
-
-    Examples
-    --------
-    >>> from columnist.data._target import resolve_classes
-    >>> resolve_classes(["b", "a", "b"], 3, "FisherScore")
-    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
-    """
+    """Classes, and the code of every sample's class, for a ``caller`` that needs them: any integers
+    are classes to it, and only floating point numbers with a fraction are refused. ``n_samples`` is
+    how many there should be, None for any number."""
     if y is None:
         raise ValueError(f"{caller} requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
@@ -169,11 +106,9 @@ def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, 
 
 
 class StreamTarget:
-    """A target that comes in batches: numbers unless ``classes`` names all labels.
-
-    No batch shows what the others hold. Distinct values are therefore counted, as far as the rule
-    needs, and ``kind`` refuses a target that turned out to hold classes nobody named.
-    """
+    """A target that comes in batches: numbers unless ``classes`` names all labels. Distinct values
+    of all batches are counted, as far as the rule needs, and ``kind`` refuses a target that turned
+    out to hold classes nobody named."""
 
     def __init__(self, classes=None):
         self._labels = None if classes is None else np.unique(classes)
@@ -184,11 +119,15 @@ class StreamTarget:
         """The matrix of one batch."""
         if self._labels is not None:
             check_consistent_length(y, np.empty(n_samples))
-            return indicator_of(y, self._labels)
+            labels = column_or_1d(y)
+            strange = np.setdiff1d(labels, self._labels)
+            if len(strange):
+                raise ValueError(f"y holds labels that are not in classes: {strange[:5].tolist()}.")
+            return _Reader(self._labels)(np.asarray(labels))
         values, classes = _read(y)
         if classes is not None and classes.dtype.kind not in "iuf":
             raise ValueError(_UNNAMED)
-        matrix = _Numbers()(values)
+        matrix = _Reader(None)(values)
         check_consistent_length(matrix, np.empty(n_samples))
         self._add(self._values(values) if values.ndim == 1 else None)
         return matrix
@@ -210,42 +149,23 @@ class StreamTarget:
         return "numbers"
 
 
-class _Indicator:
-    """Reads labels as one column per class."""
+class _Reader:
+    """Reads labels as one column per class, and numbers, where there are no classes, as a matrix;
+    what was read before (``known``) stays as it is."""
 
-    kind = "classes"
-
-    def __init__(self, classes: np.ndarray):
-        self.classes = classes
+    def __init__(self, classes: np.ndarray | None, *, known: bool = False):
+        self.classes, self.known = classes, known
+        self.kind = "numbers" if classes is None else "classes"
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
+        if self.known:
+            return y
+        if self.classes is None:
+            matrix = y[:, None] if y.ndim == 1 else y
+            return check_array(matrix, dtype=np.float64, input_name="y", ensure_min_samples=0)
         labels = _typed(np.ravel(y)).astype(self.classes.dtype, copy=False)
         codes = np.searchsorted(self.classes, labels)
         return (codes[:, None] == np.arange(len(self.classes))).astype(np.float64)
-
-
-class _Numbers:
-    """Reads numbers as a matrix."""
-
-    kind, classes = "numbers", None
-
-    def __call__(self, y: np.ndarray) -> np.ndarray:
-        matrix = y[:, None] if y.ndim == 1 else y
-        return check_array(matrix, dtype=np.float64, input_name="y", ensure_min_samples=0)
-
-
-class _Known:
-    """Parts of a matrix that was read before."""
-
-    def __init__(self, target: Target):
-        self.kind, self.classes = target.kind, target.classes
-
-    def __call__(self, Y: np.ndarray) -> np.ndarray:
-        return Y
-
-
-def _reader(classes: np.ndarray | None) -> _Indicator | _Numbers:
-    return _Numbers() if classes is None else _Indicator(classes)
 
 
 def _read(y) -> tuple[np.ndarray, np.ndarray | None]:
@@ -279,7 +199,7 @@ def _typed(y: np.ndarray) -> np.ndarray:
         integral = not missing.any() and all(isinstance(value, numbers.Integral) for value in y)
         return y.astype(np.int64 if integral else np.float64)
     if missing.any():
-        raise ValueError("y has missing labels: remove those rows, or name them as a class.")
+        raise ValueError(_MISSING)
     return y.astype(str)
 
 
@@ -303,7 +223,7 @@ def _classes_among(values: np.ndarray | None, categorical: bool) -> np.ndarray |
     kind = values.dtype.kind
     if categorical:
         if kind == "f" and np.isnan(values).any():
-            raise ValueError("y has missing labels: remove those rows, or name them as a class.")
+            raise ValueError(_MISSING)
         return values
     if kind == "f":
         return values if len(values) == 2 and np.isfinite(values).all() else None
@@ -311,10 +231,8 @@ def _classes_among(values: np.ndarray | None, categorical: bool) -> np.ndarray |
 
 
 def _classes_in(blocks: RowBlocks) -> np.ndarray | None:
-    """The classes of a target in blocks if it holds any, by at most one pass over it.
-
-    The first block mostly shows that there are too many distinct numbers.
-    """
+    """The classes of a target in blocks if it holds any, by at most one pass over it: the first
+    block mostly shows that there are too many distinct numbers."""
     matrix = getattr(blocks, "ndim", 2) == 2
     categorical = _is_categorical(blocks.header)
     if blocks.n_features != 1 or (matrix and not categorical and blocks.dtype.kind not in "OUS"):

@@ -17,15 +17,9 @@ from sklearn.utils.validation import (
 from columnist.data._blocks import RowBlocks, open_blocks
 
 __all__ = [
-    "check_room",
-    "feature_names",
-    "open_data",
-    "random_generator",
-    "read_data",
-    "resolve_columns",
-    "resolve_constraints",
-    "resolve_size",
-]
+    "check_room", "feature_names", "open_data", "random_generator", "read_data", "resolve_columns",
+    "resolve_constraints", "resolve_size",
+]  # fmt: skip
 
 
 def read_data(estimator, *data, **checks):

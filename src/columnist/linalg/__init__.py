@@ -9,16 +9,6 @@ from columnist.linalg._rounding import AGREEMENT, EPS, agrees, allowance, growth
 from columnist.linalg._ties import TIE, first_largest, ranked
 
 __all__ = [
-    "AGREEMENT",
-    "EPS",
-    "TIE",
-    "Reduced",
-    "agrees",
-    "allowance",
-    "first_largest",
-    "growth",
-    "negligible",
-    "ranked",
-    "reduce_data",
-    "reduce_gram",
-]
+    "AGREEMENT", "EPS", "TIE", "Reduced", "agrees", "allowance", "first_largest", "growth",
+    "negligible", "ranked", "reduce_data", "reduce_gram",
+]  # fmt: skip

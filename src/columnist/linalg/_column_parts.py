@@ -1,8 +1,7 @@
 """Matrices that are visited one block of columns at a time: the protocol.
 
-A matrix with millions of columns has no use for inner products of all of them. It is cut into
-blocks of whole columns instead, and every pass sends a few vectors of the length of a column to
-each block and brings back a few numbers per column, or a few vectors that are added up.
+Inner products of millions of columns are of no use. Every pass sends a few vectors of the length of
+a column to each block, and brings back a few numbers per column, or vectors that are added up.
 """
 
 from __future__ import annotations
@@ -16,15 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 
 __all__ = [
-    "ColumnParts",
-    "Visit",
-    "is_sparse",
-    "largest_entry",
-    "per_column",
-    "summed",
-    "total",
+    "ColumnParts", "Visit", "is_sparse", "largest_entry", "per_column", "summed", "total",
     "visiting",
-]
+]  # fmt: skip
 
 
 class ColumnParts(ABC):
@@ -33,32 +26,15 @@ class ColumnParts(ABC):
     ``visit(part, *pieces)`` receives one block, a NumPy array or a CSC array of floating point
     numbers, and the same columns' entries of everything in ``along`` (arrays with one row per
     column). Empty columns of sparse data belong to no block.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns, empty ones included.
-    dtype : dtype
-        Of the entries.
-    is_sparse : bool
-        Whether blocks are sparse.
-    places : ndarray of int
-        Columns that the blocks hold, ascending.
-    row_counts : ndarray of shape (shape[0],)
-        Entries of every row.
-    column_counts : ndarray of shape (len(places),)
-        Entries of every column that a block holds.
-    largest : float
-        Largest entry in absolute value.
     """
 
-    shape: tuple[int, int]
+    shape: tuple[int, int]  # empty columns included
     dtype: np.dtype
-    is_sparse: bool
-    places: np.ndarray
-    row_counts: np.ndarray
-    column_counts: np.ndarray
-    largest: float
+    is_sparse: bool  # whether blocks are
+    places: np.ndarray  # columns that the blocks hold, ascending
+    row_counts: np.ndarray  # entries of every row
+    column_counts: np.ndarray  # entries of every column that a block holds
+    largest: float  # entry, in absolute value
     ndim = 2
 
     @abstractmethod
@@ -72,10 +48,8 @@ class ColumnParts(ABC):
     @abstractmethod
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         """Visit all unordered pairs of blocks; for every block its merged results, in order.
-
-        Here ``visit(part, other)`` returns what the first and what the second block gets; of a
-        block with itself the first one counts.
-        """
+        ``visit(part, other)`` returns what the first and what the second block gets; of a block
+        with itself the first one counts."""
 
     @abstractmethod
     def take(self, columns) -> np.ndarray | sp.csc_array:
@@ -100,10 +74,8 @@ class ColumnParts(ABC):
         return self.take(np.arange(self.shape[1]))
 
     def spread(self, results: Sequence[np.ndarray], fill: float = 0.0) -> np.ndarray:
-        """Results per column of every block as one array over all columns.
-
-        ``fill`` stands for the columns that no block holds.
-        """
+        """Results per column of every block as one array, ``fill`` where no block holds a
+        column."""
         values = np.concatenate(results)
         if len(values) == self.shape[1]:
             return values
@@ -113,15 +85,7 @@ class ColumnParts(ABC):
 
 
 class Visit:
-    """A function of a block, with what it needs beside the block.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._column_parts import Visit
-    >>> Visit(np.dot, np.ones(2))(np.eye(2))
-    array([1., 1.])
-    """
+    """A function of a block, with what it needs beside the block."""
 
     def __init__(self, function: Callable, *constants, **options):
         self.function, self.constants, self.options = function, constants, options
@@ -131,23 +95,13 @@ class Visit:
 
 
 def total(results: Sequence) -> Any:
-    """Sum of results, a merge.
-
-    Examples
-    --------
-    >>> from columnist.linalg._column_parts import total
-    >>> total([1.0, 2.0, 3.0])
-    6.0
-    """
+    """Sum of results, a merge."""
     return sum(results[1:], start=results[0])
 
 
 def visiting(over_parts: Callable) -> Callable[[Callable], Callable]:
-    """Let a function of an array X also take an X that is kept in blocks of columns.
-
-    ``over_parts(function, X, ...)`` then says how its results come together, ``function`` being the
-    decorated one.
-    """
+    """Let a function of an array X also take an X that is kept in blocks of columns:
+    ``over_parts(function, X, ...)`` says how its results come together."""
 
     def decorate(function: Callable) -> Callable:
         @wraps(function)
@@ -161,18 +115,10 @@ def visiting(over_parts: Callable) -> Callable[[Callable], Callable]:
     return decorate
 
 
-def _spread(function: Callable, X: ColumnParts, *args, **options) -> np.ndarray:
-    return X.spread(X.collect(Visit(function, *args, **options)))
-
-
-def _added(function: Callable, X: ColumnParts, *args, **options):
-    return X.fold(Visit(function, *args, **options), total)
-
-
 # For functions that return a row, or a number, for every column; those without entries get zero.
-per_column = visiting(_spread)
+per_column = visiting(lambda own, X, *args, **how: X.spread(X.collect(Visit(own, *args, **how))))
 # For functions whose results for blocks of columns are added up.
-summed = visiting(_added)
+summed = visiting(lambda own, X, *args, **how: X.fold(Visit(own, *args, **how), total))
 
 
 @visiting(lambda _, X: X.is_sparse)

@@ -7,13 +7,10 @@ Blocks of rows are summed up one by one, anywhere and in any order, and the sums
     \mu = \tfrac{1}{m} \sum_b m_b \mu_b, \qquad
     C = \sum_b C_b + \sum_b m_b (\mu_b - \mu)(\mu_b - \mu)^T,
 
-:math:`C = (X - 1\mu^T)^T (X - 1\mu^T)` being the scatter of the columns. Squaring numbers loses
-half of their digits, so a block is squared only where the columns are so independent that
-nothing is lost by it; of all others a triangular factor R with :math:`R^T R = C_b` is kept, found
-by reflections. What comes out is as exact as a QR of all rows, at nearly the price of X'X.
-
-Everything that depends on means and inner products alone can then be computed from
-:meth:`Moments.sample`: a few rows with the same means and the same covariances.
+:math:`C = (X - 1\mu^T)^T (X - 1\mu^T)` being the scatter. Squaring loses half of the digits, so a
+block is squared only where the columns are clearly independent; of others a triangular factor R
+with :math:`R^T R = C_b` is kept. The result is as exact as a QR of all rows, at nearly the price of
+X'X.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ from sklearn.utils import assert_all_finite
 
 from columnist.linalg._rounding import CONSTANT, INDEPENDENT, rank_floor
 
-__all__ = ["Moments", "Sample", "merged_moments", "moments_of"]
+__all__ = ["Moments", "Sample", "merged_moments", "moments_of", "triangle"]
 
 # Squares of columns between these neither overflow nor vanish when they are summed up.
 _SAFE = (1e-200, 1e200)
@@ -47,16 +44,8 @@ _CACHED = 2**18
 
 @dataclass(frozen=True)
 class Sample:
-    """A few rows that have the means and covariances of many.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (r, n)
-        The rows: their means are those of the data, and their scatter is that of the data
-        divided by ``weight``.
-    weight : float
-        Rows of the data for each of these.
-    """
+    """A few rows with the means of the data, and their scatter divided by ``weight``, the rows
+    of the data for each of these."""
 
     rows: np.ndarray
     weight: float
@@ -64,27 +53,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, means and scatter of rows.
-
-    Attributes
-    ----------
-    count : int
-        Number of rows.
-    mean : ndarray of shape (n,)
-        Means of the columns.
-    scatter : ndarray of shape (n, n) or None
-        Scatter of the rows that could be squared.
-    rest : ndarray of shape (r, n)
-        Rows whose inner products are the scatter of all others.
-    low : ndarray of shape (n,)
-        What rounding took from the means: blocks that are merged may lie far from zero, and near
-        one another.
-    """
+    """Count, means and scatter of rows."""
 
     count: int
     mean: np.ndarray
-    scatter: np.ndarray | None
-    rest: np.ndarray
+    scatter: np.ndarray | None  # of the rows that could be squared
+    rest: np.ndarray  # rows whose inner products are the scatter of all others
+    # What rounding took from the means: blocks may lie far from zero, and near one another.
     low: np.ndarray
 
     def covariance(self) -> np.ndarray:
@@ -101,18 +76,17 @@ class Moments:
 
     def factor(self) -> np.ndarray:
         """Rows whose inner products are the scatter: at most as many as there are columns."""
-        parts = [self.rest] if self.scatter is None else [_root(self.scatter), self.rest]
-        stacked = parts[0] if len(parts) == 1 else np.vstack(parts)
-        n = len(self.mean)
-        return _triangle(stacked) if len(stacked) > n else stacked
+        rows = self.rest
+        if self.scatter is not None:
+            rows = np.vstack([_root(self.scatter), rows])
+        return triangle(rows) if len(rows) > len(self.mean) else rows
 
     def sample(self, *, centered: bool = False) -> Sample:
         r"""A few rows with the same means and covariances; without the means if ``centered``.
 
         Let R be a factor of the scatter with r - 1 rows, and H a reflection that turns the first
         axis into the diagonal :math:`1/\sqrt r`: all other columns of H sum to zero. The rows
-        :math:`1\mu^T + \sqrt{r/m} H_{2:} R` then have the means :math:`\mu` and the scatter of
-        the data times r/m.
+        :math:`1\mu^T + \sqrt{r/m} H_{2:} R` are the ones.
         """
         R = self.factor()
         r = len(R) + 1
@@ -133,24 +107,8 @@ class Moments:
 
 
 def moments_of(X) -> Moments:
-    """Moments of one block of rows, dense or sparse, of any floating point type.
-
-    Raises
-    ------
-    ValueError
-        If the block holds NaN or infinity.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._moments import moments_of
-    >>> X = np.arange(12.0).reshape(6, 2) ** 2
-    >>> moments = moments_of(X)
-    >>> moments.mean
-    array([36.66666667, 47.66666667])
-    >>> bool(np.allclose(moments.gram(), X.T @ X))
-    True
-    """
+    """Moments of one block of rows, dense or sparse, of any floating point type; a ValueError if
+    it holds NaN or infinity."""
     if sp.issparse(X):
         return _sparse_moments(X)
     m, n = X.shape
@@ -165,22 +123,11 @@ def moments_of(X) -> Moments:
     left = rest.sum(axis=0) / max(m, 1)  # sums of large numbers round
     rest -= left
     mean, low = _two_sum(mean, left)
-    return Moments(m, mean, None, _triangle(rest) if m > _TALL * n else rest, low)
+    return Moments(m, mean, None, triangle(rest) if m > _TALL * n else rest, low)
 
 
 def merged_moments(parts: Sequence[Moments]) -> Moments:
-    """Moments of all rows together.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._moments import merged_moments, moments_of
-    >>> X = np.random.default_rng(0).standard_normal((100, 3))
-    >>> parts = [moments_of(X[:40]), moments_of(X[40:41]), moments_of(X[41:])]
-    >>> merged = merged_moments(parts)
-    >>> merged.count, bool(np.allclose(merged.covariance(), np.cov(X.T, bias=True)))
-    (100, True)
-    """
+    """Moments of all rows together."""
     parts = [part for part in parts if part.count] or list(parts[:1])
     if len(parts) == 1:
         return parts[0]
@@ -198,7 +145,7 @@ def merged_moments(parts: Sequence[Moments]) -> Moments:
         with np.errstate(over="ignore", invalid="ignore"):
             again = rest.T @ rest
         if _cholesky(again) is None:
-            rest = _triangle(rest)
+            rest = triangle(rest)
         else:
             scatter = again if scatter is None else scatter + again
             rest = rest[:0]
@@ -217,7 +164,9 @@ def _squared(X: np.ndarray) -> Moments | None:
     m, n = X.shape
     mean, low = X.sum(axis=0, dtype=np.float64) / m, np.zeros(n)
     with np.errstate(over="ignore", invalid="ignore"):
-        far = _is_far(X, mean)
+        # Whether some rows look as if means were large beside deviations.
+        some = X[:: max(1, m // _SOME)].astype(np.float64)
+        far = bool((mean**2 > _FAR * np.square(some - mean).mean(axis=0)).any())
         if not far:
             scatter = _products(X) - m * np.outer(mean, mean)
             far = bool((m * mean**2 > _FAR * np.diag(scatter)).any())
@@ -226,13 +175,6 @@ def _squared(X: np.ndarray) -> Moments | None:
     if _cholesky(scatter) is None:
         return None
     return Moments(m, mean, scatter, np.zeros((0, n)), low)
-
-
-def _is_far(X: np.ndarray, mean: np.ndarray) -> bool:
-    """Whether some rows look as if means were large beside deviations."""
-    some = X[:: max(1, len(X) // _SOME)].astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool((mean**2 > _FAR * np.square(some - mean).mean(axis=0)).any())
 
 
 def _products(X: np.ndarray) -> np.ndarray:
@@ -285,14 +227,13 @@ def _root(scatter: np.ndarray) -> np.ndarray:
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T * lengths
 
 
-def _triangle(rows: np.ndarray) -> np.ndarray:
+def triangle(rows: np.ndarray) -> np.ndarray:
     """Triangular factor of tall rows."""
     return scipy.linalg.qr(rows, mode="r", check_finite=False)[0][: rows.shape[1]]
 
 
 def _sparse_moments(X) -> Moments:
-    """A sparse block is squared where its columns are as independent as that takes, else its
-    rows are written out, some after the other."""
+    """Squared where columns are as independent as that takes, else rows are written out."""
     assert_all_finite(X.data, input_name="X")
     m, n = X.shape
     if m > _TALL * n:

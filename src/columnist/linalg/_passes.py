@@ -1,10 +1,9 @@
 """Passes over a data matrix, dense or sparse, in float64 and little memory.
 
-Every function reads X block by block where a product would be larger than X itself, so that
-float32 data are never copied whole and wide sparse data never become dense. A matrix that is
-kept elsewhere in parts (:class:`~columnist.linalg._column_parts.ColumnParts`) is visited there, one
-pass for each call. No input validation; column means are not removed (deflate by the constant
-vector for that).
+X is read block by block where a product would be larger than X itself: float32 data are never
+copied whole, wide sparse data never become dense. A matrix that is kept elsewhere in parts
+(:class:`~columnist.linalg._column_parts.ColumnParts`) is visited there, one pass for each call. No
+input validation; column means are not removed (deflate by the constant vector for that).
 """
 
 from __future__ import annotations
@@ -14,36 +13,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.linalg._column_parts import (
-    ColumnParts,
-    Visit,
-    per_column,
-    summed,
-    total,
-    visiting,
-)
+from columnist.linalg._column_parts import ColumnParts, Visit, per_column, summed, total, visiting
 from columnist.linalg._rounding import CONSTANT
 
 __all__ = [
-    "apply",
-    "by_columns",
-    "centered_norms",
-    "column_blocks",
-    "columns_of",
-    "cross",
-    "cross_and_back",
-    "energies_along",
-    "gram",
-    "kernel_product",
-    "merge_repeats",
-    "others",
-    "row_blocks",
-    "squared_norms",
-    "squares_along",
-    "take_columns",
-    "without_empty",
+    "apply", "by_columns", "centered_norms", "column_blocks", "columns_of", "cross",
+    "cross_and_back", "energies_along", "gram", "kernel_product", "merge_repeats", "others",
+    "row_blocks", "squared_norms", "squares_along", "take_columns", "without_empty",
     "without_means",
-]
+]  # fmt: skip
 
 # Entries of a dense work block: 32 MB.
 _BLOCK = 2**22
@@ -104,17 +82,7 @@ def columns_of(X, which) -> np.ndarray:
 
 
 def without_means(X: np.ndarray) -> np.ndarray:
-    """The columns minus their means; of constant ones exactly nothing is left.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._passes import without_means
-    >>> without_means(np.array([[0.1, 1.0], [0.1, 2.0], [0.1, 6.0]]))
-    array([[ 0., -2.],
-           [ 0., -1.],
-           [ 0.,  3.]])
-    """
+    """The columns minus their means; of constant ones exactly nothing is left."""
     rest = X - X.mean(axis=0, dtype=np.float64)
     rest -= rest.mean(axis=0)  # sums of large numbers round
     largest = np.abs(X).max(axis=0, initial=0.0)

@@ -1,32 +1,22 @@
 r"""Proximal maps of the row-wise L2,1 norm and the nuclear norm, and a solver on top of them.
 
-The proximal map of a convex function h is
-
-.. math:: \mathrm{prox}_{t h}(M) = \arg\min_Z \tfrac12 \|Z - M\|_F^2 + t\,h(Z).
-
-For the L2,1 norm it shortens every row by t, for the nuclear norm every singular value; what is
-not longer than t becomes exactly zero. That is how row-sparse and low-rank solutions arise.
-No input validation.
+:math:`\mathrm{prox}_{t h}(M) = \arg\min_Z \tfrac12 \|Z - M\|_F^2 + t\,h(Z)` shortens every row, or
+every singular value, by t; what is not longer than t becomes exactly zero. No input validation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 __all__ = [
-    "Minimum",
-    "l21_norm",
-    "minimize_l21",
-    "nuclear_norm",
-    "quadratic_gap",
-    "row_norms",
-    "row_shrink",
-    "singular_value_shrink",
-]
+    "Minimum", "l21_norm", "minimize_l21", "nuclear_norm", "quadratic_gap", "row_norms",
+    "row_shrink", "singular_value_shrink",
+]  # fmt: skip
 
 _EPS = np.finfo(np.float64).eps
 _TINY = np.finfo(np.float64).tiny
@@ -40,15 +30,7 @@ def row_norms(W: np.ndarray) -> np.ndarray:
 
 
 def l21_norm(W: np.ndarray) -> float:
-    """Sum of the lengths of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._prox import l21_norm
-    >>> l21_norm(np.array([[3.0, 4.0], [0.0, 2.0]]))
-    7.0
-    """
+    """Sum of the lengths of the rows."""
     return float(row_norms(W).sum())
 
 
@@ -58,60 +40,16 @@ def nuclear_norm(M: np.ndarray) -> float:
 
 
 def row_shrink(W: np.ndarray, t: float | np.ndarray) -> np.ndarray:
-    """Every row shortened by t, rows not longer than t set to zero.
-
-    This is the proximal map of ``t * l21_norm``; for columns pass and return transposes.
-
-    Parameters
-    ----------
-    W : ndarray of shape (p, q)
-        The rows.
-    t : float or ndarray of shape (p,)
-        By how much; not negative.
-
-    Returns
-    -------
-    ndarray of shape (p, q)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._prox import row_shrink
-    >>> row_shrink(np.array([[3.0, 4.0], [0.0, 2.0]]), 2.5)
-    array([[1.5, 2. ],
-           [0. , 0. ]])
-    """
+    """Proximal map of ``t * l21_norm``: every row shortened by t (one for all, or one for each),
+    rows not longer than t set to zero."""
     norms = row_norms(W)
     cut = np.divide(t, norms, out=np.ones_like(norms), where=norms > t)
     return W * (1.0 - cut)[:, None]
 
 
 def singular_value_shrink(M: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-    """Every singular value lowered by t, those not above t dropped.
-
-    This is the proximal map of ``t * nuclear_norm``.
-
-    Parameters
-    ----------
-    M : ndarray of shape (m, n)
-        The matrix.
-    t : float
-        By how much; not negative.
-
-    Returns
-    -------
-    shrunk : ndarray of shape (m, n)
-    values : ndarray of shape (rank,)
-        Its positive singular values, descending; as many as its rank.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._prox import singular_value_shrink
-    >>> singular_value_shrink(np.diag([3.0, 1.0]), 2.0)
-    (array([[1., 0.],
-           [0., 0.]]), array([1.]))
-    """
+    """Proximal map of ``t * nuclear_norm``: every singular value lowered by t, those not above t
+    dropped. Also returns the positive singular values of the result, descending."""
     if M.shape[0] < M.shape[1]:
         shrunk, values = singular_value_shrink(M.T, t)
         return shrunk.T, values
@@ -130,30 +68,14 @@ def singular_value_shrink(M: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarr
 
 @dataclass(frozen=True)
 class Minimum:
-    """What :func:`minimize_l21` found.
-
-    Attributes
-    ----------
-    W : ndarray
-        The point.
-    objective : float
-        Its objective, not above that of the start but for rounding.
-    gap : float
-        The measure of the last test for the end.
-    converged : bool
-        Whether the measure is within the tolerance.
-    n_iter : int
-        Evaluations of the smooth part.
-    lipschitz : float
-        The curvature reached, a good first value for a similar problem.
-    """
+    """What :func:`minimize_l21` found."""
 
     W: np.ndarray
-    objective: float
-    gap: float
-    converged: bool
-    n_iter: int
-    lipschitz: float
+    objective: float  # not above that of the start but for rounding
+    gap: float  # measure of the last test for the end
+    converged: bool  # whether that is within the tolerance
+    n_iter: int  # evaluations of the smooth part
+    lipschitz: float  # curvature reached, a good first value for a similar problem
 
 
 def quadratic_gap(W: np.ndarray, value: float, gradient: np.ndarray, t: float) -> float:
@@ -164,29 +86,19 @@ def quadratic_gap(W: np.ndarray, value: float, gradient: np.ndarray, t: float) -
 
     .. math:: (1 - s)^2 \|R\|^2 + t \|W\|_{2,1} + s \langle G, W \rangle.
 
-    It bounds the distance of the objective from its minimum for any quadratic function that
-    is nowhere negative: a constant is a target that A cannot reach.
+    It holds for any quadratic function that is nowhere negative.
     """
     steepest = float(row_norms(gradient).max(initial=0.0))
     s = min(1.0, t / steepest) if steepest > 0.0 else 1.0
     return (1.0 - s) ** 2 * value + t * l21_norm(W) + s * float(np.vdot(gradient, W))
 
 
-@dataclass(frozen=True)
-class _Point:
+class _Point(NamedTuple):
     """A point with the smooth part's value and gradient there."""
 
     W: np.ndarray
     value: float
     gradient: np.ndarray
-
-    def beyond(self, old: _Point, momentum: float) -> _Point:
-        """Extrapolation from ``old`` through this point; exact for an affine gradient."""
-        return _Point(
-            self.W + momentum * (self.W - old.W),
-            np.nan,
-            self.gradient + momentum * (self.gradient - old.gradient),
-        )
 
 
 def minimize_l21(
@@ -200,46 +112,13 @@ def minimize_l21(
     max_iter: int = 1000,
     tol: float = 1e-8,
 ) -> Minimum:
-    r"""Minimise :math:`g(W) + t\|W\|_{2,1}` for a smooth convex g.
+    r"""Minimise :math:`g(W) + t\|W\|_{2,1}` for a smooth convex g: W -> value and gradient.
 
-    Accelerated proximal gradient steps (FISTA). The momentum is dropped when it points
-    uphill, a step that raises the objective is taken back, and the step length follows the
-    curvature met on the way.
-
-    Parameters
-    ----------
-    smooth : callable
-        W -> value and gradient of g.
-    start : ndarray of shape (p, q)
-        First point.
-    t : float
-        Weight of the norm.
-    gap : callable, optional
-        W, value, gradient -> bound of the objective's excess; the iteration ends when it
-        falls to ``tol`` times the objective. Without it, when a step is shorter than ``tol``
-        times W.
-    lipschitz : float, optional
-        First estimate of the gradient's Lipschitz constant; it grows where too small.
-    quadratic : bool, default=False
-        Whether g is quadratic; a step then needs one evaluation of g instead of two.
-    max_iter : int, default=1000
-        Evaluations of g at most, about.
-    tol : float, default=1e-8
-        Relative tolerance.
-
-    Returns
-    -------
-    Minimum
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._prox import minimize_l21
-    >>> C = np.array([[3.0, 4.0], [0.0, 2.0]])
-    >>> found = minimize_l21(lambda W: (np.sum((W - C) ** 2), 2 * (W - C)), 0 * C, 5.0)
-    >>> found.W.round(6)
-    array([[1.5, 2. ],
-           [0. , 0. ]])
+    Accelerated proximal gradient steps (FISTA): momentum is dropped when it points uphill, a step
+    that raises the objective is taken back, and the step length follows the curvature. The
+    iteration ends when ``gap``, a bound of the objective's excess from W, value and gradient, falls
+    to ``tol`` times the objective; without it when a step is shorter than ``tol`` times W. A
+    ``quadratic`` g is evaluated once a step instead of twice, ``max_iter`` times at most, about.
     """
     run = _Descent(smooth, start, t, gap=gap, lipschitz=lipschitz, quadratic=quadratic)
     while run.measure > tol and run.n_iter < max_iter:
@@ -283,12 +162,14 @@ class _Descent:
             return
         grown = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.inertia**2))
         momentum, self.inertia = (self.inertia - 1.0) / grown, grown
+        beyond = new.W + momentum * (new.W - old.W)
         if momentum == 0.0:
             self.y = new
-        elif self.quadratic:
-            self.y = new.beyond(old, momentum)
+        elif self.quadratic:  # its gradient is affine
+            slope = new.gradient + momentum * (new.gradient - old.gradient)
+            self.y = _Point(beyond, np.nan, slope)
         else:
-            self.y = self._at(new.W + momentum * (new.W - old.W))
+            self.y = self._at(beyond)
 
     def _too_long(self, new: _Point, moved: np.ndarray) -> bool:
         """Whether g bends more along the step than the Lipschitz constant allows."""

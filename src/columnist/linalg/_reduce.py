@@ -1,20 +1,14 @@
-r"""Reduction of any input to the small matrix with the same errors.
+"""Reduction of any input to the small matrix with the same errors.
 
-Every error of the search is a function of the singular values of
-:math:`(I - QQ^T)T`, where Q is a basis of chosen columns of X and T is the target (X
-itself, or y). An orthonormal change of coordinates changes none of them, so X and T are
-rotated once into a basis of their joint range in which :math:`TT^T` is diagonal:
+Every error is a function of the singular values of :math:`(I - QQ^T)T`, where Q is a basis of
+chosen columns of X and T is the target (X itself, or y). Rotations change none of them, so X and T
+are rotated once into a basis of their joint range in which :math:`TT^T` is diagonal. With X = U
+diag(s) V' as its own target this is ``columns = V diag(s)``, ``weights = s**2``; with a target Y
+the basis also holds the part of Y outside the range of X, which no column can reduce but which a
+criterion other than Frobenius sees.
 
-* ``columns[i]`` is column i of X in that basis,
-* ``weights`` is the diagonal of :math:`TT^T`, descending.
-
-With X = U diag(s) V' as its own target this is ``columns = V diag(s)``, ``weights = s**2``.
-With a target Y the basis also holds the part of Y outside the range of X, which no column
-can reduce but which a criterion other than Frobenius sees.
-
-A randomized reduction keeps only part of the range. Compressing a residual can only lower
-its singular values, so every error measured on the reduced matrix is then a *lower* bound of
-the true one, and the search treats it so (``exact`` is False).
+A randomized reduction keeps only part of the range. Compressing a residual can only lower its
+singular values, so every error on the reduced matrix is then a *lower* bound (``exact`` is False).
 """
 
 from __future__ import annotations
@@ -26,20 +20,15 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from columnist.linalg._column_parts import largest_entry
-from columnist.linalg._moments import moments_of
+from columnist.linalg._moments import moments_of, triangle
 from columnist.linalg._passes import columns_of, without_means
 from columnist.linalg._residual import SHORT, of_like_length
-from columnist.linalg._rounding import DEPENDENT, EPS, NEARLY_DEPENDENT
-from columnist.linalg._sketch import randomized_range
+from columnist.linalg._rounding import DEPENDENT, EPS, NEARLY_DEPENDENT, rank_floor
 
 __all__ = [
-    "Reduced",
-    "can_be_squared",
-    "power_of_two",
-    "reduce_data",
-    "reduce_gram",
+    "Reduced", "can_be_squared", "power_of_two", "randomized_range", "reduce_data", "reduce_gram",
     "squaring_scale",
-]
+]  # fmt: skip
 
 # Rows from which it pays to ask whether a matrix is rotated already, and what is no rounding.
 _LARGE, _CLEARLY = 500, 1e-6
@@ -135,7 +124,7 @@ def reduce_data(
         X, Y = _of_like_length(X, Y)
     if Y is not None and center:
         Y = without_means(Y)
-    mean = _column_means(X) if center else None
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() if center else None
     if rank is not None:
         small, target, lost = _sketched(X, Y, mean, rank, rng)
     elif sp.issparse(X):
@@ -190,10 +179,8 @@ def can_be_squared(scale: float) -> bool:
 
 def _of_like_length(X, Y):
     """Columns that can be squared beside the longest: a selection does not care how long they are.
-
     Where they are the target, too, that stays as it is. A sparse X with such columns is written
-    out: it does not come from counts.
-    """
+    out: it does not come from counts."""
     largest = abs(X).max(axis=0)
     largest = largest.toarray().ravel() if sp.issparse(largest) else largest
     if largest.min(initial=np.inf, where=largest > 0.0) >= SHORT * largest.max(initial=0.0):
@@ -202,15 +189,11 @@ def _of_like_length(X, Y):
     return of_like_length(X.T).T, (X if Y is None else Y)
 
 
-def _column_means(X) -> np.ndarray:
-    return np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-
-
 def _dense_factor(X: np.ndarray, Y: np.ndarray | None):
     """Triangular factor of [X Y] when tall (same inner products, fewer rows)."""
     joint = X if Y is None else np.hstack([X, Y])
     if joint.shape[0] > joint.shape[1]:
-        joint = scipy.linalg.qr(joint, mode="r", check_finite=False)[0][: joint.shape[1]]
+        joint = triangle(joint)
     return _split(joint, X.shape[1], Y is not None)
 
 
@@ -236,7 +219,7 @@ def _sparse_factor(X, Y, mean):
             factor[:, lengths <= m * EPS * np.sqrt(m) * np.abs(moments.mean)] = 0.0  # constant
         return _split(factor, n, Y is not None)
     # Fewer rows than columns: rotate the rows into the eigenbasis of XX'.
-    kernel = _dense(X @ X.T)
+    kernel = (X @ X.T).toarray()
     if mean is not None:
         cross = np.asarray(X @ mean).ravel()
         kernel = kernel - cross[:, None] - cross[None, :] + mean @ mean
@@ -253,18 +236,31 @@ def _sparse_factor(X, Y, mean):
     return small, (None if Y is None else U.T @ Y)
 
 
+def randomized_range(
+    X, rank: int, *, n_iter: int = 4, oversampling: int = 10, rng: np.random.Generator
+) -> np.ndarray:
+    r"""Orthonormal basis (m x min(rank + oversampling, m, n)) of most of the range of X, an array,
+    a sparse matrix or an operator: :math:`\mathrm{orth}((XX^T)^q X\Omega)` for Gaussian
+    :math:`\Omega`, orthonormalised after every product."""
+    m, n = X.shape
+    width = min(rank + oversampling, m, n)
+    Q, _ = np.linalg.qr(X @ rng.standard_normal((n, width)))
+    for _ in range(n_iter):
+        Z, _ = np.linalg.qr(X.T @ Q)
+        Q, _ = np.linalg.qr(X @ Z)
+    return Q
+
+
 def _sketched(X, Y, mean, rank, rng):
     """Project on a randomized range; also the share of the target's energy left out."""
     operator = X if mean is None else _Centered(X, mean)
     Q = randomized_range(operator, rank, rng=rng)
+    if Y is not None:
+        Q, _ = np.linalg.qr(np.hstack([Q, Y]))
     small = np.asarray(X.T @ Q).T
     if mean is not None:
         small = small - np.outer(Q.sum(axis=0), mean)
     if Y is not None:
-        Q, _ = np.linalg.qr(np.hstack([Q, Y]))
-        small = np.asarray(X.T @ Q).T
-        if mean is not None:
-            small = small - np.outer(Q.sum(axis=0), mean)
         return small, Q.T @ Y, 0.0
     total = float(X.multiply(X).sum()) if sp.issparse(X) else float(np.vdot(X, X))
     if mean is not None:
@@ -324,7 +320,7 @@ def _rotate(small, target, scale, *, exact, lost) -> Reduced:
     outside = np.linalg.qr(target - U[:, :rank] @ inside, mode="r")
     joint = np.vstack([inside, outside])
     if joint.shape[1] > len(joint):  # a square factor has the same left vectors
-        joint = scipy.linalg.qr(joint.T, mode="r", check_finite=False)[0][: len(joint)].T
+        joint = triangle(joint.T).T
     W, t, _ = scipy.linalg.svd(joint, check_finite=False)
     weights = np.zeros(len(W))
     weights[: len(t)] = t**2
@@ -338,21 +334,18 @@ def _range_of(small: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def _floor(small: np.ndarray, s: np.ndarray) -> float:
-    return max(small.shape) * EPS * s.max(initial=0.0)
+    return rank_floor(small.shape, s.max(initial=0.0))
 
 
 def _hides_columns(small: np.ndarray, s: np.ndarray, rank: int) -> bool:
-    """Whether some columns are so short that what counts as rounding may be a part of them.
-
-    Where a second look is expensive, only if what was dropped is not clearly rounding.
-    """
+    """Whether some columns are so short that what counts as rounding may be a part of them; where a
+    second look is expensive, only if what was dropped is not clearly rounding."""
     lengths = np.linalg.norm(small, axis=0)
-    shortest, floor = lengths[lengths > 0.0].min(initial=np.inf), _floor(small, s)
+    shortest, floor = (
+        lengths[lengths > 0.0].min(initial=np.inf),
+        _floor(small, s),
+    )
     work = float(small.size) * min(small.shape)
     if work > _CHEAP and s[rank:].max(initial=0.0) < _CLEARLY_LESS * floor:
         return bool(shortest * NEARLY_DEPENDENT < floor)
     return bool(shortest * DEPENDENT < floor)
-
-
-def _dense(matrix) -> np.ndarray:
-    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)

@@ -1,8 +1,8 @@
 """The kernel XX' of a data matrix, block by block and never stored. No input validation.
 
-Of a matrix that is kept elsewhere in blocks of columns, a block of kernel rows is the sum of what
-every part makes. Where the rows have few entries, X'X is cheaper: it is formed for pairs of parts
-where these are, and only its squared column lengths leave that place.
+Of a matrix in blocks of columns, a block of kernel rows is the sum of what every part makes. Where
+rows have few entries, X'X is cheaper: formed for pairs of parts, of which only squared column
+lengths leave the place.
 """
 
 from __future__ import annotations
@@ -21,13 +21,7 @@ from columnist.linalg._passes import (
     without_empty,
 )
 
-__all__ = [
-    "gram_squares",
-    "has_short_rows",
-    "kernel_blocks",
-    "kernel_cost",
-    "squared_kernel_norm",
-]
+__all__ = ["gram_squares", "has_short_rows", "kernel_blocks", "kernel_cost", "squared_kernel_norm"]
 
 # Cost of one pair of entries in a sparse column, in units of one pair of rows in a dense one.
 _PAIR = 256
@@ -52,33 +46,10 @@ def _blocks_of_parts(_, X: ColumnParts, *, upper: bool = False):
 
 @visiting(_blocks_of_parts)
 def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray]]:
-    """Rows of XX' as dense float64 blocks, a slice of the rows with each.
-
-    The few columns with many entries would make a sparse product quadratic in the number of
-    rows, so they are multiplied as dense blocks and only the others as sparse ones.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or ColumnParts of shape (m, n)
-        Data.
-    upper : bool, default=False
-        Leave out the columns before the first row of each block: XX' is symmetric.
-
-    Yields
-    ------
-    rows : slice
-        Which rows of XX'.
-    block : ndarray of shape (rows.stop - rows.start, m) or, with ``upper``, (..., m - rows.start)
-        Those rows; the caller may change it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._second_moment import kernel_blocks
-    >>> [block for _, block in kernel_blocks(np.array([[1.0, 2.0], [0.0, 3.0]]))]
-    [array([[5., 6.],
-           [6., 9.]])]
-    """
+    """Rows of XX' as dense float64 blocks that the caller may change, a slice of the rows with
+    each; with ``upper`` without the columns before the first row of each block. The few columns
+    with many entries would make a sparse product quadratic, so they are multiplied as dense
+    blocks."""
     m = X.shape[0]
     light, heavy = _split(without_empty(X)[1])
     by_rows, first = light.tocsr(), 0
@@ -92,23 +63,10 @@ def kernel_blocks(X, *, upper: bool = False) -> Iterator[tuple[slice, np.ndarray
         yield rows, block
 
 
-def _norm_of_parts(_, X: ColumnParts) -> float:
-    return float(gram_squares(X).sum()) if has_short_rows(X) else _norm_by_rows(X)
-
-
-@visiting(_norm_of_parts)
+@visiting(lambda _, X: gram_squares(X).sum().item() if has_short_rows(X) else _norm_by_rows(X))
 def squared_kernel_norm(X) -> float:
-    """Squared Frobenius norm of XX' (and of X'X): the sum of the singular values' fourth powers.
-
-    Takes the smaller of the two products, block by block, half of each by symmetry.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._second_moment import squared_kernel_norm
-    >>> squared_kernel_norm(np.diag([1.0, 2.0]))
-    17.0
-    """
+    """Squared Frobenius norm of XX' (and of X'X), the sum of the singular values' fourth powers:
+    from the smaller of the two products, block by block, half of each by symmetry."""
     return _norm_by_rows(X if X.shape[0] <= X.shape[1] else X.T)
 
 
@@ -121,11 +79,8 @@ def _norm_by_rows(X) -> float:
 
 
 def gram_squares(X: ColumnParts) -> np.ndarray:
-    """Squared lengths of the columns of X'X, for the sparse columns that the parts hold.
-
-    A row with z entries costs :math:`z^2` operations. Parts meet in pairs, each of which sends
-    one part to the place of the other.
-    """
+    """Squared lengths of the columns of X'X, for the sparse columns that the parts hold: z squared
+    operations for a row with z entries, pairs of parts at a time."""
     return np.concatenate(X.against(_product_squares, total))
 
 

@@ -9,22 +9,11 @@ Requirements, none of which is checked: ``n >= 1``, ``0 <= first <= last <= n``,
 
 
 cdef Py_ssize_t downdate_work_size(Py_ssize_t n) noexcept nogil
-"""Length, in doubles, of the ``work`` array of both functions below: ``4 n + 16``."""
+"""Length, in doubles, of the ``work`` array of the function below: ``4 n + 16``."""
 
 
 cdef void downdate_roots(
-    const double* d,
-    const double* z,
-    Py_ssize_t n,
-    Py_ssize_t first,
-    Py_ssize_t last,
-    double* out,
-    double* work,
+    const double* d, const double* z, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last,
+    double* out, double* work,
 ) noexcept nogil
 """Write eigenvalues ``first .. last - 1`` (descending) of ``diag(d) - z z'`` to ``out``."""
-
-
-cdef double downdate_top_sum(
-    const double* d, const double* z, Py_ssize_t n, Py_ssize_t t, double* work
-) noexcept nogil
-"""Sum of the ``t <= n`` largest eigenvalues of ``diag(d) - z z'``."""

@@ -23,8 +23,6 @@ The last root has no pole below. It gets one without weight at ``d[n - 1] - 2 |z
 twice as far as the root can be, and is then a root like any other.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN
@@ -132,15 +130,8 @@ cdef extern from *:
     const int MAX_ITERATIONS
 
     void secular_use_wide(int wide) noexcept nogil
-    void secular_eval(
-        const double* p,
-        const double* w,
-        Py_ssize_t size,
-        double origin,
-        double shift,
-        double unit,
-        secular_sums* out,
-    ) noexcept nogil
+    void secular_eval(const double* p, const double* w, Py_ssize_t size, double origin,
+                      double shift, double unit, secular_sums* out) noexcept nogil
 
 
 secular_use_wide(1)
@@ -286,14 +277,8 @@ cdef inline double model_step(
 
 
 cdef inline double gragg_step(
-    const secular_sums* rest,
-    double g,
-    double near,
-    double far,
-    double t_near,
-    double t_far,
-    double side,
-    double* ratio,
+    const secular_sums* rest, double g, double near, double far, double t_near, double t_far,
+    double side, double* ratio,
 ) noexcept nogil:
     """Relative step of ``tau`` and its factor; infinite if the terms are too large."""
     cdef double q = near / far, reach = far / near, inverse = 1.0 / (1.0 - reach), size
@@ -421,13 +406,8 @@ cdef double find_root(Poles* poles, Py_ssize_t k) noexcept nogil:
 
 
 cdef void downdate_roots(
-    const double* d,
-    const double* z,
-    Py_ssize_t n,
-    Py_ssize_t first,
-    Py_ssize_t last,
-    double* out,
-    double* work,
+    const double* d, const double* z, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last,
+    double* out, double* work,
 ) noexcept nogil:
     cdef Poles poles
     cdef Py_ssize_t i, k = -1, solved = -1
@@ -453,147 +433,36 @@ cdef void downdate_roots(
         out[i - first] = fmin(fmax(root, below), d[i])
 
 
-cdef double downdate_top_sum(
-    const double* d, const double* z, Py_ssize_t n, Py_ssize_t t, double* work
-) noexcept nogil:
-    cdef double* roots = work + 2 * padded_size(n) + n
-    downdate_roots(d, z, n, 0, t, roots, work)
-    cdef double total = 0.0
-    cdef Py_ssize_t i
-    # Small ones first.
-    for i in range(t - 1, -1, -1):
-        total += roots[i]
-    return total
-
-
-cdef void fill_rows(
-    const double[::1] d,
-    const double[:, ::1] Z,
-    Py_ssize_t first,
-    double[:, ::1] out,
-    double[::1] work,
-) noexcept nogil:
-    cdef Py_ssize_t row, n = d.shape[0], last = first + out.shape[1]
-    for row in range(Z.shape[0]):
-        downdate_roots(&d[0], &Z[row, 0], n, first, last, &out[row, 0], &work[0])
-
-
-def _run_rows(
-    const double[::1] d, const double[:, ::1] Z, Py_ssize_t first, double[:, ::1] out
-):
-    cdef double[::1] work = np.empty(downdate_work_size(d.shape[0]))
-    if out.shape[0] and out.shape[1]:
-        with nogil:
-            fill_rows(d, Z, first, out, work)
-
-
 def _use_wide_kernel(bint wide):
     """Switch the AVX2 loop on (where there is one) or off; for tests only."""
     secular_use_wide(wide)
 
 
-def _as_operands(d, Z):
-    d = np.ascontiguousarray(d, dtype=np.float64)
-    Z = np.ascontiguousarray(Z, dtype=np.float64)
-    if d.ndim != 1 or Z.ndim != 2 or Z.shape[1] != d.shape[0]:
-        raise ValueError(f"d {d.shape} and Z {Z.shape} do not match: want (n,) and (n_z, n)")
-    return d, Z
+def downdated_eigenvalues(d, Z, Py_ssize_t first=0, last=None):
+    """Eigenvalues ``first .. last - 1``, descending, of ``diag(d) - z z'`` for every row z of Z.
 
+    Only shapes are checked: entries must be finite and ``d`` must descend. Entry i never lies
+    outside ``[d[i + 1], d[i]]``, in floating point too. Each eigenvalue is exact, up to its last
+    rounding, for weights ``z**2`` changed by a few units of rounding, whatever range is asked for.
 
-def downdated_eigenvalues(d, Z, first=0, last=None, n_threads=1):
-    """
-    Eigenvalues of ``diag(d) - outer(z, z)`` for every row ``z`` of ``Z``.
-
-    Only shapes are checked. Entries must be finite and ``d`` must descend; otherwise
-    the result means nothing.
-
-    Parameters
-    ----------
-    d : array_like, shape (n,)
-        Diagonal in descending order.
-    Z : array_like, shape (n_z, n)
-        One vector per row.
-    first, last : int, optional
-        Range of eigenvalues to compute, counted from the largest. All by default.
-        The cost is proportional to ``last - first``.
-    n_threads : int, optional
-        Number of threads among which the rows are divided.
-
-    Returns
-    -------
-    ndarray, shape (n_z, last - first)
-        Eigenvalues in descending order. Entry ``i`` never lies outside
-        ``[d[i + 1], d[i]]``, in floating point too.
-
-    Notes
-    -----
-    Each eigenvalue is exact, up to its last rounding, for weights ``z**2`` changed by
-    a relative amount of a few units of rounding. Result and order of summation do
-    not depend on ``n_threads``, nor on the range asked for.
-
-    Examples
-    --------
     >>> from columnist.linalg._secular import downdated_eigenvalues
     >>> downdated_eigenvalues([3.0, 1.0], [[1.0, 1.0], [0.0, 1.0]]).round(6).tolist()
     [[2.414214, -0.414214], [3.0, 0.0]]
     """
-    d, Z = _as_operands(d, Z)
-    n = d.shape[0]
-    last = n if last is None else last
-    if not 0 <= first <= last <= n:
-        raise ValueError(f"need 0 <= first <= last <= {n}, got first={first}, last={last}")
-    out = np.empty((Z.shape[0], last - first))
-    if n_threads <= 1 or Z.shape[0] <= 1:
-        _run_rows(d, Z, first, out)
-        return out
-    bounds = np.linspace(0, Z.shape[0], min(n_threads, Z.shape[0]) + 1).astype(int)
-    with ThreadPoolExecutor(len(bounds) - 1) as pool:
-        jobs = [
-            pool.submit(_run_rows, d, Z[a:b], first, out[a:b])
-            for a, b in zip(bounds, bounds[1:])
-        ]
-        for job in jobs:
-            job.result()
-    return out
-
-
-def downdated_top_sums(d, Z, t):
-    """
-    Sum of the ``t`` largest eigenvalues of ``diag(d) - outer(z, z)`` for every row of ``Z``.
-
-    Only shapes are checked; see :func:`downdated_eigenvalues`.
-
-    Parameters
-    ----------
-    d : array_like, shape (n,)
-        Diagonal in descending order.
-    Z : array_like, shape (n_z, n)
-        One vector per row.
-    t : int
-        Number of eigenvalues to add, at most ``n``.
-
-    Returns
-    -------
-    ndarray, shape (n_z,)
-        The sums.
-
-    Examples
-    --------
-    >>> from columnist.linalg._secular import downdated_top_sums
-    >>> downdated_top_sums([3.0, 1.0], [[1.0, 1.0], [0.0, 1.0]], 2).round(6).tolist()
-    [2.0, 3.0]
-    """
-    d, Z = _as_operands(d, Z)
-    if not 0 <= t <= d.shape[0]:
-        raise ValueError(f"need 0 <= t <= {d.shape[0]}, got {t}")
-    out = np.zeros(Z.shape[0])
-    cdef const double[::1] dv = d
-    cdef const double[:, ::1] Zv = Z
-    cdef double[::1] ov = out
-    cdef double[::1] work = np.empty(downdate_work_size(d.shape[0]))
-    cdef Py_ssize_t row, n = d.shape[0], count = t
-    if count:
+    d = np.ascontiguousarray(d, dtype=np.float64)
+    Z = np.ascontiguousarray(Z, dtype=np.float64)
+    if d.ndim != 1 or Z.ndim != 2 or Z.shape[1] != d.shape[0]:
+        raise ValueError(f"d {d.shape} and Z {Z.shape} do not match: want (n,) and (n_z, n)")
+    cdef Py_ssize_t row, n = d.shape[0], end = n if last is None else last
+    if not 0 <= first <= end <= n:
+        raise ValueError(f"need 0 <= first <= last <= {n}, got first={first}, last={end}")
+    result = np.empty((Z.shape[0], end - first))
+    cdef const double[::1] poles = d
+    cdef const double[:, ::1] rows = Z
+    cdef double[:, ::1] out = result
+    cdef double[::1] work = np.empty(downdate_work_size(n))
+    if result.size:
         with nogil:
-            for row in range(Zv.shape[0]):
-                ov[row] = downdate_top_sum(&dv[0], &Zv[row, 0], n, count, &work[0])
-    return out
+            for row in range(rows.shape[0]):
+                downdate_roots(&poles[0], &rows[row, 0], n, first, end, &out[row, 0], &work[0])
+    return result

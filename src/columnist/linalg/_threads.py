@@ -18,23 +18,15 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class _Here(threading.local):
-    """Whether this thread is in such a context already: asking the libraries again takes time."""
-
-    limited = False
-
-
-_here = _Here()
+# Whether this thread is in such a context already: asking the libraries again takes time.
+_here = threading.local()
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Within this context BLAS calls use one thread.
-
-    Small matrices gain nothing from more, and worker threads of our own would
-    oversubscribe the machine.
-    """
-    if _here.limited:
+    """Within this context BLAS calls use one thread: small matrices gain nothing from more, and
+    worker threads of our own would oversubscribe the machine."""
+    if getattr(_here, "limited", False):
         yield
         return
     with _controller().limit(limits=1, user_api="blas"):

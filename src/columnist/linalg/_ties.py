@@ -58,17 +58,8 @@ def ranked(values: np.ndarray, *, tie: float = TIE, unit: float = 0.0) -> np.nda
 
 
 def levels(values: np.ndarray, *, tie: float = TIE, unit: float = 0.0) -> np.ndarray:
-    """Level of every value, 0 for the largest; near ties share one, and NaN the last.
-
-    The parameters are those of :func:`ranked`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._ties import levels
-    >>> levels(np.array([1.0, 5.0, np.nan, 1.0 + 1e-15, np.nan]))
-    array([1, 0, 2, 1, 2])
-    """
+    """Level of every value, 0 for the largest; near ties (see :func:`ranked`) share one, NaN the
+    last."""
     order = np.argsort(-values, kind="stable")
     falling = values[order]
     above, under = falling[:-1], falling[1:]
@@ -81,17 +72,7 @@ def levels(values: np.ndarray, *, tie: float = TIE, unit: float = 0.0) -> np.nda
 
 
 def evened(values: np.ndarray, *, tie: float = TIE, unit: float = 0.0) -> np.ndarray:
-    """Values of which near ties are made equal, for what goes on computing with them.
-
-    The parameters are those of :func:`ranked`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.linalg._ties import evened
-    >>> bool(np.ptp(evened(np.array([1.0, 1.0 + 1e-15]))) == 0.0)
-    True
-    """
+    """Values of which near ties (see :func:`ranked`) are made equal."""
     _, first, level = np.unique(
         levels(values, tie=tie, unit=unit), return_index=True, return_inverse=True
     )

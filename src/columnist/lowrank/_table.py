@@ -16,8 +16,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from columnist.linalg._passes import apply, cross, merge_repeats, squared_norms
 from columnist.linalg._prox import row_norms
-from columnist.linalg._reduce import squaring_scale
-from columnist.linalg._sketch import randomized_range
+from columnist.linalg._reduce import randomized_range, squaring_scale
 
 __all__ = ["Filled", "Table", "as_table", "leading_svd"]
 

@@ -24,8 +24,7 @@ from columnist.plotting import _picture as pic
 from columnist.plotting._paths import ErrorPathDisplay, SearchProgressDisplay
 from columnist.report._blocks import Block, Figure, Legend, Note, Table
 from columnist.report._measures import Data, Spectrum, correlations
-from columnist.search._certificate import Certificate
-from columnist.search._path import tightened
+from columnist.search._certificate import Certificate, tightened
 from columnist.selection._path import SelectionPath
 
 __all__ = [

@@ -21,8 +21,7 @@ from sklearn.base import (
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import check_is_fitted
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks, open_blocks
+from columnist.data._blocks import RowBlocks, as_rows, open_blocks
 from columnist.data._parameters import Integer, ParameterChecks, StrOptions
 from columnist.data._validation import open_data, read_data
 from columnist.linalg._reduce import can_be_squared, power_of_two

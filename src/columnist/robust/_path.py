@@ -31,9 +31,8 @@ from columnist.robust._concentrate import Trimming
 from columnist.robust._cutoffs import COVERAGE
 from columnist.robust._errors import RowErrors, all_but
 from columnist.robust._solve import Question
-from columnist.search._certificate import Certificate
+from columnist.search._certificate import Certificate, CertifiedPath, tightened
 from columnist.search._interrupts import at_once, keeps_answer, pending, raise_pending
-from columnist.search._path import CertifiedPath, tightened
 
 __all__ = ["OutlierPath", "OutlierStep", "outlier_path"]
 

@@ -12,8 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import RowBlocks, as_rows
 from columnist.linalg._memory import available_memory, check_memory
 from columnist.linalg._moments import Moments, merged_moments
 from columnist.linalg._rounding import EPS, allowance

@@ -8,16 +8,6 @@ from columnist.search._problem import Branches, Demand, SubsetProblem
 from columnist.search._run import Limits, Run, SearchResult, Strategy
 
 __all__ = [
-    "Branches",
-    "Certificate",
-    "Demand",
-    "Limits",
-    "Policy",
-    "Progress",
-    "Run",
-    "SearchResult",
-    "Strategy",
-    "SubsetProblem",
-    "get_policy",
-    "search",
-]
+    "Branches", "Certificate", "Demand", "Limits", "Policy", "Progress", "Run", "SearchResult",
+    "Strategy", "SubsetProblem", "get_policy", "search",
+]  # fmt: skip

@@ -1,19 +1,19 @@
-"""The certificate: what is proven about a choice."""
+"""The certificate: what is proven about a choice, or about choices of growing size."""
 
 from __future__ import annotations
 
 import html
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, overload
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from columnist.search._words import STATUSES, facts, gap_words
 
-__all__ = ["STATUSES", "Certificate", "warn_unless_optimal"]
+__all__ = ["STATUSES", "Certificate", "CertifiedPath", "tightened", "warn_unless_optimal"]
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,43 @@ class Certificate:
             for name, value in self._rows()
         )
         return f"<table><caption>Certificate</caption>{rows}</table>"
+
+
+@dataclass(frozen=True)
+class CertifiedPath(Sequence):
+    """Steps, named tuples with a field ``certificate``: one per size, the smallest first."""
+
+    steps: tuple[Any, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Any, ...]: ...
+    def __getitem__(self, index):
+        return self.steps[index]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Error of each step."""
+        return np.array([step.certificate.error for step in self.steps])
+
+    @property
+    def lower_bounds(self) -> np.ndarray:
+        """Proven lower bound for each step."""
+        return np.array([step.certificate.lower_bound for step in self.steps])
+
+
+def tightened(steps: Sequence[Any]) -> tuple[Any, ...]:
+    """A larger choice never has a larger optimum, so its bound holds for smaller ones too."""
+    best, result = -np.inf, []
+    for step in reversed(steps):
+        best = max(best, step.certificate.lower_bound)
+        bound = min(best, step.certificate.error)
+        result.append(step._replace(certificate=replace(step.certificate, lower_bound=bound)))
+    return tuple(result[::-1])
 
 
 def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:

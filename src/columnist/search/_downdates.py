@@ -5,8 +5,8 @@ leaves, t items still to choose and r components that cost nothing,
 
 .. math:: u(S) = \Theta(\lambda_{r+1}, \dots), \qquad f(S) = \Theta(\lambda_{t+r+1}, \dots).
 
-Choosing one more item changes the spectrum to that of :math:`\Lambda - zz^T`. A part of the
-moment that no candidate can touch tightens f: its eigenvalues :math:`\phi_i` remain, so
+One more item changes the spectrum to that of :math:`\Lambda - zz^T`. A part of the moment that no
+candidate can touch tightens f: its eigenvalues :math:`\phi_i` remain, so
 :math:`\sigma_i^2 \ge \max(\lambda_{i+t+r}, \phi_{i+r})`. Pairs and triples of candidates
 are bounded by interlacing (:mod:`columnist.search._interlace`).
 """
@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,24 +41,12 @@ _SAFE = 1e-250, 1e250
 
 
 class Moment(ABC):
-    """What a partial choice leaves, and what each candidate would take from it.
+    """What a partial choice leaves, and what each candidate would take from it."""
 
-    Attributes
-    ----------
-    lam : ndarray of shape (d,)
-        Eigenvalues, descending.
-    Z : ndarray of shape (n_candidates, d)
-        Choosing candidate i changes the moment to that of ``diag(lam) - outer(Z[i], Z[i])``.
-    allowance : float
-        Rounding of an eigenvalue.
-    doubtful : bool
-        Whether a candidate was taken for one that adds nothing, but may be more than rounding.
-    """
-
-    lam: np.ndarray
-    Z: np.ndarray
-    allowance: float
-    doubtful: bool = False
+    lam: np.ndarray  # eigenvalues, descending
+    Z: np.ndarray  # candidate i changes the moment to that of diag(lam) - outer(Z[i], Z[i])
+    allowance: float  # rounding of an eigenvalue
+    doubtful: bool = False  # a candidate was taken for one that adds nothing, but may do more
 
     @property
     def charges(self) -> np.ndarray:
@@ -71,17 +59,13 @@ class Moment(ABC):
 
     @abstractmethod
     def untouched(self, kept: np.ndarray) -> np.ndarray:
-        """Eigenvalues, descending, of a part that none of these candidates reaches.
-
-        Rounding beyond ``allowance`` is taken off.
-        """
+        """Eigenvalues, descending, of a part that none of these candidates reaches; rounding beyond
+        ``allowance`` is taken off."""
 
     @abstractmethod
     def products(self, kept: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-        """Cosines of the candidates' directions and inner products of their z.
-
-        From these the kernel knows what ``width`` candidates take together, at most.
-        """
+        """Cosines of the candidates' directions and inner products of their z: from these the
+        kernel knows what ``width`` candidates take together, at most."""
 
     @abstractmethod
     def after(self, positions: np.ndarray) -> tuple[np.ndarray, float]:
@@ -94,20 +78,10 @@ class Moment(ABC):
 
 
 class Downdates(ABC):
-    """A problem of :mod:`columnist.search._problem` for every criterion of the singular values.
+    """A problem of :mod:`columnist.search._problem` for every criterion of the singular values, of
+    which ``n_components`` leading ones do not count and ``scale`` is a factor.
 
     A subclass defines :meth:`moment`, :meth:`value`, :meth:`root`, :meth:`root_bounds`.
-
-    Parameters
-    ----------
-    n_items, size : int
-        Items, and how many of them to choose.
-    criterion : Criterion
-        Error.
-    n_components : int
-        Leading singular values that do not count.
-    scale : float
-        Factor of the singular values.
     """
 
     exact = True
@@ -191,7 +165,8 @@ class Downdates(ABC):
         if paired:
             node = _Tuples(moment, kept, spectra[kept])
             if left == 2:
-                return self._best_tuples(chosen, items, node, 2, demand)
+                tuples, bounds = self._below(node, 2, 0, demand.threshold)
+                return self._solve_tuples(chosen, items, node, tuples, bounds, demand)
             if demand.weight is None:
                 return self._compatible(chosen, items, f, node, left, bound, demand)
         weight = np.empty(0)
@@ -269,11 +244,6 @@ class Downdates(ABC):
         f[f >= demand.threshold] = np.inf
         return Branches(bound, items[order], f, partitioned=True, allowed=allowed, explored=n)
 
-    def _best_tuples(self, chosen, items, node: _Tuples, width: int, demand) -> Branches:
-        """Complete sets of a node with ``width`` items to choose."""
-        tuples, bounds = self._below(node, width, 0, demand.threshold)
-        return self._solve_tuples(chosen, items, node, tuples, bounds, demand)
-
     def _solve_tuples(self, chosen, items, node, tuples, bounds, demand: Demand) -> Branches:
         """Solve tuples from the most promising on, until their bounds reach what was found."""
         order = np.argsort(bounds, kind="stable")
@@ -296,10 +266,8 @@ class Downdates(ABC):
         return Branches(np.inf, goals=goals, explored=len(items))
 
     def _below(self, node: _Tuples, width: int, left: int, threshold: float):
-        """Pairs or triples of children below the threshold with ``left`` more to come.
-
-        Returns positions and error bounds; see :mod:`columnist.search._interlace`.
-        """
+        """Pairs or triples of children below the threshold with ``left`` more to come: positions
+        and error bounds; see :mod:`columnist.search._interlace`."""
         drop, spectra, moment = self.n_components + left, node.spectra, node.moment
         power = schatten_power(self.criterion)
         if power is None:
@@ -338,11 +306,12 @@ class Downdates(ABC):
         return tuples[below], bounds[below]
 
 
-class _Tuples:
+class _Tuples(NamedTuple):
     """A node whose candidates are looked at in pairs or triples: spectra after each one."""
 
-    def __init__(self, moment: Moment, kept: np.ndarray, spectra: np.ndarray):
-        self.moment, self.kept, self.spectra = moment, kept, spectra
+    moment: Moment
+    kept: np.ndarray
+    spectra: np.ndarray
 
 
 def complete_goal(value: float, chosen, demand: Demand) -> Branches:
@@ -352,11 +321,8 @@ def complete_goal(value: float, chosen, demand: Demand) -> Branches:
 
 
 def best_goals(chosen, items, low, high, demand: Demand) -> Branches:
-    """The best complete sets that add one item, and all that rounding cannot tell from them.
-
-    ``low`` and ``high`` are the ends of the intervals in which the errors lie. Only what
-    ``n_best`` others surely beat is left out.
-    """
+    """The best complete sets that add one item, and all that rounding cannot tell from them: errors
+    lie between ``low`` and ``high``, and only what ``n_best`` others surely beat is left out."""
     limit = demand.threshold
     if len(high) >= demand.n_best:
         limit = min(limit, float(np.partition(high, demand.n_best - 1)[demand.n_best - 1]))

@@ -1,13 +1,10 @@
 """Best-first search: the strategy for problems that bound partial choices.
 
-The engine keeps a frontier of open branches, and at any moment the proof
-``min(incumbent, bound of the frontier)``. Branches are taken in batches of a size
-that depends on the problem alone, and their results are merged in order: a run that ends by
-proof or by the node limit does the same for every number of threads.
-
-A search that is still open after a second may send larger batches to helpers elsewhere
-(:mod:`columnist.search._workers`). Nothing else changes: they come back in order, what is out is
-part of the proof, and what is lost is put back.
+The engine keeps a frontier of open branches, and at any moment the proof ``min(incumbent, bound of
+the frontier)``. Batches have a size that depends on the problem alone, and their results are merged
+in order: a run that ends by proof or by the node limit does the same for every number of threads. A
+search that is still open after a second may send larger batches to helpers elsewhere
+(:mod:`columnist.search._workers`): what is out is part of the proof, what is lost is put back.
 """
 
 from __future__ import annotations
@@ -97,13 +94,7 @@ def search(
 
 
 class BestFirst(Strategy):
-    """Branches in the order of a policy.
-
-    Parameters
-    ----------
-    problem, policy, start, n_jobs, workers
-        As in :func:`search`.
-    """
+    """Branches in the order of a policy; the parameters are those of :func:`search`."""
 
     def __init__(
         self,
@@ -153,7 +144,8 @@ class BestFirst(Strategy):
             self._offer_known(subset, chosen, candidates)
         late = bool(self.pool.entries) and self.run.expired()
         if self.policy.starts_strong and not late:
-            self._strong_start(chosen, candidates)
+            for subset in incumbents(self.problem, chosen, candidates, self.limits.deadline):
+                self.pool.offer(np.inf, subset)
             self._fill_pool(self.limits.deadline)
         elif self.policy.name == "optimistic":
             first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
@@ -180,13 +172,11 @@ class BestFirst(Strategy):
                               deadline=self.limits.deadline)  # fmt: skip
         self.pool.offer(np.inf, subset)
 
-    def _strong_start(self, chosen, candidates) -> None:
-        for subset in incumbents(self.problem, chosen, candidates, self.limits.deadline):
-            self.pool.offer(np.inf, subset)
-
     def _step(self, threads) -> None:
         far = self._far_nodes()
-        self._take(max(far, self.batch))
+        room = min(max(far, self.batch), self.limits.max_nodes - self.run.expanded)
+        while len(self.in_flight) < room and (branch := self._next()) is not None:
+            self.in_flight.append(branch)
         if not self.in_flight:
             self._exhausted()
             return
@@ -200,14 +190,6 @@ class BestFirst(Strategy):
                 self._merge(branch.chosen, result, branch.bound)
             del self.in_flight[0]
         self._conclude()
-
-    def _take(self, most: int) -> None:
-        room = min(most, self.limits.max_nodes - self.run.expanded)
-        while len(self.in_flight) < room:
-            branch = self._next()
-            if branch is None:
-                break
-            self.in_flight.append(branch)
 
     def _next(self) -> Branch | None:
         threshold = self.run.threshold
@@ -253,11 +235,9 @@ class BestFirst(Strategy):
         return results
 
     def _far_nodes(self) -> int:
-        """Nodes that helpers elsewhere could do now; 0 while the search stays here.
-
-        One that orders by more than bounds takes node after node, and one that is short of
-        memory goes deep: both stay.
-        """
+        """Nodes that helpers elsewhere could do now; 0 while the search stays here: in its first
+        second, where the order is more than bounds and takes node after node, and short of
+        memory."""
         if self.workers is None or self.batch == 1 or self.frontier.full:
             return 0
         if self.run.elapsed() < _FAR_AFTER:

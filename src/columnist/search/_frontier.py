@@ -1,20 +1,17 @@
 """The open branches of a search.
 
-Expanding a node yields a *family*: its children in the order of the partition. Child i
-takes ``items[i]`` and may still use ``items[:i]``, so every subset is reached exactly
-once. A family is stored once, with pointers to its next child, instead of one entry per child:
-a thousand children cost a thousand times twelve bytes.
-
-Branches leave in the order of their bound, or in the order of a policy; both views skip what
-the other opened. When the memory budget is used up, new families go to a stack that is worked
-off first, depth first, which needs no more than one family per level.
+Expanding a node yields a *family*: its children in the order of the partition. Child i takes
+``items[i]`` and may still use ``items[:i]``, so every subset is reached exactly once. A family is
+stored once, with pointers to its next child: a thousand children cost a thousand times twelve
+bytes. Branches leave in the order of their bound, or of a policy; both views skip what the other
+opened. When the memory budget is used up, new families go to a stack that is worked off first,
+depth first, which needs no more than one family per level.
 """
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +20,7 @@ from columnist.search._problem import Branches
 
 __all__ = ["Branch", "Frontier"]
 
+_BOUND, _ORDER = 0, 1  # views of the open branches
 _LEAST_MEMORY = 2**18  # bytes that are used whatever the budget
 _OVERHEAD = 1000  # bytes of Python objects per family, as measured by tracemalloc
 
@@ -39,48 +37,38 @@ class Branch:
 
 
 class _Family:
-    """Children of one expanded node, in the order of the partition.
+    """Children of one expanded node, in the order of the partition. ``views`` list the positions of
+    the open ones, by bound and, where that is not the order of the search, by priority; ``at`` are
+    the places of the next ones in them."""
 
-    ``by_bound`` and ``by_order`` list the positions of the open ones in both orders.
-    """
-
-    __slots__ = ("allowed", "at_bound", "at_order", "by_bound", "by_order", "chosen", "f", "hint",
-                 "items", "opened", "priority")  # fmt: skip
+    __slots__ = ("allowed", "at", "chosen", "f", "hint", "items", "opened", "priority", "views")
 
     def __init__(self, chosen, items, f, priority, open_positions, allowed=None, hint=None):
         self.chosen, self.items, self.f, self.priority = chosen, items, f, priority
         self.hint = hint
         self.allowed = None if allowed is None else np.packbits(allowed, axis=1)
-        self.at_bound = self.at_order = 0
-        self.by_bound = open_positions[np.argsort(f[open_positions], kind="stable")]
-        self.by_order: Any = None
+        self.at = [0, 0]
         self.opened = None
+        self.views = [open_positions[np.argsort(f[open_positions], kind="stable")]]
         if priority is not f:
             # Ties go to the child with the most candidates.
             order = np.lexsort((-open_positions, priority[open_positions]))
-            self.by_order = open_positions[order]
+            self.views.append(open_positions[order])
             self.opened = np.zeros(len(items), dtype=bool)
 
-    def next_by_bound(self) -> int:
-        """Position of the unopened child with the smallest bound, -1 if there is none."""
-        self.at_bound = self._skip(self.by_bound, self.at_bound)
-        return int(self.by_bound[self.at_bound]) if self.at_bound < len(self.by_bound) else -1
-
-    def next_by_order(self) -> int:
-        """Position of the unopened child with the smallest priority, -1 if there is none."""
-        self.at_order = self._skip(self.by_order, self.at_order)
-        return int(self.by_order[self.at_order]) if self.at_order < len(self.by_order) else -1
-
-    def _skip(self, view, at: int) -> int:
+    def next(self, view: int) -> int:
+        """Position of the unopened child that is first in a view, -1 if there is none."""
+        order, at = self.views[view], self.at[view]
         if self.opened is not None:
-            while at < len(view) and self.opened[view[at]]:
+            while at < len(order) and self.opened[order[at]]:
                 at += 1
-        return at
+            self.at[view] = at
+        return int(order[at]) if at < len(order) else -1
 
     def open(self, index: int) -> Branch:
         """Take child ``index`` out."""
         if self.opened is None:
-            self.at_bound += 1
+            self.at[_BOUND] += 1
         else:
             self.opened[index] = True
         candidates = self.items[:index]
@@ -95,30 +83,21 @@ class _Family:
     @property
     def unopened(self) -> int:
         """How many children are still open."""
-        if self.opened is None:
-            return len(self.by_bound) - self.at_bound
-        return len(self.by_bound) - int(self.opened.sum())
+        opened = self.at[_BOUND] if self.opened is None else int(self.opened.sum())
+        return len(self.views[_BOUND]) - opened
 
     @property
     def nbytes(self) -> int:
         own_priority = 0 if self.priority is self.f else self.priority.nbytes
-        views = self.by_bound.nbytes * (1 if self.opened is None else 2) + len(self.items)
+        views = sum(view.nbytes for view in self.views) + len(self.items)
         lists = 0 if self.allowed is None else self.allowed.nbytes
         lists += 0 if self.hint is None else self.hint.nbytes
         return self.items.nbytes + self.f.nbytes + own_priority + views + lists + _OVERHEAD
 
 
 class Frontier:
-    """Open branches, with a proof (:meth:`bound`) at any moment.
-
-    Parameters
-    ----------
-    policy : Policy
-        Order of the search.
-    max_memory : float
-        Bytes for open branches. Best-first search uses three quarters of them; then
-        the search goes depth first in what is left.
-    """
+    """Open branches, with a proof (:meth:`bound`) at any moment. Best-first search uses three
+    quarters of ``max_memory`` bytes; then the search goes depth first in what is left."""
 
     def __init__(self, policy: Policy, max_memory: float):
         self.policy, self.max_memory = policy, max_memory
@@ -126,8 +105,7 @@ class Frontier:
         self.n_open = 0
         self.peak = 0
         self._serial = 0
-        self._bounds: list[tuple] = []
-        self._orders: list[tuple] = []
+        self._heaps: tuple[list[tuple], list[tuple]] = ([], [])  # one for each view
         self._stack: list[_Family] = []
 
     @property
@@ -180,94 +158,86 @@ class Frontier:
         if self.full:
             self._stack.append(family)
         else:
-            self._enter_bounds(family)
+            self._enter(family, _BOUND)
             if not self.policy.by_bound:
-                self._enter_orders(family)
+                self._enter(family, _ORDER)
 
-    def _enter_bounds(self, family: _Family) -> None:
-        index = family.next_by_bound()
-        if index < 0:
-            self.nbytes -= family.nbytes
-            return
-        self._serial += 1
-        heapq.heappush(self._bounds, (family.f[index], -len(family.chosen), self._serial, family))
-
-    def _enter_orders(self, family: _Family) -> None:
-        index = family.next_by_order()
+    def _enter(self, family: _Family, view: int) -> None:
+        index = family.next(view)
         if index >= 0:
             self._serial += 1
-            entry = (family.priority[index], -len(family.chosen), self._serial, family)
-            heapq.heappush(self._orders, entry)
+            key = (family.priority if view else family.f)[index]
+            entry = (key, -len(family.chosen), self._serial, family)
+            heapq.heappush(self._heaps[view], entry)
+        elif view == _BOUND:
+            self.nbytes -= family.nbytes
+
+    def _forget(self, family: _Family) -> None:
+        """Leave out a family of which nothing matters any more."""
+        self.nbytes -= family.nbytes
+        self.n_open -= family.unopened
+
+    def _open(self, family: _Family, index: int) -> Branch:
+        self.n_open -= 1
+        return family.open(index)
 
     def pop_bound(self, threshold: float) -> Branch | None:
         """The open branch with the smallest bound, None if all reach ``threshold``."""
-        branch = self._pop_stack(threshold)
-        if branch is not None:
-            return branch
-        while self._bounds:
-            _, _, _, family = heapq.heappop(self._bounds)
-            index = family.next_by_bound()
+        branch, bounds = self._pop_stack(threshold), self._heaps[_BOUND]
+        while branch is None and bounds:
+            _, _, _, family = heapq.heappop(bounds)
+            index = family.next(_BOUND)
             if index < 0 or family.f[index] >= threshold:
-                self.nbytes -= family.nbytes
-                self.n_open -= family.unopened
+                self._forget(family)
                 continue
-            if self._bounds and family.f[index] > self._bounds[0][0]:
-                self._enter_bounds(family)  # its best child left through the other view
-                continue
-            self.n_open -= 1
-            branch = family.open(index)
-            self._enter_bounds(family)
-            return branch
-        return None
+            # Else its best child left through the other view.
+            if not bounds or family.f[index] <= bounds[0][0]:
+                branch = self._open(family, index)
+            self._enter(family, _BOUND)
+        return branch
 
     def pop_order(self, limit: float, threshold: float) -> Branch | None:
         """The open branch with the smallest priority, None if all reach ``limit``."""
-        branch = self._pop_stack(threshold)
-        if branch is not None:
-            return branch
-        while self._orders:
-            priority, _, _, family = heapq.heappop(self._orders)
-            index = family.next_by_order()
+        branch, orders = self._pop_stack(threshold), self._heaps[_ORDER]
+        while branch is None and orders:
+            priority, _, _, family = heapq.heappop(orders)
+            index = family.next(_ORDER)
             if index < 0:
                 continue
-            if family.priority[index] > priority:
-                self._enter_orders(family)
+            if family.priority[index] > priority:  # its best child left through the other view
+                self._enter(family, _ORDER)
                 continue
             if priority >= limit:
-                self._enter_orders(family)
+                self._enter(family, _ORDER)
                 return None
-            self.n_open -= 1
-            branch = family.open(index)
-            self._enter_orders(family)
-            if branch.bound < threshold:
-                return branch
-        return None
+            branch = self._open(family, index)
+            self._enter(family, _ORDER)
+            if branch.bound >= threshold:
+                branch = None
+        return branch
 
     def _pop_stack(self, threshold: float) -> Branch | None:
         while self._stack:
             family = self._stack[-1]
-            index = family.next_by_bound()
-            if index < 0 or family.f[index] >= threshold:
-                self._stack.pop()
-                self.nbytes -= family.nbytes
-                self.n_open -= family.unopened
-                continue
-            self.n_open -= 1
-            return family.open(index)
+            index = family.next(_BOUND)
+            if index >= 0 and family.f[index] < threshold:
+                return self._open(family, index)
+            self._forget(self._stack.pop())
         return None
 
     def bound(self) -> float:
         """Smallest bound of all open branches; ``inf`` when there are none."""
-        while self._bounds:
-            key, _, _, family = self._bounds[0]
-            index = family.next_by_bound()
+        bounds = self._heaps[_BOUND]
+        while bounds:
+            key, _, _, family = bounds[0]
+            index = family.next(_BOUND)
             if index >= 0 and family.f[index] == key:
                 break
-            heapq.heappop(self._bounds)
-            self._enter_bounds(family)
-        smallest = self._bounds[0][0] if self._bounds else np.inf
+            heapq.heappop(bounds)
+            self._enter(family, _BOUND)
+        smallest = bounds[0][0] if bounds else np.inf
         for family in self._stack:
-            index = family.next_by_bound()
+            index = family.next(_BOUND)
             if index >= 0:
                 smallest = min(smallest, family.f[index])
         return float(smallest)

@@ -12,10 +12,11 @@ from columnist.linalg._ties import TIE
 from columnist.search._interrupts import expired
 from columnist.search._problem import SubsetProblem
 
+__all__ = ["exchange", "greedy", "incumbents", "prefer_smaller"]
+
+Items = Sequence[int] | np.ndarray
 # Errors that may turn out to be equal when they are computed with care.
 _NEAR = 1e-9
-
-__all__ = ["exchange", "greedy", "incumbents", "prefer_smaller"]
 
 
 def _first_best(errors: np.ndarray) -> int:
@@ -24,7 +25,7 @@ def _first_best(errors: np.ndarray) -> int:
     return int(np.argmax(errors <= best + TIE * abs(best)))
 
 
-def _without(items: np.ndarray, taken: Sequence[int] | np.ndarray, n: int) -> np.ndarray:
+def _without(items: np.ndarray, taken: Items, n: int) -> np.ndarray:
     """Items that are not taken, all of them below n."""
     free = np.ones(n, dtype=bool)
     free[taken] = False
@@ -32,16 +33,10 @@ def _without(items: np.ndarray, taken: Sequence[int] | np.ndarray, n: int) -> np
 
 
 def greedy(
-    problem: SubsetProblem,
-    chosen: Sequence[int] | np.ndarray,
-    candidates: np.ndarray,
-    *,
-    deadline: float = np.inf,
+    problem: SubsetProblem, chosen: Items, candidates: np.ndarray, *, deadline: float = np.inf
 ) -> list[int]:
-    """Add the item that lowers the error most, until ``problem.size`` are chosen.
-
-    Once the time is up, the items that looked best last fill the choice.
-    """
+    """Add the item that lowers the error most, until ``problem.size`` are chosen; once the time is
+    up, the items that looked best last fill the choice."""
     chosen = [int(i) for i in chosen]
     left = np.sort(np.asarray(candidates, dtype=np.int32))
     seconds, errors = 0.0, np.zeros(len(left))
@@ -61,16 +56,13 @@ def greedy(
 def exchange(
     problem: SubsetProblem,
     subset: Sequence[int],
-    fixed: Sequence[int] | np.ndarray,
+    fixed: Items,
     candidates: np.ndarray,
     *,
     deadline: float = np.inf,
 ) -> list[int]:
-    """Replace one item by the best other one, until no single exchange improves.
-
-    Items of ``fixed`` stay. The result is never worse than ``subset``, as far as the problem's
-    estimates tell.
-    """
+    """Replace one item, but for ``fixed`` ones, by the best other one, until no single exchange
+    improves. Never worse than ``subset``, as far as the problem's estimates tell."""
     subset = [int(i) for i in subset]
     value = getattr(problem, "estimate", problem.value)
     error = value(subset)
@@ -99,7 +91,7 @@ def exchange(
 
 
 def incumbents(
-    problem: SubsetProblem, chosen: Sequence[int], candidates: np.ndarray, deadline: float
+    problem: SubsetProblem, chosen: Items, candidates: np.ndarray, deadline: float
 ) -> Iterator[list[int]]:
     """Better and better complete sets: the problem's own, or greedy and then exchanges."""
     own = getattr(problem, "incumbents", None)
@@ -114,7 +106,7 @@ def incumbents(
 def prefer_smaller(
     problem: SubsetProblem,
     subset: Sequence[int],
-    fixed: Sequence[int] | np.ndarray,
+    fixed: Items,
     candidates: np.ndarray,
     *,
     deadline: float = np.inf,

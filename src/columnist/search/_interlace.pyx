@@ -17,7 +17,6 @@ No input validation.
 
 from libc.math cimport INFINITY
 from libc.stdlib cimport malloc, realloc, free
-from libc.string cimport memcpy
 
 import numpy as np
 
@@ -36,12 +35,16 @@ cdef struct Spectra:
     const double* h_low
 
 
+cdef struct Tuple:
+    int at[3]               # the columns
+    double total            # least error sum
+
+
 cdef struct Found:
     int width
     size_t count
     size_t capacity
-    int* items
-    double* totals
+    Tuple* tuples
     bint failed
 
 
@@ -89,17 +92,17 @@ cdef double _least(const Spectra* s, const int* tuple_at, int width, int drop, d
 
 cdef void _keep(Found* found, const int* tuple_at, double total) noexcept nogil:
     cdef int k
+    cdef Tuple* grown
     if found.count == found.capacity:
-        found.capacity *= 2
-        found.items = <int*> realloc(found.items, found.capacity * found.width * sizeof(int))
-        found.totals = <double*> realloc(found.totals, found.capacity * sizeof(double))
-        if found.items == NULL or found.totals == NULL:
+        grown = <Tuple*> realloc(found.tuples, 2 * found.capacity * sizeof(Tuple))
+        if grown == NULL:
             found.failed = True
-            found.count = 0
             return
+        found.tuples = grown
+        found.capacity *= 2
     for k in range(found.width):
-        found.items[found.count * found.width + k] = tuple_at[k]
-    found.totals[found.count] = total
+        found.tuples[found.count].at[k] = tuple_at[k]
+    found.tuples[found.count].total = total
     found.count += 1
 
 
@@ -173,36 +176,14 @@ def surviving_tuples(double[:, ::1] high, double[:, ::1] low, double[:, ::1] h_h
                      double[:, ::1] h_low, double[:, ::1] cosines, double[:, ::1] inner,
                      double energy, int width, int drop, double slack, double limit, bint fill,
                      double grown=1.0):
-    """Tuples whose least error sum stays below ``limit``.
+    """Pairs or triples (``width``) whose least error sum stays below ``limit``, and these sums.
 
-    Parameters
-    ----------
-    high, low : ndarray of shape (n, d)
-        Spectra after each column, descending, and the same minus their rounding.
-    h_high, h_low : ndarray of shape (n, d)
-        h of them.
-    cosines, inner : ndarray of shape (n, n)
-        Inner products of the unit residuals and of their images z.
-    energy : float
-        Sum of the eigenvalues before any of the columns.
-    width : int
-        2 or 3.
-    drop : int
-        Leading eigenvalues that do not count (columns still to come, components).
-    slack : float
-        Rounding of one eigenvalue.
-    limit : float
-        Error sum to stay below.
-    fill : bool
-        Whether h is concave, so that the known sum may be used.
-    grown : float, default=1.0
-        Factor by which rounding has grown: see :mod:`columnist.linalg._rounding`.
-
-    Returns
-    -------
-    tuples : ndarray of int32 of shape (n_found, width)
-    totals : ndarray of shape (n_found,)
-        Their least error sums.
+    ``high``, ``low`` (n x d) are the spectra after each column, descending, and minus their
+    rounding, ``h_high``, ``h_low`` are h of them; ``cosines``, ``inner`` (n x n) the inner products
+    of the unit residuals and of their images z; ``energy`` is the sum of the eigenvalues before any
+    of the columns. The ``drop`` leading eigenvalues do not count (columns still to come,
+    components), each has the rounding ``slack``, which has ``grown`` by a factor (see
+    :mod:`columnist.linalg._rounding`). ``fill`` says that h is concave: the known sum may be used.
     """
     cdef int n = high.shape[0]
     cdef Spectra s
@@ -211,11 +192,8 @@ def surviving_tuples(double[:, ::1] high, double[:, ::1] low, double[:, ::1] h_h
     found.count = 0
     found.capacity = 64
     found.failed = False
-    found.items = <int*> malloc(64 * width * sizeof(int))
-    found.totals = <double*> malloc(64 * sizeof(double))
-    if found.items == NULL or found.totals == NULL:
-        free(found.items)
-        free(found.totals)
+    found.tuples = <Tuple*> malloc(found.capacity * sizeof(Tuple))
+    if found.tuples == NULL:
         raise MemoryError("Not enough memory to list the tuples of a node.")
     s.d = high.shape[1]
     s.drop = min(drop, s.d)
@@ -236,16 +214,18 @@ def surviving_tuples(double[:, ::1] high, double[:, ::1] low, double[:, ::1] h_h
             raise MemoryError("Not enough memory to list the tuples of a node.")
         return _copied(&found)
     finally:
-        free(found.items)
-        free(found.totals)
+        free(found.tuples)
 
 
 cdef _copied(Found* found):
     tuples = np.empty((found.count, found.width), dtype=np.int32)
     totals = np.empty(found.count)
-    cdef int[:, ::1] tuples_view = tuples
-    cdef double[::1] totals_view = totals
-    if found.count > 0:
-        memcpy(&tuples_view[0, 0], found.items, found.count * found.width * sizeof(int))
-        memcpy(&totals_view[0], found.totals, found.count * sizeof(double))
+    cdef int[:, ::1] positions = tuples
+    cdef double[::1] sums = totals
+    cdef size_t i
+    cdef int k
+    for i in range(found.count):
+        for k in range(found.width):
+            positions[i, k] = found.tuples[i].at[k]
+        sums[i] = found.tuples[i].total
     return tuples, totals

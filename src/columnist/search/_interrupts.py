@@ -3,8 +3,8 @@
 Python raises KeyboardInterrupt between any two instructions, also between taking a branch off a
 list and putting its children there. Inside :func:`deferred` the signal is only remembered: stages
 ask :func:`expired` where stopping is safe, and preparation, which has nothing to return yet, calls
-:func:`raise_pending`. Other threads than the main one never see signals; there, and where a program
-has installed a handler of its own, nothing changes.
+:func:`raise_pending`. Nothing changes in other threads than the main one, which never see signals,
+and where a program has installed a handler of its own.
 """
 
 from __future__ import annotations
@@ -32,21 +32,8 @@ class _Remembered:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Remember SIGINT instead of raising it at once.
-
-    The block returns its answer even if a signal came while it was at work; blocks may be nested.
-
-    Examples
-    --------
-    >>> import signal
-    >>> from columnist.search._interrupts import deferred, pending
-    >>> with deferred():
-    ...     signal.raise_signal(signal.SIGINT)
-    ...     print(pending())
-    True
-    >>> pending()
-    False
-    """
+    """Remember SIGINT instead of raising it at once: the block returns its answer even if a signal
+    came while it was at work. Blocks may be nested."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -68,11 +55,8 @@ def deferred() -> Iterator[None]:
 
 
 def keeps_answer(call: Callable[_Parameters, _Answer]) -> Callable[_Parameters, _Answer]:
-    """Defer SIGINT during a call, and return its answer also if a signal comes right after it.
-
-    When :func:`deferred` ends, it hands signals back to Python; one that comes in these few
-    microseconds is raised although there is an answer.
-    """
+    """Defer SIGINT during a call, and return its answer also if a signal comes right after it: in
+    the few microseconds in which :func:`deferred` hands signals back to Python."""
 
     @wraps(call)
     def guarded(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Answer:

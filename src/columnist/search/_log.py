@@ -12,6 +12,8 @@ _HEADER = (
     f"{'':1}{'Expanded':>10} {'Open':>10} {'Bound':>13} {'Incumbent':>13} {'Gap':>8} {'Time':>8}"
 )
 _LINES_PER_HEADER = 20
+# What the history of a certificate keeps of a moment.
+_NOTED = ("elapsed", "expanded", "open", "bound", "incumbent")
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,7 @@ class Progress:
 
     def entry(self) -> dict[str, float]:
         """The moment as an entry of a certificate's history."""
-        return {
-            "elapsed": self.elapsed,
-            "expanded": self.expanded,
-            "open": self.open,
-            "bound": self.bound,
-            "incumbent": self.incumbent,
-        }
+        return {name: getattr(self, name) for name in _NOTED}
 
     def row(self) -> str:
         """The line of the log; a star marks a new incumbent."""
@@ -64,20 +60,9 @@ class Progress:
 
 
 class SolverLog:
-    """Prints a line per new incumbent, and throttled lines in between.
-
-    In a terminal or a notebook the moments between two lines are shown on one line that
-    rewrites itself; in a file only the table appears.
-
-    Parameters
-    ----------
-    verbose : bool
-        Whether to print at all.
-    stream : text stream, optional
-        Where to; standard output by default.
-    interval : float, default=5.0
-        Seconds between throttled lines.
-    """
+    """Prints a line per new incumbent, and throttled lines in between, ``interval`` seconds apart;
+    in a terminal or a notebook the moments between two lines are shown on one line that rewrites
+    itself."""
 
     def __init__(self, verbose: bool, stream: TextIO | None = None, interval: float = 5.0):
         self.verbose = verbose

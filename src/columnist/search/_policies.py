@@ -1,9 +1,9 @@
-r"""Orders of the search, and what each one guarantees.
+"""Orders of the search, and what each one guarantees.
 
-A policy turns the bound f and a second figure of a branch into its priority (smallest
-first). With e the error of the best complete set, the search ends once no open branch has a
-smaller priority than a complete set of that error would have; then, for the open branch z
-on the way to the optimum e*,
+A policy turns the bound f and a second figure of a branch into its priority (smallest first). With
+e the error of the best complete set, the search ends once no open branch has a smaller priority
+than a complete set of that error would have; then, for the open branch z on the way to the optimum
+e*,
 
 * ``weighted`` with u:  (1 + eps) e <= e* + eps u(z), hence
   e - e* <= eps / (1 + eps) (u(root) - f(root)),
@@ -11,8 +11,7 @@ on the way to the optimum e*,
 * ``weighted`` with b:  e <= e* (1 + eps (k + 1)) / (1 + eps),
 * ``greedy``:  e - e* <= u(root) - f(root).
 
-Whatever the order, the smallest f of all open branches is a proof, and it is usually the
-better one.
+Whatever the order, the smallest f of all open branches is a proof, and usually the better one.
 """
 
 from __future__ import annotations

@@ -14,10 +14,8 @@ __all__ = ["Pool"]
 
 class Pool:
     """The best complete sets, each one once, and a lower bound of all others that were seen.
-
     ``entries`` and ``threshold`` change in one assignment each, so that they are whole whenever the
-    search is interrupted.
-    """
+    search is interrupted."""
 
     def __init__(self, problem: SubsetProblem, capacity: int):
         self.problem, self.capacity = problem, capacity

@@ -1,8 +1,7 @@
 """What a problem must offer to be searched.
 
-The engine chooses ``size`` of ``n_items`` items. It knows nothing of what the items
-are: a problem bounds partial choices, evaluates complete ones, and the engine does the
-rest. Two functions of a partial choice S carry everything:
+The engine chooses ``size`` of ``n_items`` items, whatever these are: a problem bounds partial
+choices and evaluates complete ones. Two functions of a partial choice S carry everything:
 
 * ``f(S)``: no completion of S has a smaller error. It never falls along a path.
 * ``u(S)``: the error of S alone. It never rises along a path.

@@ -45,33 +45,23 @@ _LIMITS = ("time_limit", "node_limit", "memory_limit", "interrupted")
 
 @dataclass(frozen=True)
 class Subject:
-    """What a certificate is about.
+    """What a certificate is about."""
 
-    Attributes
-    ----------
-    what : str
-        What is chosen: ``"column"``, or ``"row"`` for rows to remove.
-    size : int
-        How many are chosen.
-    choices : str
-        How many choices there are, in words.
-    total : float or None
-        Error of choosing nothing, if it is known: errors are told as shares of it.
-    limits : str
-        Conditions on the choice, as the end of a sentence.
-    """
-
-    what: str
+    what: str  # is chosen: "column", or "row" for rows to remove
     size: int
-    choices: str
-    total: float | None = None
-    limits: str = ""
+    choices: str  # how many there are, in words
+    total: float | None = None  # error of choosing nothing: errors are told as shares of it
+    limits: str = ""  # conditions on the choice, as the end of a sentence
+
+    @property
+    def chosen(self) -> str:
+        """What is chosen, counted."""
+        return count(self.size, self.what) + (" to remove" if self.what == "row" else "")
 
     @property
     def sets(self) -> str:
         """A set of the right size."""
-        removed = " to remove" if self.what == "row" else ""
-        return f"set of {count(self.size, self.what)}{removed}"
+        return f"set of {self.chosen}"
 
     def error(self, value: float) -> str:
         """An error as readers understand it: a share of the whole where that is known."""
@@ -88,17 +78,7 @@ def _gap(certificate: Certificate) -> float | None:
 
 
 def graded(gap: float | None, what: str = "choice") -> str:
-    """What a gap means for a choice that is not proven optimal.
-
-    Examples
-    --------
-    >>> from columnist.search._words import graded
-    >>> for gap in (0.003, 0.08, 0.8):
-    ...     print(graded(gap).replace("\\xa0", " "))
-    close to the best possible: there is no choice with an error more than 0.3 % smaller
-    there is no choice with an error more than 8 % smaller
-    the best choice found; one with an error up to 80 % smaller is not excluded
-    """
+    """What a gap means for a choice that is not proven optimal."""
     if gap is None:
         return f"the best {what} found; how much better another one could be is not known"
     if gap == 0.0:
@@ -167,9 +147,7 @@ def explained(certificate: Certificate, subject: Subject, n_solutions: int = 1) 
 
 
 def _space(subject: Subject) -> str:
-    removed = " to remove" if subject.what == "row" else ""
-    chosen = count(subject.size, subject.what)
-    return f"There are {subject.choices} ways to choose {chosen}{removed}{subject.limits}."
+    return f"There are {subject.choices} ways to choose {subject.chosen}{subject.limits}."
 
 
 def _why(certificate: Certificate) -> str:

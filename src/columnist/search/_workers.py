@@ -1,8 +1,7 @@
 """Helpers elsewhere, in other processes or on other machines, that expand branches.
 
-The engine stays where it is and keeps the frontier, the proof and the limits. A large search
-sends batches of branches to helpers and merges what comes back in order. It knows helpers by
-the two members of :class:`Workers` alone.
+The engine stays where it is and keeps the frontier, the proof and the limits; it merges what comes
+back in order, and knows helpers by the two members of :class:`Workers` alone.
 """
 
 from __future__ import annotations
@@ -30,11 +29,9 @@ class Workers(Protocol):
         """How many tasks they can do at once; 0 if they are gone."""
 
     def map(self, function: Callable, shared: Any, items: Sequence, until: float) -> Iterator:
-        """``function(shared, item)`` for every item, in order, as they come.
-
-        ``shared`` is sent once, however often it is used. Work that was lost, or is not back when
-        ``time.perf_counter()`` reaches ``until``, yields None.
-        """
+        """``function(shared, item)`` for every item, in order, as they come; ``shared`` is sent
+        once. Work that was lost, or is not back at ``until`` (``time.perf_counter()``), yields
+        None."""
 
 
 class Portion(NamedTuple):

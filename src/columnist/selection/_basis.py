@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 
 __all__ = ["GrowingBasis"]
 

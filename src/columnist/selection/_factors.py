@@ -24,7 +24,7 @@ from columnist.linalg._passes import (
     squares_along,
     without_empty,
 )
-from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._second_moment import kernel_blocks
 from columnist.linalg._ties import TIE, first_largest
 from columnist.selection._basis import GrowingBasis

@@ -13,7 +13,7 @@ import scipy.linalg
 from columnist.criteria import Criterion, is_frobenius, leading_values, schatten_power
 from columnist.linalg._passes import column_blocks
 from columnist.linalg._reduce import Reduced
-from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._secular import downdated_eigenvalues
 from columnist.linalg._ties import TIE, rounding_energy
 from columnist.selection._factors import triangle

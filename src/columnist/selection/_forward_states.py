@@ -22,7 +22,7 @@ from columnist.linalg._passes import (
     squares_along,
     without_empty,
 )
-from columnist.linalg._residual import DEPENDENT
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._second_moment import gram_squares, has_short_rows, kernel_blocks
 from columnist.linalg._ties import first_gain, rounding_energy
 from columnist.selection._basis import GrowingBasis

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from columnist.search._certificate import Certificate
+from columnist.search._certificate import Certificate, CertifiedPath, tightened
 from columnist.search._interrupts import keeps_answer
-from columnist.search._path import CertifiedPath, tightened
 from columnist.selection._certified import ColumnSelector
 
 __all__ = ["PathStep", "SelectionPath", "selection_path"]

@@ -35,7 +35,8 @@ from scipy.linalg import qr_delete, qr_insert
 from scipy.linalg.lapack import dtrtrs
 
 from columnist.linalg._passes import row_blocks
-from columnist.linalg._residual import DEPENDENT, blocked_energy, chosen_basis
+from columnist.linalg._residual import blocked_energy, chosen_basis
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._ties import TIE, first_largest
 from columnist.selection._basis import GrowingBasis
 

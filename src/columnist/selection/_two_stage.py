@@ -27,7 +27,8 @@ from columnist.linalg._passes import (
     take_columns,
     without_empty,
 )
-from columnist.linalg._residual import DEPENDENT, blocked_energy, chosen_basis
+from columnist.linalg._residual import blocked_energy, chosen_basis
+from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._second_moment import kernel_blocks, kernel_cost, squared_kernel_norm
 from columnist.selection._algebraic import StrongRRQRSelector
 from columnist.selection._base import FastSelector

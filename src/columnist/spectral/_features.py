@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import RowBlocks, as_rows
 from columnist.linalg._column_parts import Visit
 from columnist.linalg._passes import apply, by_columns, columns_of, cross, squared_norms
 from columnist.linalg._reduce import squaring_scale

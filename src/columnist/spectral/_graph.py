@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_consistent_length
 
-from columnist.data._array_rows import as_rows
+from columnist.data._blocks import as_rows
 from columnist.data._parameters import Integer
 from columnist.linalg._column_parts import total
 from columnist.linalg._memory import check_memory

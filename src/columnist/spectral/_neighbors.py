@@ -24,8 +24,7 @@ from sklearn.neighbors import KDTree, NearestNeighbors
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import min_max_axis
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import RowBlocks, as_rows
 from columnist.data._parameters import StrOptions, checked
 from columnist.linalg._column_parts import Visit
 from columnist.spectral._edges import NearestByClass, edge_sums, sparse_edge_sums

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import checked_largest
+from columnist.data._blocks import as_rows, checked_largest
 from columnist.linalg._column_parts import Visit, total
 from columnist.linalg._passes import column_blocks, merge_repeats
 from columnist.linalg._reduce import squaring_scale

@@ -12,8 +12,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_consistent_length
 
 from columnist.data import check_rows, in_memory
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import RowBlocks, as_rows
 from columnist.data._parameters import Number, checked
 from columnist.data._target import resolve_classes
 from columnist.linalg._column_parts import Visit

@@ -21,8 +21,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_array
 
-from columnist.data._array_rows import as_rows
-from columnist.data._blocks import RowBlocks
+from columnist.data._blocks import RowBlocks, as_rows
 from columnist.linalg._column_parts import Visit, total
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross, row_blocks
