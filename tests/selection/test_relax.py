@@ -65,7 +65,7 @@ def check_node(seed: int) -> bool:
     threshold = float(rng.choice([errors.min() * 1.1, np.median(errors), np.inf])) + 1e-300
     hint = rng.uniform(0, 1, len(candidates)) if rng.random() < 0.5 else None
     bound, fixed, kept, items, f, _, _ = relax.expand(
-        chosen, candidates, t, threshold / unit, hint, int(rng.integers(0, 5)),
+        chosen, candidates, t, threshold / unit, hint, None, int(rng.integers(0, 5)),
         float(rng.uniform(0, 1)), RelaxationSpace(),
     )  # fmt: skip
     if bound < 0.0:

@@ -213,7 +213,6 @@ class BestFirst(Strategy):
             self.pool.capacity,
             shortcut=not self.policy.follows_u and self.problem.exact,
             effort=self.effort,
-            expanded=self.run.expanded,
             hint=hint,
         )
 

@@ -46,8 +46,6 @@ class Demand:
         Whether children may be explored to their end at once, and complete sets returned.
     effort : float
         Operations worth spending on that.
-    expanded : int
-        Nodes that the search has expanded so far: how hard the problem is.
     hint : ndarray, optional
         What the expansion of the parent has noted for the candidates (``Branches.hint``).
     """
@@ -57,7 +55,6 @@ class Demand:
     n_best: int = 1
     shortcut: bool = True
     effort: float = 0.0
-    expanded: int = 0
     hint: np.ndarray | None = None
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ from columnist.search._incumbent import exchange, greedy
 from columnist.search._interrupts import expired
 from columnist.search._problem import Branches, Demand
 from columnist.selection._branch import FrobeniusBrancher, Workspace
-from columnist.selection._relax import Relaxation, RelaxationSpace
+from columnist.selection._relaxed import RelaxedNodes, relaxed_nodes
 from columnist.selection._swaps import add_columns, exchange_columns
 
 __all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem", "forward_order"]
@@ -50,17 +49,7 @@ _LEAST_SCALE = 1e-152
 _CLOSED_FORM = 4e8
 # Errors below this share of the total are recomputed without cancellation.
 _CANCELLATION = 1e-8
-# Nodes after which the relaxation is tried, and the share of the gap at the root that it must close
-# beyond the bound by unconstrained directions to be used from then on.
-_PATIENCE, _WORTHWHILE = 64, 0.1
 _UNKNOWN = object()
-# Columns to choose, and complete sets, that are left to the bound by unconstrained directions.
-_LAST, _FEW = 3, 30_000
-# More columns than this are not relaxed: a node would take too long.
-_WIDE = 1000
-# How often a node's relaxation is solved again for fewer candidates, and up to which share of the
-# gap that is done.
-_CHAIN, _MARGIN = 100, 0.3
 # Share of the root's error from which rounding of its bound shows.
 _SHOWS = 1e-6
 # Size of the problem from which a table of exchanges pays.
@@ -292,18 +281,15 @@ class FrobeniusColumns(_Columns):
             reduced.columns, weights, 0.0, self._rounding, reduced.power
         )
         self._spaces: dict[int, Workspace] = {}
-        self._relaxation: Any = _UNKNOWN  # None where it is not worth asking
-        self._relaxation_spaces: dict[int, RelaxationSpace] = {}
+        self._relaxed: Any = _UNKNOWN  # None where it is not worth asking
 
     def __reduce__(self):
         # Whether the relaxation is worthwhile was settled here.
-        state = None
-        if self._relaxation is not _UNKNOWN:
-            state = {"_settled": self._relaxation is not None}
-        return *super().__reduce__(), state
+        settled = None if self._relaxed is _UNKNOWN else {"_relaxed": self._relaxed is not None}
+        return *super().__reduce__(), settled
 
-    def __setstate__(self, state) -> None:
-        self._relaxation = self._make_relaxation() if state["_settled"] else None
+    def __setstate__(self, settled) -> None:
+        self._relaxed = RelaxedNodes(self.reduced, self.size) if settled["_relaxed"] else None
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""
@@ -352,7 +338,7 @@ class FrobeniusColumns(_Columns):
             return complete_goal(self.value(chosen), chosen, demand)
         if demand.weight == "b":
             return self._expand_b(chosen, candidates, left, demand)
-        if left > _LAST and demand.shortcut and demand.weight is None and self._relaxes(demand):
+        if self._relaxes(demand):
             return self._expand_relaxed(chosen, candidates, demand, worker)
         return self._expand_span(chosen, candidates, demand, worker)
 
@@ -393,66 +379,34 @@ class FrobeniusColumns(_Columns):
             unresolved=found.counts[2],
         )
 
-    # -- relaxation -----------------------------------------------------------------
-
     def _relaxes(self, demand: Demand) -> bool:
-        """Whether nodes are bounded by relaxation: once a search turns out to be long, if the root
-        gains enough from it."""
-        if self._relaxation is _UNKNOWN and demand.expanded >= _PATIENCE:
-            self._relaxation = self._make_relaxation()
-            if self._relaxation is not None and self._gain(demand) < _WORTHWHILE:
-                self._relaxation = None
-        return self._relaxation is not None and self._relaxation is not _UNKNOWN
-
-    def _make_relaxation(self) -> Relaxation | None:
-        columns, weights = self.reduced.columns, self.reduced.weights
-        if len(columns) > _WIDE:
-            return None
-        share = rounding.allowance(len(weights), 1.0)
-        return Relaxation(columns, weights, self.size, self.reduced.power, share)
-
-    def _gain(self, demand: Demand) -> float:
-        """Share of the gap between the bounds of the root and the threshold that relaxation
-        closes."""
-        left, threshold = self.size - len(self.include), demand.threshold / self.unit
-        low = self.root_bounds()[0] / self.unit
-        if left >= len(self.candidates) or not low < threshold < np.inf:
-            return 0.0
-        bound = self._relaxation.expand(
-            self.include, self.candidates, left, threshold, None, 0, 0.0, RelaxationSpace()
-        )[0]
-        return (min(bound, threshold) - low) / (threshold - low)
+        """Whether nodes are bounded by relaxation; the first one, which is the root, decides."""
+        if demand.weight is not None or not demand.shortcut:
+            return False
+        if self._relaxed is _UNKNOWN:
+            low, threshold = self.root_bounds()[0] / self.unit, demand.threshold / self.unit
+            self._relaxed = relaxed_nodes(
+                self.reduced, self.size, self.include, self.candidates, low, threshold,
+                demand.n_best,
+            )  # fmt: skip
+        return self._relaxed is not None
 
     def _expand_relaxed(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
-        """Children by relaxation; see :mod:`columnist.selection._relax`.
-
-        What is fixed makes a smaller node, which is looked at anew.
-        """
-        threshold, hint = demand.threshold / self.unit, demand.hint
-        space = self._relaxation_spaces.setdefault(worker, RelaxationSpace())
-        fixed, explored = candidates[:0], 0
-        while True:
-            inner, left = np.concatenate([chosen, fixed]), self.size - len(chosen) - len(fixed)
-            if len(candidates) < left:
-                return Branches(np.inf, explored=explored)
-            if left <= _LAST or comb(len(candidates), left) <= _FEW:
-                break
-            bound, more, kept, items, f, hint, n_bounds = self._relaxation.expand(
-                inner, candidates, left, threshold, hint, _CHAIN, _MARGIN, space
-            )
-            explored += n_bounds
-            if bound < 0.0:  # it says nothing here
-                break
-            if len(more) == 0:
-                return Branches(
-                    self.unit * bound, items, self.unit * f, partitioned=True, fixed=fixed,
-                    hint=hint, explored=explored,
-                )  # fmt: skip
-            fixed, candidates = np.concatenate([fixed, more]), kept
-        if len(fixed) and left == 0:
-            return replace(complete_goal(self.value(inner.tolist()), inner, demand), explored=explored)
-        spanned = self._expand_span(inner, candidates, demand, worker)
-        return replace(spanned, fixed=fixed, explored=spanned.explored + explored)
+        """Children by relaxation, or by the bound of what it leaves to that."""
+        node = self._relaxed.expand(
+            chosen, candidates, demand.threshold / self.unit, demand.hint, worker
+        )
+        if node.items is not None:
+            return Branches(
+                self.unit * node.bound, node.items, self.unit * node.f, partitioned=True,
+                fixed=node.fixed, hint=node.hint, explored=node.n_bounds,
+            )  # fmt: skip
+        inner = np.concatenate([chosen, node.fixed])
+        if len(inner) == self.size:
+            goal = complete_goal(self.value(inner.tolist()), inner, demand)
+            return replace(goal, explored=node.n_bounds)
+        spanned = self._expand_span(inner, node.candidates, demand, worker)
+        return replace(spanned, fixed=node.fixed, explored=spanned.explored + node.n_bounds)
 
     def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
         """Complete sets from the items added to ``chosen``."""

@@ -27,6 +27,7 @@ class Relaxation:
         t: int,
         threshold: float,
         hint: np.ndarray | None,
+        free: np.ndarray | None,
         n_chain: int,
         margin: float,
         space: RelaxationSpace,

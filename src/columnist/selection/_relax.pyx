@@ -199,7 +199,7 @@ cdef class Relaxation:
         self.cross = np.ascontiguousarray(
             (columns[:, : self.n_targets] * np.sqrt(weights[: self.n_targets])).T)
 
-    def expand(self, int[::1] chosen, int[::1] candidates, int t, double threshold, hint,
+    def expand(self, int[::1] chosen, int[::1] candidates, int t, double threshold, hint, free,
                int n_chain, double margin, RelaxationSpace space):
         """Children of a node.
 
@@ -213,6 +213,8 @@ cdef class Relaxation:
             What reaches this need not be looked at.
         hint : ndarray of shape (n_candidates,) or None
             z to start from.
+        free : ndarray of bool of shape (n_candidates,) or None
+            Candidates that are not to be fixed.
         n_chain : int
             How often the bound is computed again after a candidate has gone.
         margin : float
@@ -264,12 +266,14 @@ cdef class Relaxation:
             return np.inf, empty, empty, empty, np.empty(0), np.empty(0), 1
         if not ok:
             return -1.0, empty, everything, empty, np.empty(0), np.empty(0), 1
-        count = self._screen(&node, n, threshold, bound, space.g, &marks[0], space.sorted)
         marked = np.asarray(marks)
+        if free is not None:
+            marked[free] = 3
+        count = self._screen(&node, n, threshold, bound, space.g, &marks[0], space.sorted)
         if count:
-            return (max(bound, node.span), everything[marked == 1], everything[marked == 0], empty,
-                    np.empty(0), np.asarray(<double[:n]> space.z)[marked == 0].copy(), 1)
-        left = np.flatnonzero(marked == 0).astype(np.intc)
+            return (max(bound, node.span), everything[marked == 1], everything[marked % 3 == 0],
+                    empty, np.empty(0), np.asarray(<double[:n]> space.z)[marked % 3 == 0].copy(), 1)
+        left = np.flatnonzero(marked % 3 == 0).astype(np.intc)
         np.asarray(live)[: len(left)] = left
         n_left = len(left)
         bound = max(bound, node.span)
@@ -515,13 +519,14 @@ cdef class Relaxation:
 
     cdef int _screen(self, const Node* node, int n, double threshold, double bound,
                      const double* g, int* marks, double* order) noexcept nogil:
-        """Marks 2 what no good choice contains, 1 what every one contains; how many these are."""
+        """Marks 2 what no good choice contains, 1 what every one contains, unless it is marked 3;
+        how many these are."""
         cdef int i, count = 0, t = node.t
         cdef double last, next_one
         _largest(g, n, t, order)  # sorts
         last, next_one = order[t - 1], order[t]
         for i in range(n):
-            if g[i] > next_one and bound + g[i] - next_one >= threshold:
+            if marks[i] == 0 and g[i] > next_one and bound + g[i] - next_one >= threshold:
                 marks[i] = 1
                 count += 1
             elif g[i] < last and bound + last - g[i] >= threshold:

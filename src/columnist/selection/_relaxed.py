@@ -1,0 +1,196 @@
+"""Nodes of the column problem under the squared Frobenius norm, expanded by relaxation.
+
+:mod:`columnist.selection._relax` bounds a node and says which columns every good choice contains,
+which none does, and on which to branch. Here the node shrinks until nothing more is fixed, and
+columns that differ by no more than the rounding of the data are represented by one of them: the
+bound holds whichever of them is chosen, since rounding is charged for all of them.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from columnist.linalg import _rounding as rounding
+from columnist.linalg._reduce import Reduced
+from columnist.selection._relax import Relaxation, RelaxationSpace
+
+__all__ = ["RelaxedNode", "RelaxedNodes", "relaxed_nodes"]
+
+# How often the relaxation of a node is solved again after a candidate has gone, at most.
+_CHAIN = 100
+
+
+class _Use(NamedTuple):
+    """When a node is relaxed: the ``last`` columns to choose and ``few`` complete sets are left to
+    the other bound, and ``margin`` is the share of the gap up to which the relaxation is solved
+    again."""
+
+    last: int
+    few: int
+    margin: float
+
+
+# Few targets, which the other bound says little about, or as many as columns.
+_FEW_TARGETS, _MANY_TARGETS = _Use(3, 300, 1.0), _Use(5, 30_000, 0.3)
+# Share of the gap at the root that the relaxation must close beyond the other bound to be used.
+_WORTHWHILE = 0.1
+# More columns than this are not relaxed: a node would take too long.
+_WIDE = 1000
+# Cosines above this may belong to copies.
+_NEARLY_ONE = 1.0 - 1e-12
+
+
+class RelaxedNode(NamedTuple):
+    """A node without what is decided: ``fixed`` columns and those that no good choice contains.
+
+    ``items``, ``f`` and ``hint`` are its children as in :class:`columnist.search.Branches`; None
+    if ``candidates`` are left to another bound.
+    """
+
+    bound: float
+    fixed: np.ndarray
+    candidates: np.ndarray
+    items: np.ndarray | None
+    f: np.ndarray
+    hint: np.ndarray | None
+    n_bounds: int
+
+
+class RelaxedNodes:
+    """The relaxation of a problem with ``size`` columns to choose."""
+
+    def __init__(self, reduced: Reduced, size: int):
+        share = rounding.allowance(len(reduced.weights), 1.0)
+        self.size = size
+        self._use = _use(reduced, size)
+        self._groups = _groups_of_copies(reduced.columns, share)
+        # Copies are as far apart as rounding moves them.
+        share *= 1.0 if self._groups is None else 2.0
+        self._relaxation = Relaxation(reduced.columns, reduced.weights, size, reduced.power, share)
+        self._spaces: dict[int, RelaxationSpace] = {}
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether some columns are represented by others."""
+        return self._groups is not None
+
+    def bound(self, chosen: np.ndarray, candidates: np.ndarray, threshold: float) -> float:
+        """Lower bound of a node, infinite if it reaches the threshold, or -1."""
+        left = self.size - len(chosen)
+        some, free = self._representatives(chosen, candidates)
+        if left < 2 or len(some) <= left:
+            return -1.0
+        return self._relaxation.expand(
+            chosen, candidates[some], left, threshold, None, free, 0, 0.0, self._space(0)
+        )[0]
+
+    def expand(
+        self, chosen: np.ndarray, candidates: np.ndarray, threshold: float, hint, worker: int
+    ) -> RelaxedNode:
+        """Shrink a node, and branch if enough is left of it."""
+        fixed, n_bounds, bound = candidates[:0], 0, -np.inf
+        nothing = np.empty(0)
+        while True:
+            inner = np.concatenate([chosen, fixed])
+            left = self.size - len(inner)
+            if len(candidates) < left:
+                return RelaxedNode(np.inf, fixed, fixed[:0], fixed[:0], nothing, None, n_bounds)
+            some, free = self._representatives(inner, candidates)
+            few = (
+                left <= self._use.last
+                or len(some) <= left
+                or comb(len(some), left) <= self._use.few
+            )
+            if few:
+                return RelaxedNode(bound, fixed, candidates, None, nothing, None, n_bounds)
+            found = self._relaxation.expand(
+                inner, candidates[some], left, threshold, None if hint is None else hint[some],
+                free, _CHAIN, margin, self._space(worker),
+            )  # fmt: skip
+            low, more, kept, items, f, z, count = found
+            n_bounds += count
+            if low < 0.0:  # it says nothing here
+                return RelaxedNode(bound, fixed, candidates, None, nothing, None, n_bounds)
+            bound = max(bound, low)
+            if len(more) == 0:
+                items, f, z = self._with_copies(items, f, z, candidates, free)
+                return RelaxedNode(bound, fixed, kept, items, f, z, n_bounds)
+            fixed = np.concatenate([fixed, more])
+            candidates, _, hint = self._with_copies(kept, z, z, candidates, free)
+
+    def _space(self, worker: int) -> RelaxationSpace:
+        return self._spaces.setdefault(worker, RelaxationSpace())
+
+    def _representatives(self, chosen, candidates) -> tuple[np.ndarray, np.ndarray | None]:
+        """Positions of one candidate of every group without a chosen column, and which of these
+        stand for others, too."""
+        if self._groups is None:
+            return np.arange(len(candidates)), None
+        groups = self._groups[candidates]
+        taken = np.zeros(len(self._groups), dtype=bool)
+        taken[self._groups[chosen]] = True
+        new = np.flatnonzero(~taken[groups])
+        if np.bincount(groups[new], minlength=1).max() < 2:
+            return new, None
+        _, first, count = np.unique(groups[new], return_index=True, return_counts=True)
+        order = np.argsort(first)
+        return new[first[order]], count[order] > 1
+
+    def _with_copies(self, items, f, z, candidates, free):
+        """Items with those they stand for just before them."""
+        if self._groups is None or free is None or len(items) == 0:
+            return items, f, z
+        groups = self._groups[candidates]
+        copies = [candidates[groups == self._groups[item]] for item in items]
+        copies = [
+            np.append(own[own != item], item) for own, item in zip(copies, items, strict=True)
+        ]
+        counts = [len(own) for own in copies]
+        return np.concatenate(copies), np.repeat(f, counts), np.repeat(z, counts)
+
+
+def relaxed_nodes(
+    reduced: Reduced,
+    size: int,
+    include: np.ndarray,
+    candidates: np.ndarray,
+    low: float,
+    threshold: float,
+    n_best: int,
+) -> RelaxedNodes | None:
+    """The relaxation of a problem, or None where it is not worth its time.
+
+    ``low`` is the bound of the root by unconstrained directions, ``threshold`` what a choice must
+    stay below, ``n_best`` how many choices are wanted: copies are different choices then.
+    """
+    left = size - len(include)
+    few = left <= _use(reduced, size).last or len(reduced.columns) > _WIDE
+    if few or not low < threshold < np.inf:
+        return None
+    relaxed = RelaxedNodes(reduced, size)
+    if relaxed.has_copies and n_best > 1:
+        return None
+    bound = min(relaxed.bound(include, candidates, threshold), threshold)
+    return relaxed if bound - low >= _WORTHWHILE * (threshold - low) else None
+
+
+def _use(reduced: Reduced, size: int) -> _Use:
+    few = np.count_nonzero(reduced.weights) < size
+    return _FEW_TARGETS if few else _MANY_TARGETS
+
+
+def _groups_of_copies(columns: np.ndarray, share: float) -> np.ndarray | None:
+    """A number for every column, the same for columns that differ by no more than ``share`` of
+    their length; None if all are different."""
+    lengths = np.linalg.norm(columns, axis=1)
+    units = columns / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    cosines = np.abs(units @ units.T)
+    groups = np.arange(len(columns))
+    for i, j in np.argwhere(np.triu(cosines > _NEARLY_ONE, 1)):
+        sign = np.sign(units[i] @ units[j])
+        if np.linalg.norm(units[i] - sign * units[j]) <= share and groups[i] == i:
+            groups[j] = i
+    return None if len(np.unique(groups)) == len(groups) else groups
