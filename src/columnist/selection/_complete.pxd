@@ -37,14 +37,13 @@ cdef struct Search:
     long nodes          # nodes expanded
     long unresolved     # children given up for lack of budget
     long resolved       # children explored to their end
-    Best* best
+    Best best
+    const Frame* top    # the problem itself
+    Node exact          # scratch to evaluate complete sets of it
+    int* full           # the node's columns in it, the path and what completes it
+    int n_base          # columns of the node
+    int* path           # the part of `full` behind them
     int depth           # columns on the path
-    int path[MAX_DEPTH]
-    const Frame* top    # the problem itself, and the columns of the node in it
-    const int* base
-    int n_base
-    Node exact          # scratch to evaluate complete sets
-    int* full
 
 
 cdef double node_slack(const Frame* frame, const Node* node, const int* kept) noexcept nogil
@@ -54,14 +53,14 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil
 cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept nogil
 
 cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int* kept,
-                        const double* f, const double* u, const double* tops, int* order,
-                        double* scratch) noexcept nogil
+                       const double* f, const double* u, const double* tops, int* order,
+                       double* scratch) noexcept nogil
 
 cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen, int* kept,
-                           int n, Node* node, int* order, double* scratch) noexcept nogil
+                          int n, Node* node, int* order, double* scratch) noexcept nogil
 
 cdef double enumeration(int n, int t) noexcept nogil
 
 cdef void enumerate_child(Search* search, const double* A, const double* M, int n, int i,
-                           const int* allowed, int count, int t, double u, const double* tops,
-                           const Frame* frame, double* memory, int* integers) noexcept nogil
+                          const int* allowed, int count, int t, double u, const double* tops,
+                          const Frame* frame, double* memory, int* integers) noexcept nogil

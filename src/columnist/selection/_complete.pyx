@@ -13,24 +13,29 @@ from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
 from scipy.linalg.cython_blas cimport dgemm
-from scipy.linalg.cython_lapack cimport dorgqr
-
-from columnist.selection._frame cimport (
-    Frame, Node, candidate_growth, charge_of, factor_chosen, inner_products, prepare,
-    residual_error, sort_by,
-    square,
-)
 
 from columnist.linalg._rounding cimport PARALLEL, SUMS
+from columnist.selection._frame cimport (
+    Frame, Node, candidate_growth, charge_of, chosen_error, factor_chosen, inner_products,
+    prepare, sort_by, square, worst_growth,
+)
 
 
 cdef double node_slack(const Frame* frame, const Node* node, const int* kept) noexcept nogil:
     """Rounding of the inner products of a node's residuals, relative to them."""
-    cdef double worst = 1.0
-    cdef int c
-    for c in range(node.n):
-        worst = max(worst, candidate_growth(frame, node, kept[c], c))
-    return SUMS * node.growth * worst
+    return SUMS * node.growth * worst_growth(frame, kept, node)
+
+
+cdef inline double _lower(const double* A, size_t n, int i, int j) noexcept nogil:
+    """Entry of a symmetric matrix of which only the lower triangle is stored."""
+    return A[i + j * n] if i > j else A[j + i * n]
+
+
+cdef int* _whole(Search* search, const int* last, int count) noexcept nogil:
+    """The columns of the node, the path and ``last``, as the chosen ones of ``exact``."""
+    memcpy(search.path + search.depth, last, count * sizeof(int))
+    search.exact.n_chosen = search.n_base + search.depth + count
+    return search.full
 
 
 cdef double _exact_error(Search* search, const int* last, int count) noexcept nogil:
@@ -39,34 +44,15 @@ cdef double _exact_error(Search* search, const int* last, int count) noexcept no
     Inner products lead here; rounding in them must not decide between complete sets.
     """
     cdef Node* node = &search.exact
-    cdef int r = node.r, i, j, info = 0
-    for i in range(search.n_base):
-        search.full[i] = search.base[i]
-    for i in range(search.depth):
-        search.full[search.n_base + i] = search.path[i]
-    for i in range(count):
-        search.full[search.n_base + search.depth + i] = last[i]
-    node.n_chosen = search.n_base + search.depth + count
-    search.budget -= 2e4 + 4.0 * r * node.n_chosen * node.n_chosen
-    j = factor_chosen(search.top, search.full, node, node.q, node.tau)
-    if j > 0:
-        dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
-    return residual_error(search.top.weights, node.q, r, j, search.top.constant)
+    cdef int* whole = _whole(search, last, count)
+    search.budget -= 2e4 + 4.0 * node.r * node.n_chosen * node.n_chosen
+    return chosen_error(search.top, whole, node)
 
 
 cdef bint _dependent(Search* search, const int* last) noexcept nogil:
     """Whether the column ``last`` depends on the path, by QR of the columns themselves."""
-    cdef Node* node = &search.exact
-    cdef int i
-    for i in range(search.n_base):
-        search.full[i] = search.base[i]
-    for i in range(search.depth):
-        search.full[search.n_base + i] = search.path[i]
-    node.n_chosen = search.n_base + search.depth
-    i = factor_chosen(search.top, search.full, node, node.q, node.tau)
-    search.full[search.n_base + search.depth] = last[0]
-    node.n_chosen = search.n_base + search.depth + 1
-    return factor_chosen(search.top, search.full, node, node.q, node.tau) == i
+    cdef int before = factor_chosen(search.top, _whole(search, last, 0), &search.exact)
+    return factor_chosen(search.top, _whole(search, last, 1), &search.exact) == before
 
 
 cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
@@ -75,7 +61,7 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
     Nothing is refused that its rounding might put below the limit, and the limit is an error
     that was reached, rounding included.
     """
-    cdef Best* best = search.best
+    cdef Best* best = &search.best
     cdef int at, i, w = best.width
     cdef double error = _exact_error(search, last, count)
     cdef double charge = charge_of(search.top, &search.exact, 1.0, error, search.allowance)
@@ -94,15 +80,11 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
     while at > 0 and best.error[at - 1] > error:
         best.error[at] = best.error[at - 1]
         best.charge[at] = best.charge[at - 1]
-        for i in range(w):
-            best.items[at * w + i] = best.items[(at - 1) * w + i]
+        memcpy(best.items + at * w, best.items + (at - 1) * w, w * sizeof(int))
         at -= 1
     best.error[at] = error
     best.charge[at] = charge
-    for i in range(search.depth):
-        best.items[at * w + i] = search.path[i]
-    for i in range(count):
-        best.items[at * w + search.depth + i] = last[i]
+    memcpy(best.items + at * w, search.path, (search.depth + count) * sizeof(int))
     if best.count >= best.wanted:
         for i in range(best.wanted):
             reached = max(reached, best.error[i] + best.charge[i])
@@ -114,13 +96,10 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
 
 
 cdef struct Given:
-    # Candidates once column i is taken: everything needed for their pairs.
+    # Candidates once column i is taken: their positions, and everything needed for their pairs.
     int count
-    int* index       # positions
-    double* cosine   # c_j = a_i'a_j
-    double* inner    # m_j = z_i'z_j
-    double* gap      # squared length of a_j without its part along a_i
-    double* energy   # z_j likewise: |z_j - c_j z_i|^2
+    int* index
+    Left* left
 
 
 cdef void _scan_pairs(const double* A, const double* M, int stride, const Given* given,
@@ -136,27 +115,20 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
     """
     cdef int x, y, j, l
     cdef int last[2]
-    cdef double cj, mj, gj, ej, a, m, det, caught, need, slack
-    need = error - search.limit - search.allowance
+    cdef Left one, two
+    cdef double a, m, det, caught, slack, need = error - search.limit - search.allowance
     for x in range(given.count):
         j = given.index[x]
-        cj = given.cosine[x]
-        mj = given.inner[x]
-        gj = given.gap[x]
-        ej = given.energy[x]
+        one = given.left[x]
         for y in range(x):
             l = given.index[y]
-            if j > l:  # only the lower triangle is stored
-                a = A[j + <size_t> l * stride]
-                m = M[j + <size_t> l * stride]
-            else:
-                a = A[l + <size_t> j * stride]
-                m = M[l + <size_t> j * stride]
-            m = m - cj * given.inner[y] - given.cosine[y] * mj + cj * given.cosine[y] * own
-            a = a - cj * given.cosine[y]
-            det = max(gj * given.gap[y] - a * a, 0.0)
-            caught = ej * given.gap[y] + given.energy[y] * gj - 2.0 * a * m
-            slack = search.slack * (ej + given.energy[y] + own) + rounding
+            two = given.left[y]
+            m = (_lower(M, stride, j, l) - one.cosine * two.inner - two.cosine * one.inner
+                 + one.cosine * two.cosine * own)
+            a = _lower(A, stride, j, l) - one.cosine * two.cosine
+            det = max(one.gap * two.gap - a * a, 0.0)
+            caught = one.energy * two.gap + two.energy * one.gap - 2.0 * a * m
+            slack = search.slack * (one.energy + two.energy + own) + rounding
             # The squared sine itself is known up to ``doubt``: sets that small are evaluated.
             if det > doubt and caught + slack < need * (det - doubt):
                 continue
@@ -172,9 +144,8 @@ cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept
     """What is left of candidate j once i is taken."""
     cdef Left left
     cdef size_t own = i + <size_t> i * n, other = j + <size_t> j * n
-    cdef size_t both = max(i, j) + <size_t> min(i, j) * n  # lower triangles
-    left.cosine = A[both]
-    left.inner = M[both]
+    left.cosine = _lower(A, n, i, j)
+    left.inner = _lower(M, n, i, j)
     left.gap = max(A[other] - left.cosine * left.cosine, 0.0)
     left.energy = max(M[other] - 2.0 * left.cosine * left.inner
                       + left.cosine * left.cosine * M[own], 0.0)
@@ -200,17 +171,14 @@ cdef void _given_child(Given* given, const double* A, const double* M, int n, in
                 left.energy + slack < (u - top - search.limit) * (left.gap - search.slack)):
             continue
         given.index[m] = j
-        given.cosine[m] = left.cosine
-        given.inner[m] = left.inner
-        given.gap[m] = left.gap
-        given.energy[m] = left.energy
+        given.left[m] = left
         m += 1
     given.count = m
 
 
 cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int* kept,
-                        const double* f, const double* u, const double* tops, int* order,
-                        double* scratch) noexcept nogil:
+                       const double* f, const double* u, const double* tops, int* order,
+                       double* scratch) noexcept nogil:
     """For every child that may lead below the limit, the best pairs behind it.
 
     Children are numbered by their bounds and see only those before them, as in
@@ -225,10 +193,7 @@ cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int
     search.slack = node_slack(frame, node, kept)
     sort_by(f, order, n)
     given.index = order + n
-    given.cosine = M + <size_t> n * n
-    given.inner = given.cosine + n
-    given.gap = given.inner + n
-    given.energy = given.gap + n
+    given.left = <Left*> (M + <size_t> n * n)
     for i in range(n):
         names[i] = frame.names[kept[i]]
     for p in range(2, n):
@@ -244,22 +209,22 @@ cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int
 
 
 cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen, int* kept,
-                           int n, Node* node, int* order, double* scratch) noexcept nogil:
+                          int n, Node* node, int* order, double* scratch) noexcept nogil:
     """The best pairs of a node with two columns to choose, without eigenvectors.
 
     ``scratch`` holds 2 n^2 + 4 n doubles.
     """
     cdef int r = node.r, d, c, m, previous
-    cdef double one = 1.0, zero = 0.0, charge
+    cdef double one = 1.0, zero = 0.0, charge, bound
     cdef char* no = b"N"
-    cdef double* energy = scratch + 2 * <size_t> n * n
+    cdef double* room = scratch + 2 * <size_t> n * n
     cdef int last[2]
     cdef Given given
     while True:
-        if prepare(frame, chosen, kept, n, search.allowance, node) >= search.limit:
-            search.doubtful |= node.doubtful
-            return
+        bound = prepare(frame, chosen, kept, n, search.allowance, node)
         search.doubtful |= node.doubtful
+        if bound >= search.limit:
+            return
         d = node.d
         if d == 0:  # nothing left to explain: the first pairs are as good as any
             for c in range(1, n):
@@ -274,10 +239,10 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
         previous = n
         m = 0
         for c in range(n):
-            energy[m] = square(node.basis + <size_t> c * r, r)
             charge = charge_of(frame, node, candidate_growth(frame, node, kept[c], c), node.error,
                                search.allowance)
-            if node.error - energy[m] - node.lam[0] - charge < search.limit:
+            bound = node.error - square(node.basis + <size_t> c * r, r) - node.lam[0] - charge
+            if bound < search.limit:
                 kept[m] = kept[c]
                 node.norms[m] = node.norms[c]
                 if m < c:
@@ -294,21 +259,15 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
     node.n = n
     inner_products(node, node.basis, r, scratch)
     search.slack = node_slack(frame, node, kept)
-    _given_all(&given, scratch, scratch + <size_t> n * n, n, order, energy)
-    _public(frame, kept, n)
+    _given_all(&given, scratch, scratch + <size_t> n * n, n, order, room)
+    for c in range(n):
+        kept[c] = frame.names[kept[c]]
     charge = charge_of(frame, node, 1.0, node.error, search.allowance)
     _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0,
                 node.error - (charge - search.allowance), 0.0, search.slack, search, kept)
 
 
-cdef void _public(const Frame* frame, int* kept, int n) noexcept nogil:
-    """Replace positions by public numbers."""
-    cdef int i
-    for i in range(n):
-        kept[i] = frame.names[kept[i]]
-
-
-cdef void _condition(const double* A, const double* M, int m, int stride, int x, double* A_out,
+cdef void _condition(const double* A, const double* M, int stride, int x, double* A_out,
                      double* M_out) noexcept nogil:
     """Inner products of the first x residuals once residual x is projected out.
 
@@ -344,7 +303,6 @@ cdef void _enumerate(Search* search, const double* A, const double* M, int m, in
     cdef double length, left, slack, worse, head = 0.0
     cdef Given given
     if t == 2:
-        given.energy = rest
         _given_all(&given, A, M, m, integers, rest)
         _scan_pairs(A, M, m, &given, 0.0, error, rounding, doubt, search, names)
         return
@@ -364,7 +322,7 @@ cdef void _enumerate(Search* search, const double* A, const double* M, int m, in
             slack = worse = INFINITY
         if left - slack - head - search.allowance >= search.limit:
             continue
-        _condition(A, M, m, m, x, A_next, M_next)
+        _condition(A, M, m, x, A_next, M_next)
         search.path[search.depth] = names[x]
         search.depth += 1
         _enumerate(search, A_next, M_next, x, t - 1, left, rounding + slack, doubt + worse,
@@ -378,50 +336,40 @@ cdef void _given_all(Given* given, const double* A, const double* M, int m, int*
     cdef int i
     given.count = m
     given.index = index
-    given.energy = scratch
-    given.gap = scratch + m
-    given.cosine = scratch + 2 * m
-    given.inner = scratch + 3 * m
+    given.left = <Left*> scratch
     for i in range(m):
         index[i] = i
-        given.energy[i] = max(M[i + <size_t> i * m], 0.0)
-        given.gap[i] = max(A[i + <size_t> i * m], 0.0)
-        given.cosine[i] = 0.0
-        given.inner[i] = 0.0
-
-
-cdef double _binomial(int n, int k) noexcept nogil:
-    cdef double result = 1.0
-    cdef int i
-    for i in range(k):
-        result *= <double> (n - i) / (i + 1)
-    return result
+        given.left[i].energy = max(M[i + <size_t> i * m], 0.0)
+        given.left[i].gap = max(A[i + <size_t> i * m], 0.0)
+        given.left[i].cosine = given.left[i].inner = 0.0
 
 
 cdef double enumeration(int n, int t) noexcept nogil:
     """Operations of an enumeration, roughly: the more columns, the more a bound would spare."""
-    return _binomial(n, t) * (1 << min(t - 1, 20))
+    cdef double subsets = 1.0
+    cdef int i
+    for i in range(t):
+        subsets *= <double> (n - i) / (i + 1)
+    return subsets * (1 << min(t - 1, 20))
 
 
 cdef void enumerate_child(Search* search, const double* A, const double* M, int n, int i,
-                           const int* allowed, int count, int t, double u, const double* tops,
-                           const Frame* frame, double* memory, int* integers) noexcept nogil:
+                          const int* allowed, int count, int t, double u, const double* tops,
+                          const Frame* frame, double* memory, int* integers) noexcept nogil:
     """Enumerate the t-subsets of ``allowed`` behind child i."""
-    cdef int x, y, a, b, low, high
+    cdef int x, y, a, b, stride = count + 1
     cdef double* A_own = memory
-    cdef double* M_own = A_own + <size_t> (count + 1) * (count + 1)
-    cdef double* rest = M_own + <size_t> (count + 1) * (count + 1)
-    cdef int stride = count + 1
+    cdef double* M_own = A_own + <size_t> stride * stride
+    cdef double* rest = M_own + <size_t> stride * stride
     # The list with i behind it; projecting out the last one leaves the conditional products.
     for x in range(stride):
         a = allowed[x] if x < count else i
         integers[x] = frame.names[a]
         for y in range(x, stride):
             b = allowed[y] if y < count else i
-            low, high = min(a, b), max(a, b)
-            A_own[y + <size_t> x * stride] = A[high + <size_t> low * n]
-            M_own[y + <size_t> x * stride] = M[high + <size_t> low * n]
-    _condition(A_own, M_own, stride, stride, count, rest, rest + <size_t> count * count)
+            A_own[y + <size_t> x * stride] = _lower(A, n, a, b)
+            M_own[y + <size_t> x * stride] = _lower(M, n, a, b)
+    _condition(A_own, M_own, stride, count, rest, rest + <size_t> count * count)
     search.path[search.depth] = frame.names[i]
     search.depth += 1
     _enumerate(search, rest, rest + <size_t> count * count, count, t, u,

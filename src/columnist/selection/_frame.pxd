@@ -45,19 +45,21 @@ cdef struct Node:
 
 
 cdef void gather(const double* columns, const int* which, int r, int count,
-                  double* out) noexcept nogil
+                 double* out) noexcept nogil
 
-cdef double residual_error(const double* weights, const double* q, int r, int j,
-                            double constant) noexcept nogil
+cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node) noexcept nogil
 
-cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double* q,
-                        double* tau) noexcept nogil
+cdef double chosen_error(const Frame* frame, const int* chosen, Node* node) noexcept nogil
+
+cdef void project_out(const Node* node, double* vectors, int n) noexcept nogil
 
 cdef double charge_of(const Frame* frame, const Node* node, double own, double error,
-                       double allowance) noexcept nogil
+                      double allowance) noexcept nogil
 
 cdef double candidate_growth(const Frame* frame, const Node* node, int name,
                              int c) noexcept nogil
+
+cdef double worst_growth(const Frame* frame, const int* names, const Node* node) noexcept nogil
 
 cdef double sum_top(const double* lam, int d, int t) noexcept nogil
 
@@ -68,14 +70,14 @@ cdef void sort_by(const double* key, int* order, int n) noexcept nogil
 cdef size_t node_size(size_t r, size_t n, size_t j) noexcept nogil
 
 cdef double* lay_out(Node* node, double* memory, int* integers, int rank, int n_candidates,
-                      int n_chosen, int t) noexcept nogil
+                     int n_chosen, int t) noexcept nogil
 
 cdef double prepare(const Frame* frame, const int* chosen, const int* kept, int n,
-                     double allowance, Node* node) noexcept nogil
+                    double allowance, Node* node) noexcept nogil
 
 cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, double threshold,
-                   double allowance, Node* node, double* f, double* u, double* tops,
-                   double* bound) noexcept nogil
+                  double allowance, Node* node, double* f, double* u, double* tops,
+                  double* bound) noexcept nogil
 
 cdef void inner_products(Node* node, const double* images, int rows,
-                          double* products) noexcept nogil
+                         double* products) noexcept nogil

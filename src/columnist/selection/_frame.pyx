@@ -34,13 +34,13 @@ from columnist.linalg._secular cimport downdate_roots, downdate_work_size
 
 
 cdef void gather(const double* columns, const int* which, int r, int count,
-                  double* out) noexcept nogil:
+                 double* out) noexcept nogil:
     cdef int i
     for i in range(count):
         memcpy(out + <size_t> i * r, columns + <size_t> which[i] * r, r * sizeof(double))
 
 
-cdef double residual_error(const double* weights, const double* q, int r, int j,
+cdef double _residual_error(const double* weights, const double* q, int r, int j,
                             double constant) noexcept nogil:
     """constant + sum_l weights_l (1 - |row l of q|^2), q an r x j orthonormal basis."""
     cdef double total = constant, share
@@ -69,12 +69,12 @@ cdef bint _vanishes(double share, double growth, int r, Node* node) noexcept nog
     return True
 
 
-cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double* q,
-                        double* tau) noexcept nogil:
-    """QR of the chosen columns into ``q``, leaving out dependent ones; returns how many stay.
+cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node) noexcept nogil:
+    """QR of the chosen columns into node.q, tau, leaving out dependent ones; how many stay.
 
     Sets the growth of rounding that they cause.
     """
+    cdef double* q = node.q
     cdef int r = node.r, j = node.n_chosen, info = 0, i, kept, count = min(j, r)
     cdef double share
     for i in range(j):
@@ -82,7 +82,7 @@ cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double
     node.growth = frame.growth
     while count > 0:  # no more than r are independent, and q has room for as many
         gather(frame.columns, node.iwork, r, count, q)
-        dgeqrf(&r, &count, q, &r, tau, node.work, &node.lwork, &info)
+        dgeqrf(&r, &count, q, &r, node.tau, node.work, &node.lwork, &info)
         # Only the first dependent column is known for sure: heights behind it may be borrowed.
         kept = 0
         node.growth = frame.growth
@@ -102,8 +102,27 @@ cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double
     return count
 
 
+cdef double chosen_error(const Frame* frame, const int* chosen, Node* node) noexcept nogil:
+    """Error of the chosen columns, and their orthonormal basis in the first j columns of q."""
+    cdef int r = node.r, info = 0, j = factor_chosen(frame, chosen, node)
+    node.j = j
+    if j > 0:
+        dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
+    return _residual_error(frame.weights, node.q, r, j, frame.constant)
+
+
+cdef void project_out(const Node* node, double* vectors, int n) noexcept nogil:
+    """Take the parts along the basis in q from n vectors."""
+    cdef int r = node.r, j = node.j
+    cdef double one = 1.0, zero = 0.0, minus = -1.0
+    cdef char* trans = b"T"
+    cdef char* no = b"N"
+    dgemm(trans, no, &j, &n, &r, &one, node.q, &r, vectors, &r, &zero, node.work, &j)
+    dgemm(no, no, &r, &n, &j, &minus, node.q, &r, node.work, &j, &one, vectors, &r)
+
+
 cdef double charge_of(const Frame* frame, const Node* node, double own, double error,
-                       double allowance) noexcept nogil:
+                      double allowance) noexcept nogil:
     """Rounding of a bound that is built on what the chosen columns leave, an energy of ``error``,
     by directions whose rounding grows by ``own`` more.
 
@@ -131,6 +150,15 @@ cdef double candidate_growth(const Frame* frame, const Node* node, int name,
     return max(1.0 / share if share > 0.0 else 1.0, node.spread)
 
 
+cdef double worst_growth(const Frame* frame, const int* names, const Node* node) noexcept nogil:
+    """The same for the worst of the candidates."""
+    cdef double worst = 1.0
+    cdef int c
+    for c in range(node.n):
+        worst = max(worst, candidate_growth(frame, node, names[c], c))
+    return worst
+
+
 cdef void _normalise(const Frame* frame, const int* candidates, Node* node,
                      int rows) noexcept nogil:
     """Unit residuals and their norms; dependent ones become zero."""
@@ -149,28 +177,28 @@ cdef void _normalise(const Frame* frame, const int* candidates, Node* node,
             column[i] *= norm
 
 
-cdef void _span_basis(const Frame* frame, const int* chosen, const int* candidates, Node* node,
-                      double* q, double* tau) noexcept nogil:
+cdef void _span_basis(const Frame* frame, const int* chosen, const int* candidates,
+                      Node* node) noexcept nogil:
     """Basis of the candidates' residuals and their unit coordinates; sets d.
 
-    With at least r - j candidates the whole complement of S serves; otherwise
-    the residuals are orthonormalised. ``q`` (r x r) and ``tau`` (r) are scratch;
-    ``q`` returns an orthonormal basis of S in its first j columns.
+    With at least r - j candidates the whole complement of S serves; otherwise the residuals are
+    orthonormalised. node.q returns an orthonormal basis of S in its first j columns.
     """
     cdef int r = node.r, j, n = node.n, info = 0, i, c, rest
-    cdef double one = 1.0, zero = 0.0, minus = -1.0
     cdef char* side = b"L"
     cdef char* trans = b"T"
-    cdef char* no = b"N"
+    cdef double* q = node.q
     cdef double* resid = node.coords
-    j = node.j = factor_chosen(frame, chosen, node, q, tau)
+    cdef double worst
+    j = node.j = factor_chosen(frame, chosen, node)
     node.spread = 1.0
     rest = r - j
     gather(frame.columns, candidates, r, n, resid)
     if n >= rest:
         if j > 0:
-            dormqr(side, trans, &r, &n, &j, q, &r, tau, resid, &r, node.work, &node.lwork, &info)
-            dorgqr(&r, &r, &j, q, &r, tau, node.work, &node.lwork, &info)
+            dormqr(side, trans, &r, &n, &j, q, &r, node.tau, resid, &r, node.work, &node.lwork,
+                   &info)
+            dorgqr(&r, &r, &j, q, &r, node.tau, node.work, &node.lwork, &info)
             memcpy(node.basis, q + <size_t> j * r, <size_t> rest * r * sizeof(double))
         else:
             for c in range(r):
@@ -184,29 +212,17 @@ cdef void _span_basis(const Frame* frame, const int* chosen, const int* candidat
         _normalise(frame, candidates, node, rest)
         return
     if j > 0:
-        dorgqr(&r, &j, &j, q, &r, tau, node.work, &node.lwork, &info)
+        dorgqr(&r, &j, &j, q, &r, node.tau, node.work, &node.lwork, &info)
         for i in range(2):  # the second pass restores orthogonality
-            dgemm(trans, no, &j, &n, &r, &one, q, &r, resid, &r, &zero, node.work, &j)
-            dgemm(no, no, &r, &n, &j, &minus, q, &r, node.work, &j, &one, resid, &r)
+            project_out(node, resid, n)
     _normalise(frame, candidates, node, r)
-    _orthonormalise(frame, node, tau)
+    worst = worst_growth(frame, candidates, node)
+    _orthonormalise(frame, node)
     # The span turns with the directions of the candidates, which rounding turns already.
-    node.spread *= _worst_own_growth(frame, candidates, node)
+    node.spread *= worst
 
 
-cdef double _worst_own_growth(const Frame* frame, const int* candidates,
-                              const Node* node) noexcept nogil:
-    """Growth of rounding by what the chosen columns leave of the candidates."""
-    cdef double worst = 1.0
-    cdef int c
-    for c in range(node.n):
-        if node.norms[c] > 0.0:
-            worst = max(worst, 1.0 / _share(node.norms[c], frame.lengths[candidates[c]],
-                                            frame.power))
-    return worst
-
-
-cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept nogil:
+cdef void _orthonormalise(const Frame* frame, Node* node) noexcept nogil:
     """Basis of the unit residuals in ``coords`` (r x n), which become coordinates in it.
 
     Dependent residuals would give directions of rounding, which may point back into the chosen
@@ -216,7 +232,7 @@ cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept 
     cdef bint dependent = False
     cdef int* pivots = node.iwork
     memcpy(node.basis, node.coords, <size_t> n * r * sizeof(double))
-    dgeqrf(&r, &n, node.basis, &r, tau, node.work, &node.lwork, &info)
+    dgeqrf(&r, &n, node.basis, &r, node.tau, node.work, &node.lwork, &info)
     for i in range(n):
         pivots[i] = i + 1
         if node.basis[i + <size_t> i * r] ** 2 <= INDEPENDENT ** 2:
@@ -225,7 +241,7 @@ cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept 
         memcpy(node.basis, node.coords, <size_t> n * r * sizeof(double))
         for i in range(n):
             pivots[i] = 0
-        dgeqp3(&r, &n, node.basis, &r, pivots, tau, node.work, &node.lwork, &info)
+        dgeqp3(&r, &n, node.basis, &r, pivots, node.tau, node.work, &node.lwork, &info)
         d = 0
         while d < n and not _vanishes(
                 _share(fabs(node.basis[d + <size_t> d * r]), 1.0, frame.power), node.growth, r,
@@ -238,32 +254,32 @@ cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept 
         for i in range(d):
             node.coords[i + <size_t> (pivots[c] - 1) * d] = (
                 node.basis[i + <size_t> c * r] if i <= c else 0.0)
-    dorgqr(&r, &d, &d, node.basis, &r, tau, node.work, &node.lwork, &info)
+    dorgqr(&r, &d, &d, node.basis, &r, node.tau, node.work, &node.lwork, &info)
     node.d = d
 
 
-cdef void _tridiagonal(const double* weights, Node* node, double* scaled, double* diag,
-                       double* off, double* tau) noexcept nogil:
-    """H = Q' diag(weights) Q, reduced to tridiagonal form; eigenvalues to ``lam``."""
+cdef void _tridiagonal(const double* weights, Node* node) noexcept nogil:
+    """H = Q' diag(weights) Q, reduced to tridiagonal form; eigenvalues to ``lam``.
+
+    Leaves diag(weights)^(1/2) Q in ``z``.
+    """
     cdef int r = node.r, d = node.d, info = 0, i, c
-    cdef double one = 1.0, zero = 0.0, swap
+    cdef double one = 1.0, zero = 0.0
     cdef char* lower = b"L"
     cdef char* trans = b"T"
     for c in range(d):
         for i in range(r):
-            scaled[i + <size_t> c * r] = node.basis[i + <size_t> c * r] * sqrt(weights[i])
-    dsyrk(lower, trans, &d, &r, &one, scaled, &r, &zero, node.moment, &d)
-    dsytrd(lower, &d, node.moment, &d, diag, off, tau, node.work, &node.lwork, &info)
-    memcpy(node.lam, diag, d * sizeof(double))
-    memcpy(node.work, off, d * sizeof(double))
+            node.z[i + <size_t> c * r] = node.basis[i + <size_t> c * r] * sqrt(weights[i])
+    dsyrk(lower, trans, &d, &r, &one, node.z, &r, &zero, node.moment, &d)
+    dsytrd(lower, &d, node.moment, &d, node.diag, node.off, node.tau, node.work, &node.lwork,
+           &info)
+    memcpy(node.lam, node.diag, d * sizeof(double))
+    memcpy(node.work, node.off, d * sizeof(double))
     dsterf(&d, node.lam, node.work, &info)
     for i in range(d // 2):  # ascending -> descending
-        swap = node.lam[i]
-        node.lam[i] = node.lam[d - 1 - i]
-        node.lam[d - 1 - i] = swap
+        node.lam[i], node.lam[d - 1 - i] = node.lam[d - 1 - i], node.lam[i]
     for i in range(d):
-        if node.lam[i] < 0.0:
-            node.lam[i] = 0.0
+        node.lam[i] = max(node.lam[i], 0.0)
 
 
 cdef void _eigen_coordinates(Node* node) noexcept nogil:
@@ -296,27 +312,20 @@ cdef double _child_bound(const double* lam, const double* z, int d, int t, doubl
                          double* work) noexcept nogil:
     """u - (sum of the t-1 largest eigenvalues of diag(lam) - zz').
 
-    ``head`` is the sum of the t-1 largest lam. Roots are replaced one by one
-    from the largest; the value returned is exact unless it already reaches
-    ``threshold``, where any valid bound will do.
+    ``head`` is the sum of the t-1 largest lam. Roots are replaced from the largest; the value
+    is exact unless it already reaches ``threshold``, where any valid bound will do.
     """
     cdef double bound = u - head
-    cdef int i, m = t - 1
-    if m > d:
-        m = d
+    cdef int i, m = min(t - 1, d), first = 1 if m > 2 else m
     if bound >= threshold or m <= 0:
         return bound
-    if m > 2:
-        downdate_roots(lam, z, d, 0, 1, roots, work)
-        bound += lam[0] - roots[0]
-        if bound >= threshold:
-            return bound
-        downdate_roots(lam, z, d, 1, m, roots + 1, work)
-        for i in range(1, m):
-            bound += lam[i] - roots[i]
+    downdate_roots(lam, z, d, 0, first, roots, work)
+    for i in range(first):
+        bound += lam[i] - roots[i]
+    if bound >= threshold or first == m:
         return bound
-    downdate_roots(lam, z, d, 0, m, roots, work)
-    for i in range(m):
+    downdate_roots(lam, z, d, first, m, roots + first, work)
+    for i in range(first, m):
         bound += lam[i] - roots[i]
     return bound
 
@@ -373,7 +382,7 @@ cdef size_t node_size(size_t r, size_t n, size_t j) noexcept nogil:
 
 
 cdef double* lay_out(Node* node, double* memory, int* integers, int rank, int n_candidates,
-                      int n_chosen, int t) noexcept nogil:
+                     int n_chosen, int t) noexcept nogil:
     """Assign scratch areas; returns the first double behind them."""
     cdef size_t r = rank, n = n_candidates, width = max(n, r)
     node.r = rank
@@ -403,21 +412,21 @@ cdef double* lay_out(Node* node, double* memory, int* integers, int rank, int n_
 
 
 cdef double prepare(const Frame* frame, const int* chosen, const int* kept, int n,
-                     double allowance, Node* node) noexcept nogil:
+                    double allowance, Node* node) noexcept nogil:
     """Basis, coordinates and spectrum of the node; returns its bound."""
     node.n = n
-    _span_basis(frame, chosen, kept, node, node.q, node.tau)
-    node.error = residual_error(frame.weights, node.q, node.r, node.j, frame.constant)
+    _span_basis(frame, chosen, kept, node)
+    node.error = _residual_error(frame.weights, node.q, node.r, node.j, frame.constant)
     if node.d == 0:
         return node.error - charge_of(frame, node, 1.0, node.error, allowance)
-    _tridiagonal(frame.weights, node, node.z, node.diag, node.off, node.tau)
+    _tridiagonal(frame.weights, node)
     return (node.error - sum_top(node.lam, node.d, node.t)
             - charge_of(frame, node, node.spread, node.error, allowance))
 
 
 cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, double threshold,
-                   double allowance, Node* node, double* f, double* u, double* tops,
-                   double* bound) noexcept nogil:
+                  double allowance, Node* node, double* f, double* u, double* tops,
+                  double* bound) noexcept nogil:
     """Children below the threshold, refined until the list stops shrinking.
 
     Returns how many stay; coordinates, norms and z are packed to them. ``tops`` receives the
@@ -470,7 +479,7 @@ cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, doubl
 
 
 cdef void inner_products(Node* node, const double* images, int rows,
-                          double* products) noexcept nogil:
+                         double* products) noexcept nogil:
     """Lower triangles of a_i'a_j and z_i'z_j of the kept unit residuals, one after the other."""
     cdef int n = node.n, d = node.d
     cdef double one = 1.0, zero = 0.0
