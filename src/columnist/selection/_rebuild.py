@@ -22,27 +22,13 @@ _WORK = 64
 
 @dataclass(frozen=True)
 class Rebuild:
-    """Least-squares coefficients of the target on the selection, and what follows.
+    """Least-squares coefficients of the target on the selection (k of n columns)."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (k, q)
-        Target = X[:, selected] @ coef + intercept, nearly.
-    intercept : ndarray of shape (q,)
-        Zero unless means are free.
-    r2 : ndarray of shape (n_features,)
-        Share of each column of X rebuilt by the selection; 1 for zero columns.
-    representative : ndarray of int of shape (n_features,)
-        The selected column with the largest squared cosine to each column.
-    components : ndarray of shape (n_components, q)
-        Leading right singular vectors of the residual.
-    """
-
-    coef: np.ndarray
-    intercept: np.ndarray
-    r2: np.ndarray
-    representative: np.ndarray
-    components: np.ndarray
+    coef: np.ndarray  # (k, q): the target is nearly X[:, selected] @ coef + intercept
+    intercept: np.ndarray  # (q,), zero unless means are free
+    r2: np.ndarray  # (n,): share of each column of X that is rebuilt; 1 for zero columns
+    representative: np.ndarray  # (n,): the selected column with the largest squared cosine
+    components: np.ndarray  # (n_components, q): leading right singular vectors of the residual
 
 
 def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Rebuild:

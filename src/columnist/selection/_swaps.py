@@ -55,15 +55,7 @@ _ENTRIES = 2**16
 
 
 def energy_left(weights: np.ndarray, Q: np.ndarray) -> float:
-    """Energy of the target outside an orthonormal basis, accurate also where little is left.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._swaps import energy_left
-    >>> energy_left(np.array([9.0, 4.0, 1.0]), np.eye(3)[:, :1])
-    5.0
-    """
+    """Energy of the target outside an orthonormal basis, accurate also where little is left."""
     left = float(weights @ (1.0 - np.einsum("ij,ij->i", Q, Q)))
     if left > _SMALL * weights.sum():
         return left
@@ -168,35 +160,10 @@ def add_columns(
     *,
     deadline: float = np.inf,
 ) -> list[int]:
-    """Add the column that lowers the error most until ``size`` are chosen or none lowers it.
+    """``chosen`` and, in order of selection, the columns that lower the error most.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n, r)
-        One column of the data per row.
-    weights : ndarray of shape (r,)
-        Diagonal second moment of the target.
-    chosen : sequence of int
-        Columns chosen already.
-    candidates : ndarray of int
-        Columns that may be added.
-    size : int
-        Columns wanted.
-    deadline : float, default=inf
-        Time of ``time.perf_counter`` after which those that lower it most by themselves are added
-        together.
-
-    Returns
-    -------
-    list of int
-        ``chosen`` and, in order of selection, the columns added.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._swaps import add_columns
-    >>> add_columns(np.diag([1.0, 3.0, 2.0]), np.array([1.0, 9.0, 4.0]), [], np.arange(3), 2)
-    [1, 2]
+    Ends when ``size`` are chosen or none of the ``candidates`` lowers it. After the deadline those
+    that lower it most by themselves are added together.
     """
     chosen = [int(i) for i in chosen]
     if len(chosen) >= size:
@@ -223,33 +190,8 @@ def add_columns(
 class SwapTable(_Residuals):
     """What each exchange of a chosen column for another would lower the error by.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n, r)
-        One column of the data per row.
-    weights : ndarray of shape (r,)
-        Diagonal second moment of the target.
-    chosen : sequence of int
-        Linearly independent columns; their order gives the positions.
-
-    Attributes
-    ----------
-    chosen : list of int
-        The chosen columns.
-    error : float
-        Energy of the target that they leave.
-    fresh : bool
-        Whether the table has not been updated since it was computed from the columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._swaps import SwapTable
-    >>> table = SwapTable(np.diag([1.0, 3.0, 2.0]), np.array([1.0, 9.0, 4.0]), [0, 1])
-    >>> table.gains(np.array([2]))
-    array([[ 3., -5.]])
-    >>> table.swap(0, 2, 3.0), table.chosen, table.error
-    (True, [2, 1], 1.0)
+    The ``chosen`` columns are linearly independent; their order gives the positions. ``error`` is
+    the energy of the target that they leave; a table is ``fresh`` until it is first updated.
     """
 
     def __init__(self, columns: np.ndarray, weights: np.ndarray, chosen: Sequence[int]):
@@ -299,12 +241,7 @@ class SwapTable(_Residuals):
     def best(self, allowed: np.ndarray, movable: np.ndarray) -> tuple[float, int, int]:
         """Largest gain, position and new column; the first ones among near ties.
 
-        Parameters
-        ----------
-        allowed : ndarray of bool of shape (n,)
-            Columns that may come in; chosen ones are left out.
-        movable : ndarray of bool of shape (n_chosen,)
-            Positions that may be given up.
+        ``allowed`` columns may come in, but for chosen ones; ``movable`` positions may go.
         """
         gains = self._gains
         height = max(1, _ENTRIES // len(self.chosen))
@@ -391,36 +328,10 @@ def exchange_columns(
 ) -> tuple[list[int], list[float]]:
     """Exchange one column at a time, always the best exchange, until none lowers the error.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n, r)
-        One column of the data per row.
-    weights : ndarray of shape (r,)
-        Diagonal second moment of the target.
-    start : sequence of int
-        The first choice; columns that depend on others are given up first.
-    fixed : sequence of int
-        Columns of the start that stay.
-    candidates : ndarray of int, optional
-        Columns that may come in; all by default.
-    max_swaps : float, default=inf
-        Exchanges at most.
-    deadline : float, default=inf
-        Time of ``time.perf_counter`` after which no exchange is begun.
-
-    Returns
-    -------
-    chosen : list of int
-        As many columns as the start has.
-    errors : list of float
-        Error of the start and after every exchange, strictly falling.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._swaps import exchange_columns
-    >>> exchange_columns(np.diag([1.0, 3.0, 2.0]), np.array([1.0, 9.0, 4.0]), [0, 2])
-    ([1, 2], [9.0, 1.0])
+    Columns of the ``start`` that depend on others are given up first, ``fixed`` ones stay, and
+    ``candidates`` (all by default) may come in. After the deadline no exchange is begun. Returns as
+    many columns as the start has, and the errors of the start and after every exchange, strictly
+    falling.
     """
     stay = set(fixed)
     kept, spare = _independent(columns, sorted(start, key=lambda i: (i not in stay, i)))
