@@ -12,7 +12,7 @@ No input validation: callers guarantee shapes, types and index ranges.
 
 from libc.math cimport INFINITY
 from libc.stdlib cimport malloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from columnist.linalg._rounding cimport NEARLY_DEPENDENT
 from columnist.selection._complete cimport (
@@ -46,8 +46,6 @@ cdef class Workspace:
 
     cdef double* memory
     cdef int* integers           # in the same block
-    cdef double* free_memory     # behind what evaluating complete sets needs
-    cdef int* free_integers
     cdef size_t size             # doubles held
     cdef Node last               # the node expanded last
 
@@ -86,40 +84,6 @@ cdef class Workspace:
         return 0
 
 
-cdef struct Level:
-    # A node, its children below the limit, and the memory behind them.
-    Node node
-    int* kept        # the children's columns
-    int* order       # children by bound, with scratch of twice that length
-    int* names       # their public numbers
-    double* f        # bounds
-    double* u        # errors
-    double* tops     # eigenvalues left, t - 1 each
-    double* lengths  # of the original columns, in the units of the node's own frame
-    double* memory
-    int* integers
-
-
-cdef int _open(Level* level, Search* search, const Frame* frame, const int* chosen, int n_chosen,
-               const int* candidates, int n, int t, double* memory, int* integers,
-               double* bound) noexcept nogil:
-    """Lay out a node and find its children; returns how many. ``bound`` receives its bound."""
-    level.kept = integers
-    level.order = level.kept + n
-    level.names = level.order + 2 * n
-    level.integers = level.names + n + 3 + 5 * frame.r + n_chosen
-    level.f = lay_out(&level.node, memory, level.names + n, frame.r, n, n_chosen, t)
-    level.u = level.f + n
-    level.lengths = level.u + n
-    level.tops = level.lengths + n
-    level.memory = level.tops + <size_t> n * (t - 1)
-    memcpy(level.kept, candidates, n * sizeof(int))
-    n = filtered(frame, chosen, level.kept, n, search.limit, search.allowance, &level.node,
-                 level.f, level.u, level.tops, bound)
-    search.doubtful |= level.node.doubtful
-    return n
-
-
 cdef double _operations(int r, int n, int t) noexcept nogil:
     """Operations of one node, roughly; the constant stands for the calls."""
     cdef double width = min(r, n)
@@ -134,77 +98,75 @@ cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_c
     RESOLVED: every completion below the limit was offered. UNRESOLVED: the budget ran
     out; what was offered stays valid. ``bound`` receives the node's own bound.
     """
-    cdef Level level
+    cdef Node node
     cdef int i
     search.nodes += 1
     search.budget -= _operations(frame.r, n, t)
     if search.budget < 0.0:
         return UNRESOLVED
-    n = _open(&level, search, frame, chosen, n_chosen, candidates, n, t, memory, integers, bound)
+    lay_out(&node, frame, chosen, n_chosen, candidates, n, t, memory, integers)
+    n = filtered(&node, search.limit)
+    bound[0] = node.bound
+    search.doubtful |= node.doubtful
     if n == 0:
         return RESOLVED
-    if level.node.d == 0:  # nothing left to explain: all completions are equally good
+    if node.d == 0:  # nothing left to explain: all completions are equally good
         if search.best.wanted > 1:
-            return _offer_all(search, frame, level.kept, n, t)
+            return _offer_all(search, &node)
         for i in range(t):
-            level.order[i] = frame.names[level.kept[i]]
-        offer(search, level.order, t)
+            node.order[i] = frame.names[node.kept[i]]
+        offer(search, node.order, t)
         return RESOLVED
     if t == 3:
-        scan_triples(search, frame, &level.node, level.kept, level.f, level.u, level.tops,
-                     level.order, level.memory)
+        scan_triples(search, &node)
         return RESOLVED if search.budget >= 0.0 else UNRESOLVED
-    return _explore_children(search, frame, &level, NULL)
+    return _explore_children(search, &node, NULL)
 
 
-cdef int _offer_all(Search* search, const Frame* frame, const int* kept, int n,
-                    int t) noexcept nogil:
+cdef int _offer_all(Search* search, const Node* node) noexcept nogil:
     """Offer triples until one is refused: all have the same error. Larger sets stay open."""
     cdef int i, j, k
     cdef int last[3]
-    if t != 3:
+    if node.t != 3:
         return UNRESOLVED
-    for i in range(2, n):
+    for i in range(2, node.n):
         for j in range(1, i):
             for k in range(j):
-                last[0] = frame.names[kept[k]]
-                last[1] = frame.names[kept[j]]
-                last[2] = frame.names[kept[i]]
+                last[0] = node.frame.names[node.kept[k]]
+                last[1] = node.frame.names[node.kept[j]]
+                last[2] = node.frame.names[node.kept[i]]
                 if not offer(search, last, 3):
                     return RESOLVED
     return RESOLVED
 
 
-cdef int _explore_children(Search* search, const Frame* frame, Level* level,
-                           double* total) noexcept nogil:
+cdef int _explore_children(Search* search, Node* node, double* total) noexcept nogil:
     """Explore the children of a node, cheapest first.
 
-    Without ``total``, stops as soon as one child is unresolved. With ``total``, the
-    operations to share among all of them, f becomes infinite where a child was explored to
-    its end, and is raised to what is known of it otherwise.
+    Without ``total``, stops as soon as one child is unresolved. With ``total``, the operations to
+    share among all of them, f becomes infinite where a child was explored to its end, and is
+    raised to what is known of it otherwise.
     """
-    cdef Node* node = &level.node
     cdef int n = node.n, t = node.t, p, i, count, outcome
     cdef size_t square = <size_t> n * n
-    cdef double* f = level.f
-    cdef double* A = level.memory
+    cdef double* f = node.f
+    cdef double* A = node.memory
     cdef double* M = A + square
     cdef double* smallest = M + square
     cdef double* rest = smallest + t
-    cdef int* order = level.order
-    cdef int* allowed = level.integers
+    cdef int* allowed = node.integers
     cdef int* below = allowed + n
-    cdef double bound, slack = node_slack(frame, node, level.kept)
+    cdef double bound, slack = node_slack(node)
     cdef Frame inner
-    _enter(frame, level, &inner)
+    _enter(node, &inner)
     inner_products(node, node.z, node.d, A)
-    sort_by(f, order, n)
+    sort_by(f, node.order, n)
     for p in range(t - 1, n):
-        i = order[p]
+        i = node.order[p]
         if f[i] >= search.limit:
             break
         search.slack = slack  # nodes below have set their own
-        count = _compatible(A, M, level, i, p, search, allowed, smallest)
+        count = _compatible(A, M, node, i, p, search, allowed, smallest)
         if total != NULL:
             f[i] = max(f[i], smallest[t - 2])
             search.budget = total[0] / 4.0
@@ -215,8 +177,7 @@ cdef int _explore_children(Search* search, const Frame* frame, Level* level,
             pass
         elif enumeration(count, t - 1) <= _operations(inner.r, count, t - 1):
             search.budget -= enumeration(count, t - 1)
-            enumerate_child(search, A, M, n, i, allowed, count, t - 1, level.u[i],
-                            level.tops + <size_t> i * (t - 1), &inner, rest, below)
+            enumerate_child(search, node, A, M, i, allowed, count, rest, below)
             if search.budget < 0.0:
                 outcome = UNRESOLVED
         else:
@@ -239,30 +200,30 @@ cdef int _explore_children(Search* search, const Frame* frame, Level* level,
     return RESOLVED
 
 
-cdef int _compatible(const double* A, const double* M, const Level* level, int i, int count,
+cdef int _compatible(const double* A, const double* M, const Node* node, int i, int count,
                      const Search* search, int* allowed, double* smallest) noexcept nogil:
     """Candidates order[:count] that a completion through i may still use.
 
-    After columns i and j the eigenvalues lie below those after either one, so every
-    completion through both has at least the error
-    u_ij - sum over l <= t - 2 of min(mu^i_l, mu^j_l). ``smallest`` receives the t - 1 smallest of
-    these bounds, ascending: the last one bounds every completion through i.
+    After columns i and j the eigenvalues lie below those after either one, so every completion
+    through both has at least the error u_ij - sum over l <= t - 2 of min(mu^i_l, mu^j_l).
+    ``smallest`` receives the t - 1 smallest of these bounds, ascending: the last one bounds every
+    completion through i.
     """
-    cdef int q, j, l, at, m = 0, n = level.node.n, t = level.node.t
+    cdef int q, j, l, at, m = 0, n = node.n, t = node.t
     cdef double energy, bound
     cdef Left left
-    cdef const double* mine = level.tops + <size_t> i * (t - 1)
+    cdef const double* mine = node.tops + <size_t> i * (t - 1)
     cdef const double* other
     for l in range(t - 1):
         smallest[l] = INFINITY
     for q in range(count):
-        j = level.order[q]
+        j = node.order[q]
         left = behind(A, M, n, i, j)
         bound = -INFINITY
         if left.gap > max(1e-8, 2.0 * search.slack):
             energy = left.energy + search.slack * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
-            bound = level.u[i] - energy / (left.gap - search.slack) - search.allowance
-            other = level.tops + <size_t> j * (t - 1)
+            bound = node.u[i] - energy / (left.gap - search.slack) - search.allowance
+            other = node.tops + <size_t> j * (t - 1)
             for l in range(t - 2):
                 bound -= min(mine[l], other[l])
         if bound < search.limit:
@@ -277,28 +238,27 @@ cdef int _compatible(const double* A, const double* M, const Level* level, int i
     return m
 
 
-cdef void _enter(const Frame* frame, Level* level, Frame* inner) noexcept nogil:
+cdef void _enter(Node* node, Frame* inner) noexcept nogil:
     """The smaller frame of a node: its unit residuals with lambda as weights."""
-    cdef Node* node = &level.node
+    cdef const Frame* frame = node.frame
     cdef int i
     for i in range(node.n):
-        level.names[i] = frame.names[level.kept[i]]
-        level.lengths[i] = (frame.lengths[level.kept[i]] / node.norms[i] if node.norms[i] > 0.0
-                            else 1.0)
+        node.names[i] = frame.names[node.kept[i]]
+        node.lengths[i] = (frame.lengths[node.kept[i]] / node.norms[i] if node.norms[i] > 0.0
+                           else 1.0)
+    inner[0] = frame[0]
     inner.r = node.d
     inner.columns = node.coords
     inner.weights = node.lam
-    inner.lengths = level.lengths
-    inner.names = level.names
+    inner.lengths = node.lengths
+    inner.names = node.names
     inner.constant = max(node.error - sum_top(node.lam, node.d, node.d), 0.0)
-    inner.total = frame.total
     inner.growth = node.growth
-    inner.power = frame.power
 
 
 cdef size_t _explore_doubles(size_t r, size_t n, size_t j, size_t t) noexcept nogil:
-    """Doubles for _explore and everything below it: at most n candidates at every level."""
-    cdef size_t level = node_size(max(r, n), n, max(j, 1)) + (t + 4) * n + 2 * n * n + t
+    """Doubles for _explore and everything below it: at most n candidates at every node."""
+    cdef size_t level = node_size(max(r, n), n, max(j, 1), t) + 2 * n + 2 * n * n + t
     cdef size_t listed = 2 * (n + 1) * (n + 1) + 4 * n
     return t * (level + listed) + listed
 
@@ -313,10 +273,8 @@ cdef class FrobeniusBrancher:
     """
 
     cdef double[:, ::1] columns
-    cdef double[::1] weights
-    cdef double[::1] lengths
+    cdef double[::1] weights, lengths
     cdef int[::1] names
-    cdef double allowance
     cdef Frame frame
 
     def __init__(self, double[:, ::1] columns, double[::1] weights, double constant,
@@ -325,7 +283,7 @@ cdef class FrobeniusBrancher:
         self.weights = weights
         self.lengths = np.linalg.norm(np.asarray(columns), axis=1)
         self.names = np.arange(columns.shape[0], dtype=np.int32)
-        self.allowance = allowance
+        self.frame.allowance = allowance
         self.frame.r = columns.shape[1]
         self.frame.columns = &self.columns[0, 0]
         self.frame.weights = &self.weights[0]
@@ -344,28 +302,29 @@ cdef class FrobeniusBrancher:
         exploring the others at once (t >= 4), to report ``n_best`` complete sets.
         """
         cdef int m = candidates.shape[0], n = 0
-        cdef double bound = INFINITY, total = budget
-        cdef Level level
+        cdef double total = budget
+        cdef Node node
         cdef Search search
         errors, charges, items = self._begin(&search, space, chosen, m, t, threshold, n_best,
                                              budget)
         if m < t:
             none = np.empty(0, dtype=np.int32)
-            return Children(bound, none, errors[:0], errors[:0], errors[:0], items[:0], (0, 0, 0),
-                            none, charges[:0], INFINITY, False)
+            return Children(INFINITY, none, errors[:0], errors[:0], errors[:0], items[:0],
+                            (0, 0, 0), none, charges[:0], INFINITY, False)
         with nogil:
-            n = _open(&level, &search, &self.frame, search.full, search.n_base, &candidates[0],
-                      m, t, space.free_memory, space.free_integers, &bound)
-            space.last = level.node
+            self._node(&node, &search, &candidates[0], m, t)
+            n = filtered(&node, threshold)
+            search.doubtful = node.doubtful
+            space.last = node
             space.last.n = n
-            if 4 <= t <= MAX_DEPTH and 0 < n <= EXPLORED and level.node.d > 0 and total > 0.0:
-                _explore_children(&search, &self.frame, &level, &total)
+            if 4 <= t <= MAX_DEPTH and 0 < n <= EXPLORED and node.d > 0 and total > 0.0:
+                _explore_children(&search, &node, &total)
             else:
-                sort_by(level.f, level.order, n)
-        order = np.array(<int[:m]> level.order)[:n]
-        return Children(bound, np.asarray(<int[:m]> level.kept)[order],
-                        np.asarray(<double[:m]> level.f)[order],
-                        np.asarray(<double[:m]> level.u)[order],
+                sort_by(node.f, node.order, n)
+        order = np.array(<int[:m]> node.order)[:n]
+        return Children(node.bound, np.asarray(<int[:m]> node.kept)[order],
+                        np.asarray(<double[:m]> node.f)[order],
+                        np.asarray(<double[:m]> node.u)[order],
                         errors[:search.best.count], items[:search.best.count],
                         (search.nodes, search.resolved, search.unresolved), order,
                         charges[:search.best.count], search.best.floor,
@@ -381,11 +340,12 @@ cdef class FrobeniusBrancher:
         cdef double[::1] out = errors
         self._reserve(space, n, j, 4)
         with nogil:
-            lay_out(&node, space.memory, space.integers, r, n, j, 1)
-            error = chosen_error(&self.frame, &chosen[0], &node)
+            lay_out(&node, &self.frame, &chosen[0], j, &candidates[0], n, 1, space.memory,
+                    space.integers)
+            error = chosen_error(&node)
             if not node.doubtful:
-                charge = charge_of(&self.frame, &node, 1.0, error, self.allowance)
-            gather(self.frame.columns, &candidates[0], r, n, node.coords)
+                charge = charge_of(&node, 1.0, error)
+            gather(&self.frame, node.kept, n, node.coords)
             if node.j > 0 and n > 0:
                 project_out(&node, node.coords, n)
             for c in range(n):
@@ -409,28 +369,26 @@ cdef class FrobeniusBrancher:
         """
         cdef int n = candidates.shape[0]
         cdef double bound = 0.0
-        cdef double* scratch
-        cdef int* kept
         cdef Node node
         cdef Search search
         errors, charges, items = self._begin(&search, space, chosen, n, t, threshold, n_best,
                                              budget + _operations(self.frame.r, n, t))
         with nogil:
-            kept = space.free_integers
-            if n < t:
-                pass
-            elif t == 2:
-                memcpy(kept, &candidates[0], n * sizeof(int))
-                scratch = lay_out(&node, space.free_memory, kept + 3 * n, self.frame.r, n,
-                                  search.n_base, 2)
-                scan_node_pairs(&search, &self.frame, search.full, kept, n, &node, kept + n,
-                                scratch)
-            else:
-                _explore(&search, &self.frame, search.full, search.n_base, &candidates[0], n, 3,
-                         space.free_memory, kept, &bound)
+            if n >= t and t == 2:
+                self._node(&node, &search, &candidates[0], n, 2)
+                scan_node_pairs(&search, &node)
+            elif n >= t:
+                _explore(&search, &self.frame, search.exact.chosen, search.n_base, &candidates[0],
+                         n, 3, search.exact.memory, search.exact.integers, &bound)
         return Completions(errors[:search.best.count], items[:search.best.count],
                            search.budget >= 0.0, charges[:search.best.count], search.best.floor,
                            bool(search.doubtful or search.exact.doubtful))
+
+    cdef void _node(self, Node* node, const Search* search, const int* candidates, int n,
+                    int t) noexcept nogil:
+        """Lay out the node of a search, behind what evaluating complete sets needs."""
+        lay_out(node, &self.frame, search.exact.chosen, search.n_base, candidates, n, t,
+                search.exact.memory, search.exact.integers)
 
     cdef tuple _begin(self, Search* search, Workspace space, int[::1] chosen, int n, int t,
                       double threshold, int n_best, double budget):
@@ -453,23 +411,21 @@ cdef class FrobeniusBrancher:
         search.best.items = &items_view[0, 0]
         search.best.floor = INFINITY
         search.limit = threshold
-        search.allowance = self.allowance
+        search.allowance = self.frame.allowance
         search.budget = budget
-        search.top = &self.frame
         search.n_base = j
-        search.full = space.integers
-        search.path = search.full + j
+        search.path = space.integers + j
         for i in range(j):
-            search.full[i] = chosen[i]
-        space.free_memory = lay_out(&search.exact, space.memory, space.integers + size,
-                                    self.frame.r, 1, size, 1)
-        space.free_integers = space.integers + 2 * size + 3 + 5 * self.frame.r
+            space.integers[i] = chosen[i]
+        lay_out(&search.exact, &self.frame, space.integers, size, NULL, 0, 1, space.memory,
+                space.integers + size)
         return errors, charges, items
 
     cdef int _reserve(self, Workspace space, int n, int j, int t) except -1:
         # Filtering may shorten a long list to one that is explored, in as many dimensions at most.
         cdef size_t r = self.frame.r, explored = min(n, EXPLORED)
-        cdef size_t doubles = node_size(r, 1, j + t) + node_size(r, n, j) + (t + 8) * <size_t> n
+        cdef size_t doubles = (node_size(r, 0, j + t, 1) + node_size(r, n, j, t)
+                               + 6 * <size_t> n)
         cdef size_t integers = 2 * (j + t) + 3 + 5 * r + 16 * n + 8 * r + 16 + j
         if n > EXPLORED and t < 4:
             doubles += 2 * <size_t> n * n

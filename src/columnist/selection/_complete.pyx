@@ -16,14 +16,14 @@ from scipy.linalg.cython_blas cimport dgemm
 
 from columnist.linalg._rounding cimport PARALLEL, SUMS
 from columnist.selection._frame cimport (
-    Frame, Node, candidate_growth, charge_of, chosen_error, factor_chosen, inner_products,
-    prepare, sort_by, square, worst_growth,
+    Node, candidate_growth, charge_of, chosen_error, factor_chosen, inner_products, pack, prepare,
+    sort_by, square, worst_growth,
 )
 
 
-cdef double node_slack(const Frame* frame, const Node* node, const int* kept) noexcept nogil:
+cdef double node_slack(const Node* node) noexcept nogil:
     """Rounding of the inner products of a node's residuals, relative to them."""
-    return SUMS * node.growth * worst_growth(frame, kept, node)
+    return SUMS * node.growth * worst_growth(node)
 
 
 cdef inline double _lower(const double* A, size_t n, int i, int j) noexcept nogil:
@@ -31,11 +31,11 @@ cdef inline double _lower(const double* A, size_t n, int i, int j) noexcept nogi
     return A[i + j * n] if i > j else A[j + i * n]
 
 
-cdef int* _whole(Search* search, const int* last, int count) noexcept nogil:
-    """The columns of the node, the path and ``last``, as the chosen ones of ``exact``."""
+cdef Node* _whole(Search* search, const int* last, int count) noexcept nogil:
+    """The node whose chosen columns are those of the search, the path and ``last``."""
     memcpy(search.path + search.depth, last, count * sizeof(int))
     search.exact.n_chosen = search.n_base + search.depth + count
-    return search.full
+    return &search.exact
 
 
 cdef double _exact_error(Search* search, const int* last, int count) noexcept nogil:
@@ -43,16 +43,15 @@ cdef double _exact_error(Search* search, const int* last, int count) noexcept no
 
     Inner products lead here; rounding in them must not decide between complete sets.
     """
-    cdef Node* node = &search.exact
-    cdef int* whole = _whole(search, last, count)
+    cdef Node* node = _whole(search, last, count)
     search.budget -= 2e4 + 4.0 * node.r * node.n_chosen * node.n_chosen
-    return chosen_error(search.top, whole, node)
+    return chosen_error(node)
 
 
 cdef bint _dependent(Search* search, const int* last) noexcept nogil:
     """Whether the column ``last`` depends on the path, by QR of the columns themselves."""
-    cdef int before = factor_chosen(search.top, _whole(search, last, 0), &search.exact)
-    return factor_chosen(search.top, _whole(search, last, 1), &search.exact) == before
+    cdef int before = factor_chosen(_whole(search, last, 0))
+    return factor_chosen(_whole(search, last, 1)) == before
 
 
 cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
@@ -64,7 +63,7 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
     cdef Best* best = &search.best
     cdef int at, i, w = best.width
     cdef double error = _exact_error(search, last, count)
-    cdef double charge = charge_of(search.top, &search.exact, 1.0, error, search.allowance)
+    cdef double charge = charge_of(&search.exact, 1.0, error)
     cdef double reached = 0.0
     if error - charge >= search.limit:
         return False
@@ -108,10 +107,9 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
     """Offer all pairs of candidates, given column i (energy ``own``), below the limit.
 
     With conditional lengths g, energies e and inner products a, m, a pair catches
-    (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute
-    terms, ``doubt`` that of squared lengths; ``names`` are the public numbers of the positions.
-    Pairs that cannot be told from the limit are offered, and evaluated there, as long as
-    the budget lasts.
+    (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute terms,
+    ``doubt`` that of squared lengths; ``names`` are the public numbers of the positions. Pairs that
+    cannot be told from the limit are offered, and evaluated there, as long as the budget lasts.
     """
     cdef int x, y, j, l
     cdef int last[2]
@@ -152,23 +150,22 @@ cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept
     return left
 
 
-cdef void _given_child(Given* given, const double* A, const double* M, int n, int i,
-                       const int* order, int count, double u, double top,
-                       const Search* search) noexcept nogil:
-    """Candidates order[:count] once i is taken; those that cannot help are left out.
+cdef void _given_child(Given* given, const Search* search, const Node* node, const double* A,
+                       const double* M, int p) noexcept nogil:
+    """Candidates order[:p] once i = order[p] is taken; those that cannot help are left out.
 
-    A pair (j, l) behind i catches at most the energy of j alone plus ``top``, the
-    largest eigenvalue left behind i.
+    A pair (j, l) behind i catches at most the energy of j alone plus the largest eigenvalue left
+    behind i.
     """
-    cdef int q, j, m = 0
-    cdef double slack
+    cdef int q, i = node.order[p], j, n = node.n, m = 0
+    cdef double slack, needed = node.u[i] - search.allowance - node.tops[2 * i] - search.limit
     cdef Left left
-    for q in range(count):
-        j = order[q]
+    for q in range(p):
+        j = node.order[q]
         left = behind(A, M, n, i, j)
         slack = search.slack * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
         if left.gap > max(1e-8, 2.0 * search.slack) and (
-                left.energy + slack < (u - top - search.limit) * (left.gap - search.slack)):
+                left.energy + slack < needed * (left.gap - search.slack)):
             continue
         given.index[m] = j
         given.left[m] = left
@@ -176,52 +173,50 @@ cdef void _given_child(Given* given, const double* A, const double* M, int n, in
     given.count = m
 
 
-cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int* kept,
-                       const double* f, const double* u, const double* tops, int* order,
-                       double* scratch) noexcept nogil:
+cdef void scan_triples(Search* search, Node* node) noexcept nogil:
     """For every child that may lead below the limit, the best pairs behind it.
 
     Children are numbered by their bounds and see only those before them, as in
-    the partition of the search. ``scratch`` holds 2 n^2 + 4 n doubles, ``order`` 3 n integers.
+    the partition of the search. Needs 2 n^2 + 4 n doubles behind the node.
     """
     cdef int i, p, n = node.n
-    cdef int* names = order + 2 * n
-    cdef double* A = scratch
+    cdef int* order = node.order
+    cdef double* A = node.memory
     cdef double* M = A + <size_t> n * n
     cdef Given given
     inner_products(node, node.z, node.d, A)
-    search.slack = node_slack(frame, node, kept)
-    sort_by(f, order, n)
+    search.slack = node_slack(node)
+    sort_by(node.f, order, n)
     given.index = order + n
     given.left = <Left*> (M + <size_t> n * n)
     for i in range(n):
-        names[i] = frame.names[kept[i]]
+        node.names[i] = node.frame.names[node.kept[i]]
     for p in range(2, n):
         i = order[p]
-        if f[i] >= search.limit or search.budget < 0.0:
+        if node.f[i] >= search.limit or search.budget < 0.0:
             return
-        _given_child(&given, A, M, n, i, order, p, u[i] - search.allowance, tops[2 * i], search)
-        search.path[search.depth] = names[i]
+        _given_child(&given, search, node, A, M, p)
+        search.path[search.depth] = node.names[i]
         search.depth += 1
-        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], u[i], 0.0, search.slack, search,
-                    names)
+        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], node.u[i], 0.0, search.slack, search,
+                    node.names)
         search.depth -= 1
 
 
-cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen, int* kept,
-                          int n, Node* node, int* order, double* scratch) noexcept nogil:
+cdef void scan_node_pairs(Search* search, Node* node) noexcept nogil:
     """The best pairs of a node with two columns to choose, without eigenvectors.
 
-    ``scratch`` holds 2 n^2 + 4 n doubles.
+    Needs 2 n^2 + 4 n doubles behind the node.
     """
-    cdef int r = node.r, d, c, m, previous
+    cdef int r = node.r, n = node.n, d, c, m, previous
     cdef double one = 1.0, zero = 0.0, charge, bound
-    cdef char* no = b"N"
-    cdef double* room = scratch + 2 * <size_t> n * n
+    cdef double* A = node.memory
     cdef int last[2]
     cdef Given given
+    for c in range(n):
+        node.names[c] = node.frame.names[node.kept[c]]
     while True:
-        bound = prepare(frame, chosen, kept, n, search.allowance, node)
+        bound = prepare(node, n)
         search.doubtful |= node.doubtful
         if bound >= search.limit:
             return
@@ -229,27 +224,24 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
         if d == 0:  # nothing left to explain: the first pairs are as good as any
             for c in range(1, n):
                 for m in range(c):
-                    last[0] = frame.names[kept[m]]
-                    last[1] = frame.names[kept[c]]
+                    last[0] = node.names[m]
+                    last[1] = node.names[c]
                     if not offer(search, last, 2):
                         return
             return
         # prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
-        dgemm(no, no, &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
+        dgemm(b"N", b"N", &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
         previous = n
         m = 0
         for c in range(n):
-            charge = charge_of(frame, node, candidate_growth(frame, node, kept[c], c), node.error,
-                               search.allowance)
+            charge = charge_of(node, candidate_growth(node, c), node.error)
             bound = node.error - square(node.basis + <size_t> c * r, r) - node.lam[0] - charge
             if bound < search.limit:
-                kept[m] = kept[c]
-                node.norms[m] = node.norms[c]
                 if m < c:
                     memcpy(node.basis + <size_t> m * r, node.basis + <size_t> c * r,
                            r * sizeof(double))
-                    memcpy(node.coords + <size_t> m * d, node.coords + <size_t> c * d,
-                           d * sizeof(double))
+                pack(node, m, c)
+                node.names[m] = node.names[c]
                 m += 1
         n = m
         if n < 2:
@@ -257,14 +249,12 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
         if n == previous or n >= d:
             break
     node.n = n
-    inner_products(node, node.basis, r, scratch)
-    search.slack = node_slack(frame, node, kept)
-    _given_all(&given, scratch, scratch + <size_t> n * n, n, order, room)
-    for c in range(n):
-        kept[c] = frame.names[kept[c]]
-    charge = charge_of(frame, node, 1.0, node.error, search.allowance)
-    _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0,
-                node.error - (charge - search.allowance), 0.0, search.slack, search, kept)
+    inner_products(node, node.basis, r, A)
+    search.slack = node_slack(node)
+    _given_all(&given, A, A + <size_t> n * n, n, node.order, A + 2 * <size_t> n * n)
+    charge = charge_of(node, 1.0, node.error)
+    _scan_pairs(A, A + <size_t> n * n, n, &given, 0.0, node.error - (charge - search.allowance),
+                0.0, search.slack, search, node.names)
 
 
 cdef void _condition(const double* A, const double* M, int stride, int x, double* A_out,
@@ -353,26 +343,26 @@ cdef double enumeration(int n, int t) noexcept nogil:
     return subsets * (1 << min(t - 1, 20))
 
 
-cdef void enumerate_child(Search* search, const double* A, const double* M, int n, int i,
-                          const int* allowed, int count, int t, double u, const double* tops,
-                          const Frame* frame, double* memory, int* integers) noexcept nogil:
-    """Enumerate the t-subsets of ``allowed`` behind child i."""
-    cdef int x, y, a, b, stride = count + 1
+cdef void enumerate_child(Search* search, const Node* node, const double* A, const double* M,
+                          int i, const int* allowed, int count, double* memory,
+                          int* integers) noexcept nogil:
+    """Enumerate what completes child i from ``allowed``."""
+    cdef int x, y, a, b, n = node.n, t = node.t - 1, stride = count + 1
     cdef double* A_own = memory
     cdef double* M_own = A_own + <size_t> stride * stride
     cdef double* rest = M_own + <size_t> stride * stride
     # The list with i behind it; projecting out the last one leaves the conditional products.
     for x in range(stride):
         a = allowed[x] if x < count else i
-        integers[x] = frame.names[a]
+        integers[x] = node.names[a]
         for y in range(x, stride):
             b = allowed[y] if y < count else i
             A_own[y + <size_t> x * stride] = _lower(A, n, a, b)
             M_own[y + <size_t> x * stride] = _lower(M, n, a, b)
     _condition(A_own, M_own, stride, count, rest, rest + <size_t> count * count)
-    search.path[search.depth] = frame.names[i]
+    search.path[search.depth] = node.names[i]
     search.depth += 1
-    _enumerate(search, rest, rest + <size_t> count * count, count, t, u,
-               search.slack * M[i + <size_t> i * n], search.slack, tops, integers,
-               rest + 2 * <size_t> count * count, integers + stride)
+    _enumerate(search, rest, rest + <size_t> count * count, count, t, node.u[i],
+               search.slack * M[i + <size_t> i * n], search.slack, node.tops + <size_t> i * t,
+               integers, rest + 2 * <size_t> count * count, integers + stride)
     search.depth -= 1

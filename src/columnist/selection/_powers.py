@@ -47,16 +47,11 @@ class Polynomials:
     projections: np.ndarray
     lengths: np.ndarray  # (features, degree): what is left of it; zero where it was dropped
 
-    @property
-    def degree(self) -> int:
-        """Number of powers."""
-        return self.lengths.shape[1]
-
     def evaluate(self, X: np.ndarray) -> np.ndarray:
         """Polynomials 1, ..., degree at new rows, (rows, features, degree); dropped ones are 0."""
         z = (X - self.shift) / self.scale
         values = [np.full(z.shape, self.start)]
-        for j in range(self.degree):
+        for j in range(self.lengths.shape[1]):
             value = z * values[-1]
             for lower in range(j + 1):
                 value -= self.projections[:, j, lower] * values[lower]
@@ -92,13 +87,12 @@ class DensePowers:
         m, n = X.shape
         self._parts = list(column_blocks(n, m * degree))
         self.rank = np.zeros(n, dtype=np.intp)
-        kept = []
+        self._kept: list[np.ndarray] = []
         for part in self._parts:
             polynomials, vectors = _dense_basis(X[:, part], degree, center)
             self.rank[part] = np.count_nonzero(polynomials.lengths, axis=1)
             if m * n * degree <= _KEPT:
-                kept.append(vectors)
-        self._kept = kept
+                self._kept.append(vectors)
 
     def _vectors(self, number: int) -> np.ndarray:
         """Bases of one block of features, shape (degree, features, m)."""

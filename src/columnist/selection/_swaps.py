@@ -68,8 +68,8 @@ class _Residuals:
     def __init__(self, columns: np.ndarray, weights: np.ndarray):
         self.columns, self.weights = columns, weights
         self.Q = np.zeros((columns.shape[1], 0))
-        self.f, self.g = np.zeros(len(columns)), np.zeros(len(columns))
-        self._peaks = np.zeros((2, len(columns)))
+        self._figures, self._peaks = np.zeros((2, 2, len(columns)))
+        self.f, self.g = self._figures  # updated in place
         self._tiny = DEPENDENT**2 * np.einsum("ij,ij->i", columns, columns)
 
     def _compute(self, some: np.ndarray | None = None) -> None:
@@ -85,8 +85,9 @@ class _Residuals:
         rest = columns - inside @ self.Q.T
         rest -= (rest @ self.Q) @ self.Q.T  # the second pass restores orthogonality
         weighted = rest * self.weights
-        self.f[rows] = self._peaks[0, rows] = np.einsum("ij,ij->i", rest, weighted)
-        self.g[rows] = self._peaks[1, rows] = np.einsum("ij,ij->i", rest, rest)
+        self.f[rows] = np.einsum("ij,ij->i", rest, weighted)
+        self.g[rows] = np.einsum("ij,ij->i", rest, rest)
+        self._peaks[:, rows] = self._figures[:, rows]
         return inside, weighted
 
     def _without(self, a: np.ndarray, h: np.ndarray, b: float) -> None:
@@ -107,18 +108,12 @@ class _Residuals:
         return p, z
 
     def _note_peaks(self) -> None:
-        np.maximum(self._peaks[0], self.f, out=self._peaks[0])
-        np.maximum(self._peaks[1], self.g, out=self._peaks[1])
+        np.maximum(self._peaks, self._figures, out=self._peaks)
 
     def _choose(self, item: int) -> None:
-        """Nothing is left of a chosen column."""
-        self.f[item] = self.g[item] = 0.0
-        self._peaks[:, item] = 0.0
-
-    def _repair(self) -> None:
-        """Compute anew what cancellation has spoilt."""
-        shrunk = self.f < _SHRUNK * self._peaks[0]
-        shrunk |= self.g < _SHRUNK * self._peaks[1]
+        """Nothing is left of a chosen column; what cancellation has spoilt is computed anew."""
+        self._figures[:, item] = self._peaks[:, item] = 0.0
+        shrunk = (self._figures < _SHRUNK * self._peaks).any(axis=0)
         shrunk &= self._peaks[1] > self._tiny
         if shrunk.any():
             self._compute(np.flatnonzero(shrunk))
@@ -147,7 +142,6 @@ class _Additions(_Residuals):
         self.Q = self._basis.Q
         self._with(q)
         self._choose(item)
-        self._repair()
         return True
 
 
@@ -265,7 +259,11 @@ class SwapTable(_Residuals):
 
         The table follows; if it promised a ``gain`` that is clearly wrong, it is computed anew.
         """
-        Q, T = self._exchanged(position, item)
+        if len(self.chosen) == 1:
+            Q, T = np.linalg.qr(self.columns[item][:, None])
+        else:
+            Q, T = qr_delete(self.Q, self._T, position, 1, "col", check_finite=False)
+            Q, T = qr_insert(Q, T, self.columns[item], position, "col", check_finite=False)
         error = energy_left(self.weights, Q)
         if not error < self.error:
             return False
@@ -274,14 +272,6 @@ class SwapTable(_Residuals):
         if drift or not self._follow(position, item, Q, T):
             self.compute()
         return True
-
-    def _exchanged(self, position: int, item: int) -> tuple[np.ndarray, np.ndarray]:
-        """QR factors of the chosen columns after an exchange."""
-        new = self.columns[item]
-        if len(self.chosen) == 1:
-            return np.linalg.qr(new[:, None])
-        Q, T = qr_delete(self.Q, self._T, position, 1, "col", check_finite=False)
-        return qr_insert(Q, T, new, position, "col", check_finite=False)
 
     def _follow(self, position: int, item: int, Q: np.ndarray, T: np.ndarray) -> bool:
         r"""Update the tables; False where that would lose precision.
@@ -311,7 +301,6 @@ class SwapTable(_Residuals):
         self._h /= sigma
         self._a[:, position], self._h[:, position] = p, z
         self._choose(item)
-        self._repair()
         self.fresh = False
         return True
 
