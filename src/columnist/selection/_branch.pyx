@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 from columnist.linalg._rounding cimport NEARLY_DEPENDENT
 from columnist.selection._complete cimport (
-    MAX_DEPTH, Left, Search, behind, enumerate_child, enumeration, node_slack, offer,
+    MAX_DEPTH, Best, Left, Search, behind, enumerate_child, enumeration, node_slack, offer,
     scan_node_pairs, scan_triples,
 )
 from columnist.selection._frame cimport (
@@ -60,8 +60,8 @@ cdef class Workspace:
     def last_frame(self):
         """Error, spectrum and residuals (n x d, in its basis) of the node expanded last.
 
-        Rows stand in the order of the candidates kept, before they were sorted by bound.
-        Valid right after :meth:`FrobeniusBrancher.children`.
+        Rows stand in the order of the candidates kept, before they were sorted by bound. Valid
+        right after :meth:`FrobeniusBrancher.children`.
         """
         cdef int n = self.last.n, d = self.last.d
         lam, coords = np.empty(d), np.empty((n, d))
@@ -93,10 +93,10 @@ cdef double _operations(int r, int n, int t) noexcept nogil:
 cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_chosen,
                   const int* candidates, int n, int t, double* memory, int* integers,
                   double* bound) noexcept nogil:
-    """Depth-first search below a node with t >= 3 columns to choose.
+    """Depth-first search below a node with t >= 3 columns to choose; ``bound`` receives its bound.
 
-    RESOLVED: every completion below the limit was offered. UNRESOLVED: the budget ran
-    out; what was offered stays valid. ``bound`` receives the node's own bound.
+    RESOLVED: every completion below the limit was offered. UNRESOLVED: the budget ran out; what
+    was offered stays valid.
     """
     cdef Node node
     cdef int i
@@ -148,11 +148,10 @@ cdef int _explore_children(Search* search, Node* node, double* total) noexcept n
     raised to what is known of it otherwise.
     """
     cdef int n = node.n, t = node.t, p, i, count, outcome
-    cdef size_t square = <size_t> n * n
     cdef double* f = node.f
     cdef double* A = node.memory
-    cdef double* M = A + square
-    cdef double* smallest = M + square
+    cdef double* M = A + <size_t> n * n
+    cdef double* smallest = M + <size_t> n * n
     cdef double* rest = smallest + t
     cdef int* allowed = node.integers
     cdef int* below = allowed + n
@@ -246,14 +245,11 @@ cdef void _enter(Node* node, Frame* inner) noexcept nogil:
         node.names[i] = frame.names[node.kept[i]]
         node.lengths[i] = (frame.lengths[node.kept[i]] / node.norms[i] if node.norms[i] > 0.0
                            else 1.0)
-    inner[0] = frame[0]
-    inner.r = node.d
-    inner.columns = node.coords
-    inner.weights = node.lam
-    inner.lengths = node.lengths
-    inner.names = node.names
-    inner.constant = max(node.error - sum_top(node.lam, node.d, node.d), 0.0)
-    inner.growth = node.growth
+    inner[0] = Frame(
+        r=node.d, columns=node.coords, weights=node.lam, lengths=node.lengths, names=node.names,
+        constant=max(node.error - sum_top(node.lam, node.d, node.d), 0.0), total=frame.total,
+        allowance=frame.allowance, growth=node.growth, power=frame.power,
+    )
 
 
 cdef size_t _explore_doubles(size_t r, size_t n, size_t j, size_t t) noexcept nogil:
@@ -283,16 +279,11 @@ cdef class FrobeniusBrancher:
         self.weights = weights
         self.lengths = np.linalg.norm(np.asarray(columns), axis=1)
         self.names = np.arange(columns.shape[0], dtype=np.int32)
-        self.frame.allowance = allowance
-        self.frame.r = columns.shape[1]
-        self.frame.columns = &self.columns[0, 0]
-        self.frame.weights = &self.weights[0]
-        self.frame.lengths = &self.lengths[0]
-        self.frame.names = &self.names[0]
-        self.frame.constant = constant
-        self.frame.total = np.sum(weights) + constant
-        self.frame.growth = 1.0
-        self.frame.power = power
+        self.frame = Frame(
+            r=columns.shape[1], columns=&self.columns[0, 0], weights=&self.weights[0],
+            lengths=&self.lengths[0], names=&self.names[0], constant=constant,
+            total=np.sum(weights) + constant, allowance=allowance, growth=1.0, power=power,
+        )
 
     def children(self, int[::1] chosen, int[::1] candidates, int t, double threshold,
                  Workspace space, double budget=0.0, int n_best=1):
@@ -403,13 +394,10 @@ cdef class FrobeniusBrancher:
         cdef int[:, ::1] items_view = items
         self._reserve(space, n, j, t)
         memset(search, 0, sizeof(Search))
-        search.best.wanted = n_best
-        search.best.capacity = capacity
-        search.best.width = t
-        search.best.error = &errors_view[0]
-        search.best.charge = &charges_view[0]
-        search.best.items = &items_view[0, 0]
-        search.best.floor = INFINITY
+        search.best = Best(
+            count=0, wanted=n_best, capacity=capacity, width=t, error=&errors_view[0],
+            charge=&charges_view[0], items=&items_view[0, 0], floor=INFINITY,
+        )
         search.limit = threshold
         search.allowance = self.frame.allowance
         search.budget = budget

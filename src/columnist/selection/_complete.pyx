@@ -266,15 +266,14 @@ cdef void _condition(const double* A, const double* M, int stride, int x, double
     cdef int i, j
     cdef double ax = A[x + <size_t> x * stride], mx = M[x + <size_t> x * stride], ci, cj
     cdef double scale = 1.0 / ax if ax > PARALLEL else 0.0
-    cdef size_t at
     for i in range(x):
         ci = A[x + <size_t> i * stride] * scale
         for j in range(i, x):
-            at = j + <size_t> i * stride
             cj = A[x + <size_t> j * stride] * scale
-            A_out[j + <size_t> i * x] = A[at] - ci * A[x + <size_t> j * stride]
-            M_out[j + <size_t> i * x] = (M[at] - ci * M[x + <size_t> j * stride]
-                                         - cj * M[x + <size_t> i * stride] + ci * cj * mx)
+            A_out[j + <size_t> i * x] = A[j + <size_t> i * stride] - ci * A[x + <size_t> j * stride]
+            M_out[j + <size_t> i * x] = (
+                M[j + <size_t> i * stride] - ci * M[x + <size_t> j * stride]
+                - cj * M[x + <size_t> i * stride] + ci * cj * mx)
 
 
 cdef void _enumerate(Search* search, const double* A, const double* M, int m, int t,

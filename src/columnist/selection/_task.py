@@ -181,12 +181,9 @@ class Sizes:
         if certificate.status != "optimal":
             error = min(error, confirmed_error(self.matrices, options, filled, error))
         certificate = replace(
-            certificate,
-            error=error,
-            lower_bound=min(certificate.lower_bound, error),
-            selection=filled,
-            names=self._names(filled),
-        )
+            certificate, error=error, lower_bound=min(certificate.lower_bound, error),
+            selection=filled, names=self._names(filled),
+        )  # fmt: skip
         return replace(outcome, solutions=[(error, filled)], certificate=certificate)
 
     def _without_search(self, subset: Sequence[int], error: float | None = None) -> Outcome:
@@ -241,17 +238,11 @@ class Sizes:
             proven &= not late
             size += 1
         if outcome.certificate.error > limit:
-            warnings.warn(
-                f"No selection reaches tol={tol:g}; all {available} columns are selected.",
-                UserWarning,
-                stacklevel=5,
-            )
+            message = f"No selection reaches tol={tol:g}; all {available} columns are selected."
+            warnings.warn(message, UserWarning, stacklevel=5)
         elif not proven:
-            warnings.warn(
-                f"{size} columns reach tol={tol:g}, but the time limit left open whether fewer do.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            message = f"{size} columns reach tol={tol:g}, but the time limit left open whether "
+            warnings.warn(message + "fewer do.", ConvergenceWarning, stacklevel=5)
         return outcome
 
     def _reaching(self, limit: float) -> list[int]:
