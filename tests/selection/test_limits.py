@@ -13,8 +13,8 @@ from columnist.data import _open
 from columnist.search import _engine as engine
 from columnist.selection import _certified as certified
 from columnist.selection import _columns as columns
-from columnist.selection import _sizes as sizes
 from columnist.selection import _swaps as swaps
+from columnist.selection import _task as task
 from tests.memory import in_own_process, peak_memory
 from tests.oracles.brute_force import subset_error
 
@@ -150,7 +150,7 @@ def test_a_tolerance_is_reached_in_little_time(clock, criterion):
 def test_a_path_without_time_is_a_forward_selection(clock, criterion):
     X = data(12)
     clock.charge(swaps._Additions, "add", 1.0)
-    clock.charge(sizes, "distinct_columns", 1.0)
+    clock.charge(task, "distinct_columns", 1.0)
     clock.charge(CLASSES[criterion], "expand", 1.0)
     path = selection_path(X, 8, criterion=criterion, time_limit=3.0)
     assert len(path) == 8 and sum(clock.calls.values()) <= 3 + 2
@@ -161,7 +161,7 @@ def test_a_path_without_time_is_a_forward_selection(clock, criterion):
 
 
 def test_errors_of_a_long_path_are_computed_together(clock, monkeypatch):
-    monkeypatch.setattr(sizes, "_LONG_WORK", 0.0)
+    monkeypatch.setattr(task, "_LONG_WORK", 0.0)
     X = data(12)
     for step in selection_path(X, 8, time_limit=0.0):
         bounded(step.certificate, X, len(step.selection), "frobenius")

@@ -21,7 +21,7 @@ from columnist.selection._sampling import (
     UniformSampler,
     VolumeSampler,
 )
-from columnist.selection._solution import Solution
+from columnist.selection._task import Solution
 from columnist.selection._two_stage import TwoStageSelector
 
 __all__ = [

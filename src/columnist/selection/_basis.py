@@ -10,27 +10,10 @@ __all__ = ["GrowingBasis"]
 
 
 class GrowingBasis:
-    """Orthonormal basis of the vectors appended so far.
+    """Orthonormal basis of the vectors appended so far, ``capacity`` of them at most.
 
-    Parameters
-    ----------
-    height : int
-        Length of the vectors.
-    capacity : int
-        How many will be appended at most.
-    center : bool, default=False
-        Begin with the constant vector: residuals then have mean zero, which makes an
-        intercept free without touching the data.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._basis import GrowingBasis
-    >>> basis = GrowingBasis(3, 2)
-    >>> basis.append(np.array([0.0, 2.0, 0.0]))
-    array([0., 1., 0.])
-    >>> basis.residual(np.array([1.0, 1.0, 1.0]))
-    array([1., 0., 1.])
+    With ``center`` it begins with the constant vector: residuals then have mean zero, which makes
+    an intercept free without touching the data.
     """
 
     def __init__(self, height: int, capacity: int, *, center: bool = False):

@@ -3,17 +3,17 @@ from typing import NamedTuple
 import numpy as np
 
 class Children(NamedTuple):
-    bound: float
-    kept: np.ndarray
-    f: np.ndarray
-    u: np.ndarray
-    errors: np.ndarray
-    items: np.ndarray
-    counts: tuple[int, int, int]
-    order: np.ndarray
-    charges: np.ndarray
-    floor: float
-    doubtful: bool
+    bound: float  # of every completion of the node; infinite if none is below the threshold
+    kept: np.ndarray  # items of the children, ascending by bound
+    f: np.ndarray  # their bounds, infinite where a child was explored to its end
+    u: np.ndarray  # their errors
+    errors: np.ndarray  # complete sets found: the best, and those rounding cannot tell from them
+    items: np.ndarray  # what each of them adds
+    counts: tuple[int, int, int]  # nodes explored, children explored to the end or not
+    order: np.ndarray  # how the children were sorted: see Workspace.last_frame
+    charges: np.ndarray  # rounding of the errors
+    floor: float  # least error of complete sets there was no room for
+    doubtful: bool  # a column was taken for dependent that may be more than rounding
 
 class Completions(NamedTuple):
     errors: np.ndarray

@@ -27,11 +27,11 @@ from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
 from columnist.selection._columns import column_problem
 from columnist.selection._rebuild import Rebuild, rebuild
-from columnist.selection._sizes import Sizes
-from columnist.selection._solution import Solution
 from columnist.selection._task import (
     Options,
     Outcome,
+    Sizes,
+    Solution,
     choose,
     confirmed_error,
 )

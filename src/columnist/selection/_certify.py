@@ -68,19 +68,16 @@ def certify(
         criterion=criterion, n_components=n_components, time_limit=time_limit, **options
     )
     given, outcome = selector._certify(X, y, columns)
-    certificate = outcome.certificate
     error, best = outcome.solutions[0]
-    certificate = replace(certificate, a_priori_bound=None)  # it speaks of what a search finds
+    certificate = replace(
+        outcome.certificate, error=given.error, selection=given.selection, names=given.names,
+        a_priori_bound=None,  # it speaks of what a search finds
+    )  # fmt: skip
     least = float(get_criterion(criterion).value(np.zeros(1)))
     if error >= given.error - _BETTER * above(given.error, least):
-        bound = given.error if certificate.status == "optimal" else certificate.lower_bound
-        return replace(
-            certificate, error=given.error, lower_bound=bound, selection=given.selection,
-            names=given.names,
-        )  # fmt: skip
+        if certificate.status == "optimal":
+            return replace(certificate, lower_bound=given.error)
+        return certificate
     settled = certificate.status in ("optimal", "gap_reached")
     status = "bounded" if settled else certificate.status
-    return replace(
-        certificate, status=status, error=given.error, selection=given.selection,
-        names=given.names, better=best,
-    )  # fmt: skip
+    return replace(certificate, status=status, better=best)

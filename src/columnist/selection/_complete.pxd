@@ -1,6 +1,6 @@
 """Completing a choice by its last columns; see ``complete.pyx``."""
 
-from columnist.selection._frame cimport Frame, Node
+from columnist.selection._frame cimport Node
 
 cdef enum:
     MAX_DEPTH = 64
@@ -30,38 +30,32 @@ cdef struct Best:
 cdef struct Search:
     # A depth-first search below one node.
     double limit        # complete sets must stay below it
-    double allowance
     double slack        # rounding of inner products at the present node, relative to them
     bint doubtful       # a column was left out that may be more than rounding
     double budget       # operations left
     long nodes          # nodes expanded
     long unresolved     # children given up for lack of budget
     long resolved       # children explored to their end
-    Best* best
+    Best best
+    double allowance
+    Node exact          # scratch to evaluate complete sets: the node's columns, the path and others
+    int n_base          # columns of the node
+    int* path           # what stands behind them
     int depth           # columns on the path
-    int path[MAX_DEPTH]
-    const Frame* top    # the problem itself, and the columns of the node in it
-    const int* base
-    int n_base
-    Node exact          # scratch to evaluate complete sets
-    int* full
 
 
-cdef double node_slack(const Frame* frame, const Node* node, const int* kept) noexcept nogil
+cdef double node_slack(const Node* node) noexcept nogil
 
 cdef bint offer(Search* search, const int* last, int count) noexcept nogil
 
 cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept nogil
 
-cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int* kept,
-                        const double* f, const double* u, const double* tops, int* order,
-                        double* scratch) noexcept nogil
+cdef void scan_triples(Search* search, Node* node) noexcept nogil
 
-cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen, int* kept,
-                           int n, Node* node, int* order, double* scratch) noexcept nogil
+cdef void scan_node_pairs(Search* search, Node* node) noexcept nogil
 
 cdef double enumeration(int n, int t) noexcept nogil
 
-cdef void enumerate_child(Search* search, const double* A, const double* M, int n, int i,
-                           const int* allowed, int count, int t, double u, const double* tops,
-                           const Frame* frame, double* memory, int* integers) noexcept nogil
+cdef void enumerate_child(Search* search, const Node* node, const double* A, const double* M,
+                          int i, const int* allowed, int count, double* memory,
+                          int* integers) noexcept nogil

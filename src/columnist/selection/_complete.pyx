@@ -13,24 +13,29 @@ from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
 from scipy.linalg.cython_blas cimport dgemm
-from scipy.linalg.cython_lapack cimport dorgqr
-
-from columnist.selection._frame cimport (
-    Frame, Node, candidate_growth, charge_of, factor_chosen, inner_products, prepare,
-    residual_error, sort_by,
-    square,
-)
 
 from columnist.linalg._rounding cimport PARALLEL, SUMS
+from columnist.selection._frame cimport (
+    Node, candidate_growth, charge_of, chosen_error, factor_chosen, inner_products, pack, prepare,
+    sort_by, square, worst_growth,
+)
 
 
-cdef double node_slack(const Frame* frame, const Node* node, const int* kept) noexcept nogil:
+cdef double node_slack(const Node* node) noexcept nogil:
     """Rounding of the inner products of a node's residuals, relative to them."""
-    cdef double worst = 1.0
-    cdef int c
-    for c in range(node.n):
-        worst = max(worst, candidate_growth(frame, node, kept[c], c))
-    return SUMS * node.growth * worst
+    return SUMS * node.growth * worst_growth(node)
+
+
+cdef inline double _lower(const double* A, size_t n, int i, int j) noexcept nogil:
+    """Entry of a symmetric matrix of which only the lower triangle is stored."""
+    return A[i + j * n] if i > j else A[j + i * n]
+
+
+cdef Node* _whole(Search* search, const int* last, int count) noexcept nogil:
+    """The node whose chosen columns are those of the search, the path and ``last``."""
+    memcpy(search.path + search.depth, last, count * sizeof(int))
+    search.exact.n_chosen = search.n_base + search.depth + count
+    return &search.exact
 
 
 cdef double _exact_error(Search* search, const int* last, int count) noexcept nogil:
@@ -38,35 +43,15 @@ cdef double _exact_error(Search* search, const int* last, int count) noexcept no
 
     Inner products lead here; rounding in them must not decide between complete sets.
     """
-    cdef Node* node = &search.exact
-    cdef int r = node.r, i, j, info = 0
-    for i in range(search.n_base):
-        search.full[i] = search.base[i]
-    for i in range(search.depth):
-        search.full[search.n_base + i] = search.path[i]
-    for i in range(count):
-        search.full[search.n_base + search.depth + i] = last[i]
-    node.n_chosen = search.n_base + search.depth + count
-    search.budget -= 2e4 + 4.0 * r * node.n_chosen * node.n_chosen
-    j = factor_chosen(search.top, search.full, node, node.q, node.tau)
-    if j > 0:
-        dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
-    return residual_error(search.top.weights, node.q, r, j, search.top.constant)
+    cdef Node* node = _whole(search, last, count)
+    search.budget -= 2e4 + 4.0 * node.r * node.n_chosen * node.n_chosen
+    return chosen_error(node)
 
 
 cdef bint _dependent(Search* search, const int* last) noexcept nogil:
     """Whether the column ``last`` depends on the path, by QR of the columns themselves."""
-    cdef Node* node = &search.exact
-    cdef int i
-    for i in range(search.n_base):
-        search.full[i] = search.base[i]
-    for i in range(search.depth):
-        search.full[search.n_base + i] = search.path[i]
-    node.n_chosen = search.n_base + search.depth
-    i = factor_chosen(search.top, search.full, node, node.q, node.tau)
-    search.full[search.n_base + search.depth] = last[0]
-    node.n_chosen = search.n_base + search.depth + 1
-    return factor_chosen(search.top, search.full, node, node.q, node.tau) == i
+    cdef int before = factor_chosen(_whole(search, last, 0))
+    return factor_chosen(_whole(search, last, 1)) == before
 
 
 cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
@@ -75,10 +60,10 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
     Nothing is refused that its rounding might put below the limit, and the limit is an error
     that was reached, rounding included.
     """
-    cdef Best* best = search.best
+    cdef Best* best = &search.best
     cdef int at, i, w = best.width
     cdef double error = _exact_error(search, last, count)
-    cdef double charge = charge_of(search.top, &search.exact, 1.0, error, search.allowance)
+    cdef double charge = charge_of(&search.exact, 1.0, error)
     cdef double reached = 0.0
     if error - charge >= search.limit:
         return False
@@ -94,15 +79,11 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
     while at > 0 and best.error[at - 1] > error:
         best.error[at] = best.error[at - 1]
         best.charge[at] = best.charge[at - 1]
-        for i in range(w):
-            best.items[at * w + i] = best.items[(at - 1) * w + i]
+        memcpy(best.items + at * w, best.items + (at - 1) * w, w * sizeof(int))
         at -= 1
     best.error[at] = error
     best.charge[at] = charge
-    for i in range(search.depth):
-        best.items[at * w + i] = search.path[i]
-    for i in range(count):
-        best.items[at * w + search.depth + i] = last[i]
+    memcpy(best.items + at * w, search.path, (search.depth + count) * sizeof(int))
     if best.count >= best.wanted:
         for i in range(best.wanted):
             reached = max(reached, best.error[i] + best.charge[i])
@@ -114,13 +95,10 @@ cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
 
 
 cdef struct Given:
-    # Candidates once column i is taken: everything needed for their pairs.
+    # Candidates once column i is taken: their positions, and everything needed for their pairs.
     int count
-    int* index       # positions
-    double* cosine   # c_j = a_i'a_j
-    double* inner    # m_j = z_i'z_j
-    double* gap      # squared length of a_j without its part along a_i
-    double* energy   # z_j likewise: |z_j - c_j z_i|^2
+    int* index
+    Left* left
 
 
 cdef void _scan_pairs(const double* A, const double* M, int stride, const Given* given,
@@ -129,34 +107,26 @@ cdef void _scan_pairs(const double* A, const double* M, int stride, const Given*
     """Offer all pairs of candidates, given column i (energy ``own``), below the limit.
 
     With conditional lengths g, energies e and inner products a, m, a pair catches
-    (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute
-    terms, ``doubt`` that of squared lengths; ``names`` are the public numbers of the positions.
-    Pairs that cannot be told from the limit are offered, and evaluated there, as long as
-    the budget lasts.
+    (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute terms,
+    ``doubt`` that of squared lengths; ``names`` are the public numbers of the positions. Pairs that
+    cannot be told from the limit are offered, and evaluated there, as long as the budget lasts.
     """
     cdef int x, y, j, l
     cdef int last[2]
-    cdef double cj, mj, gj, ej, a, m, det, caught, need, slack
-    need = error - search.limit - search.allowance
+    cdef Left one, two
+    cdef double a, m, det, caught, slack, need = error - search.limit - search.allowance
     for x in range(given.count):
         j = given.index[x]
-        cj = given.cosine[x]
-        mj = given.inner[x]
-        gj = given.gap[x]
-        ej = given.energy[x]
+        one = given.left[x]
         for y in range(x):
             l = given.index[y]
-            if j > l:  # only the lower triangle is stored
-                a = A[j + <size_t> l * stride]
-                m = M[j + <size_t> l * stride]
-            else:
-                a = A[l + <size_t> j * stride]
-                m = M[l + <size_t> j * stride]
-            m = m - cj * given.inner[y] - given.cosine[y] * mj + cj * given.cosine[y] * own
-            a = a - cj * given.cosine[y]
-            det = max(gj * given.gap[y] - a * a, 0.0)
-            caught = ej * given.gap[y] + given.energy[y] * gj - 2.0 * a * m
-            slack = search.slack * (ej + given.energy[y] + own) + rounding
+            two = given.left[y]
+            m = (_lower(M, stride, j, l) - one.cosine * two.inner - two.cosine * one.inner
+                 + one.cosine * two.cosine * own)
+            a = _lower(A, stride, j, l) - one.cosine * two.cosine
+            det = max(one.gap * two.gap - a * a, 0.0)
+            caught = one.energy * two.gap + two.energy * one.gap - 2.0 * a * m
+            slack = search.slack * (one.energy + two.energy + own) + rounding
             # The squared sine itself is known up to ``doubt``: sets that small are evaluated.
             if det > doubt and caught + slack < need * (det - doubt):
                 continue
@@ -172,119 +142,106 @@ cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept
     """What is left of candidate j once i is taken."""
     cdef Left left
     cdef size_t own = i + <size_t> i * n, other = j + <size_t> j * n
-    cdef size_t both = max(i, j) + <size_t> min(i, j) * n  # lower triangles
-    left.cosine = A[both]
-    left.inner = M[both]
+    left.cosine = _lower(A, n, i, j)
+    left.inner = _lower(M, n, i, j)
     left.gap = max(A[other] - left.cosine * left.cosine, 0.0)
     left.energy = max(M[other] - 2.0 * left.cosine * left.inner
                       + left.cosine * left.cosine * M[own], 0.0)
     return left
 
 
-cdef void _given_child(Given* given, const double* A, const double* M, int n, int i,
-                       const int* order, int count, double u, double top,
-                       const Search* search) noexcept nogil:
-    """Candidates order[:count] once i is taken; those that cannot help are left out.
+cdef void _given_child(Given* given, const Search* search, const Node* node, const double* A,
+                       const double* M, int p) noexcept nogil:
+    """Candidates order[:p] once i = order[p] is taken; those that cannot help are left out.
 
-    A pair (j, l) behind i catches at most the energy of j alone plus ``top``, the
-    largest eigenvalue left behind i.
+    A pair (j, l) behind i catches at most the energy of j alone plus the largest eigenvalue left
+    behind i.
     """
-    cdef int q, j, m = 0
-    cdef double slack
+    cdef int q, i = node.order[p], j, n = node.n, m = 0
+    cdef double slack, needed = node.u[i] - search.allowance - node.tops[2 * i] - search.limit
     cdef Left left
-    for q in range(count):
-        j = order[q]
+    for q in range(p):
+        j = node.order[q]
         left = behind(A, M, n, i, j)
         slack = search.slack * (M[j + <size_t> j * n] + M[i + <size_t> i * n])
         if left.gap > max(1e-8, 2.0 * search.slack) and (
-                left.energy + slack < (u - top - search.limit) * (left.gap - search.slack)):
+                left.energy + slack < needed * (left.gap - search.slack)):
             continue
         given.index[m] = j
-        given.cosine[m] = left.cosine
-        given.inner[m] = left.inner
-        given.gap[m] = left.gap
-        given.energy[m] = left.energy
+        given.left[m] = left
         m += 1
     given.count = m
 
 
-cdef void scan_triples(Search* search, const Frame* frame, Node* node, const int* kept,
-                        const double* f, const double* u, const double* tops, int* order,
-                        double* scratch) noexcept nogil:
+cdef void scan_triples(Search* search, Node* node) noexcept nogil:
     """For every child that may lead below the limit, the best pairs behind it.
 
     Children are numbered by their bounds and see only those before them, as in
-    the partition of the search. ``scratch`` holds 2 n^2 + 4 n doubles, ``order`` 3 n integers.
+    the partition of the search. Needs 2 n^2 + 4 n doubles behind the node.
     """
     cdef int i, p, n = node.n
-    cdef int* names = order + 2 * n
-    cdef double* A = scratch
+    cdef int* order = node.order
+    cdef double* A = node.memory
     cdef double* M = A + <size_t> n * n
     cdef Given given
     inner_products(node, node.z, node.d, A)
-    search.slack = node_slack(frame, node, kept)
-    sort_by(f, order, n)
+    search.slack = node_slack(node)
+    sort_by(node.f, order, n)
     given.index = order + n
-    given.cosine = M + <size_t> n * n
-    given.inner = given.cosine + n
-    given.gap = given.inner + n
-    given.energy = given.gap + n
+    given.left = <Left*> (M + <size_t> n * n)
     for i in range(n):
-        names[i] = frame.names[kept[i]]
+        node.names[i] = node.frame.names[node.kept[i]]
     for p in range(2, n):
         i = order[p]
-        if f[i] >= search.limit or search.budget < 0.0:
+        if node.f[i] >= search.limit or search.budget < 0.0:
             return
-        _given_child(&given, A, M, n, i, order, p, u[i] - search.allowance, tops[2 * i], search)
-        search.path[search.depth] = names[i]
+        _given_child(&given, search, node, A, M, p)
+        search.path[search.depth] = node.names[i]
         search.depth += 1
-        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], u[i], 0.0, search.slack, search,
-                    names)
+        _scan_pairs(A, M, n, &given, M[i + <size_t> i * n], node.u[i], 0.0, search.slack, search,
+                    node.names)
         search.depth -= 1
 
 
-cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen, int* kept,
-                           int n, Node* node, int* order, double* scratch) noexcept nogil:
+cdef void scan_node_pairs(Search* search, Node* node) noexcept nogil:
     """The best pairs of a node with two columns to choose, without eigenvectors.
 
-    ``scratch`` holds 2 n^2 + 4 n doubles.
+    Needs 2 n^2 + 4 n doubles behind the node.
     """
-    cdef int r = node.r, d, c, m, previous
-    cdef double one = 1.0, zero = 0.0, charge
-    cdef char* no = b"N"
-    cdef double* energy = scratch + 2 * <size_t> n * n
+    cdef int r = node.r, n = node.n, d, c, m, previous
+    cdef double one = 1.0, zero = 0.0, charge, bound
+    cdef double* A = node.memory
     cdef int last[2]
     cdef Given given
+    for c in range(n):
+        node.names[c] = node.frame.names[node.kept[c]]
     while True:
-        if prepare(frame, chosen, kept, n, search.allowance, node) >= search.limit:
-            search.doubtful |= node.doubtful
-            return
+        bound = prepare(node, n)
         search.doubtful |= node.doubtful
+        if bound >= search.limit:
+            return
         d = node.d
         if d == 0:  # nothing left to explain: the first pairs are as good as any
             for c in range(1, n):
                 for m in range(c):
-                    last[0] = frame.names[kept[m]]
-                    last[1] = frame.names[kept[c]]
+                    last[0] = node.names[m]
+                    last[1] = node.names[c]
                     if not offer(search, last, 2):
                         return
             return
         # prepare left B^(1/2) Q in z; the images go to the basis, no longer needed.
-        dgemm(no, no, &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
+        dgemm(b"N", b"N", &r, &n, &d, &one, node.z, &r, node.coords, &d, &zero, node.basis, &r)
         previous = n
         m = 0
         for c in range(n):
-            energy[m] = square(node.basis + <size_t> c * r, r)
-            charge = charge_of(frame, node, candidate_growth(frame, node, kept[c], c), node.error,
-                               search.allowance)
-            if node.error - energy[m] - node.lam[0] - charge < search.limit:
-                kept[m] = kept[c]
-                node.norms[m] = node.norms[c]
+            charge = charge_of(node, candidate_growth(node, c), node.error)
+            bound = node.error - square(node.basis + <size_t> c * r, r) - node.lam[0] - charge
+            if bound < search.limit:
                 if m < c:
                     memcpy(node.basis + <size_t> m * r, node.basis + <size_t> c * r,
                            r * sizeof(double))
-                    memcpy(node.coords + <size_t> m * d, node.coords + <size_t> c * d,
-                           d * sizeof(double))
+                pack(node, m, c)
+                node.names[m] = node.names[c]
                 m += 1
         n = m
         if n < 2:
@@ -292,23 +249,15 @@ cdef void scan_node_pairs(Search* search, const Frame* frame, const int* chosen,
         if n == previous or n >= d:
             break
     node.n = n
-    inner_products(node, node.basis, r, scratch)
-    search.slack = node_slack(frame, node, kept)
-    _given_all(&given, scratch, scratch + <size_t> n * n, n, order, energy)
-    _public(frame, kept, n)
-    charge = charge_of(frame, node, 1.0, node.error, search.allowance)
-    _scan_pairs(scratch, scratch + <size_t> n * n, n, &given, 0.0,
-                node.error - (charge - search.allowance), 0.0, search.slack, search, kept)
+    inner_products(node, node.basis, r, A)
+    search.slack = node_slack(node)
+    _given_all(&given, A, A + <size_t> n * n, n, node.order, A + 2 * <size_t> n * n)
+    charge = charge_of(node, 1.0, node.error)
+    _scan_pairs(A, A + <size_t> n * n, n, &given, 0.0, node.error - (charge - search.allowance),
+                0.0, search.slack, search, node.names)
 
 
-cdef void _public(const Frame* frame, int* kept, int n) noexcept nogil:
-    """Replace positions by public numbers."""
-    cdef int i
-    for i in range(n):
-        kept[i] = frame.names[kept[i]]
-
-
-cdef void _condition(const double* A, const double* M, int m, int stride, int x, double* A_out,
+cdef void _condition(const double* A, const double* M, int stride, int x, double* A_out,
                      double* M_out) noexcept nogil:
     """Inner products of the first x residuals once residual x is projected out.
 
@@ -317,15 +266,14 @@ cdef void _condition(const double* A, const double* M, int m, int stride, int x,
     cdef int i, j
     cdef double ax = A[x + <size_t> x * stride], mx = M[x + <size_t> x * stride], ci, cj
     cdef double scale = 1.0 / ax if ax > PARALLEL else 0.0
-    cdef size_t at
     for i in range(x):
         ci = A[x + <size_t> i * stride] * scale
         for j in range(i, x):
-            at = j + <size_t> i * stride
             cj = A[x + <size_t> j * stride] * scale
-            A_out[j + <size_t> i * x] = A[at] - ci * A[x + <size_t> j * stride]
-            M_out[j + <size_t> i * x] = (M[at] - ci * M[x + <size_t> j * stride]
-                                         - cj * M[x + <size_t> i * stride] + ci * cj * mx)
+            A_out[j + <size_t> i * x] = A[j + <size_t> i * stride] - ci * A[x + <size_t> j * stride]
+            M_out[j + <size_t> i * x] = (
+                M[j + <size_t> i * stride] - ci * M[x + <size_t> j * stride]
+                - cj * M[x + <size_t> i * stride] + ci * cj * mx)
 
 
 cdef void _enumerate(Search* search, const double* A, const double* M, int m, int t,
@@ -344,7 +292,6 @@ cdef void _enumerate(Search* search, const double* A, const double* M, int m, in
     cdef double length, left, slack, worse, head = 0.0
     cdef Given given
     if t == 2:
-        given.energy = rest
         _given_all(&given, A, M, m, integers, rest)
         _scan_pairs(A, M, m, &given, 0.0, error, rounding, doubt, search, names)
         return
@@ -364,7 +311,7 @@ cdef void _enumerate(Search* search, const double* A, const double* M, int m, in
             slack = worse = INFINITY
         if left - slack - head - search.allowance >= search.limit:
             continue
-        _condition(A, M, m, m, x, A_next, M_next)
+        _condition(A, M, m, x, A_next, M_next)
         search.path[search.depth] = names[x]
         search.depth += 1
         _enumerate(search, A_next, M_next, x, t - 1, left, rounding + slack, doubt + worse,
@@ -378,53 +325,43 @@ cdef void _given_all(Given* given, const double* A, const double* M, int m, int*
     cdef int i
     given.count = m
     given.index = index
-    given.energy = scratch
-    given.gap = scratch + m
-    given.cosine = scratch + 2 * m
-    given.inner = scratch + 3 * m
+    given.left = <Left*> scratch
     for i in range(m):
         index[i] = i
-        given.energy[i] = max(M[i + <size_t> i * m], 0.0)
-        given.gap[i] = max(A[i + <size_t> i * m], 0.0)
-        given.cosine[i] = 0.0
-        given.inner[i] = 0.0
-
-
-cdef double _binomial(int n, int k) noexcept nogil:
-    cdef double result = 1.0
-    cdef int i
-    for i in range(k):
-        result *= <double> (n - i) / (i + 1)
-    return result
+        given.left[i].energy = max(M[i + <size_t> i * m], 0.0)
+        given.left[i].gap = max(A[i + <size_t> i * m], 0.0)
+        given.left[i].cosine = given.left[i].inner = 0.0
 
 
 cdef double enumeration(int n, int t) noexcept nogil:
     """Operations of an enumeration, roughly: the more columns, the more a bound would spare."""
-    return _binomial(n, t) * (1 << min(t - 1, 20))
+    cdef double subsets = 1.0
+    cdef int i
+    for i in range(t):
+        subsets *= <double> (n - i) / (i + 1)
+    return subsets * (1 << min(t - 1, 20))
 
 
-cdef void enumerate_child(Search* search, const double* A, const double* M, int n, int i,
-                           const int* allowed, int count, int t, double u, const double* tops,
-                           const Frame* frame, double* memory, int* integers) noexcept nogil:
-    """Enumerate the t-subsets of ``allowed`` behind child i."""
-    cdef int x, y, a, b, low, high
+cdef void enumerate_child(Search* search, const Node* node, const double* A, const double* M,
+                          int i, const int* allowed, int count, double* memory,
+                          int* integers) noexcept nogil:
+    """Enumerate what completes child i from ``allowed``."""
+    cdef int x, y, a, b, n = node.n, t = node.t - 1, stride = count + 1
     cdef double* A_own = memory
-    cdef double* M_own = A_own + <size_t> (count + 1) * (count + 1)
-    cdef double* rest = M_own + <size_t> (count + 1) * (count + 1)
-    cdef int stride = count + 1
+    cdef double* M_own = A_own + <size_t> stride * stride
+    cdef double* rest = M_own + <size_t> stride * stride
     # The list with i behind it; projecting out the last one leaves the conditional products.
     for x in range(stride):
         a = allowed[x] if x < count else i
-        integers[x] = frame.names[a]
+        integers[x] = node.names[a]
         for y in range(x, stride):
             b = allowed[y] if y < count else i
-            low, high = min(a, b), max(a, b)
-            A_own[y + <size_t> x * stride] = A[high + <size_t> low * n]
-            M_own[y + <size_t> x * stride] = M[high + <size_t> low * n]
-    _condition(A_own, M_own, stride, stride, count, rest, rest + <size_t> count * count)
-    search.path[search.depth] = frame.names[i]
+            A_own[y + <size_t> x * stride] = _lower(A, n, a, b)
+            M_own[y + <size_t> x * stride] = _lower(M, n, a, b)
+    _condition(A_own, M_own, stride, count, rest, rest + <size_t> count * count)
+    search.path[search.depth] = node.names[i]
     search.depth += 1
-    _enumerate(search, rest, rest + <size_t> count * count, count, t, u,
-               search.slack * M[i + <size_t> i * n], search.slack, tops, integers,
-               rest + 2 * <size_t> count * count, integers + stride)
+    _enumerate(search, rest, rest + <size_t> count * count, count, t, node.u[i],
+               search.slack * M[i + <size_t> i * n], search.slack, node.tops + <size_t> i * t,
+               integers, rest + 2 * <size_t> count * count, integers + stride)
     search.depth -= 1

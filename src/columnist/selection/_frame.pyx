@@ -2,14 +2,13 @@
 # cython: initializedcheck=False
 r"""A column-subset node in coordinates: basis, spectrum, children.
 
-A node is a set of chosen columns S, a list of candidates N and a number t of
-columns still to choose. With B the (diagonal) second moment of the target, Q an
-orthonormal basis of the candidates' residuals and H = Q'BQ = V diag(lambda) V',
+A node is a set of chosen columns S, a list of candidates N and a number t of columns still to
+choose. With B the (diagonal) second moment of the target, Q an orthonormal basis of the candidates'
+residuals and H = Q'BQ = V diag(lambda) V',
 
 * the node's bound is  e(S) - sum of the t largest lambda,
-* the child that takes column y has error  u = e(S) - |z|^2  and bound
-  f = u - sum of the t-1 largest eigenvalues of diag(lambda) - zz',
-  where z = lambda^(1/2) V'Q'y / |residual of y|.
+* the child that takes column y has error  u = e(S) - |z|^2  and bound  f = u - sum of the t-1
+  largest eigenvalues of diag(lambda) - zz',  where  z = lambda^(1/2) V'Q'y / |residual of y|.
 
 **Rounding.** A column is known up to a unit of rounding of its length L. Once others are projected
 out and only the height h is left of it, its direction is known up to L / h such units: rounding
@@ -33,63 +32,61 @@ from columnist.linalg._rounding cimport DEPENDENT, DOUBTFUL, INDEPENDENT, NOISE
 from columnist.linalg._secular cimport downdate_roots, downdate_work_size
 
 
-cdef void gather(const double* columns, const int* which, int r, int count,
-                  double* out) noexcept nogil:
+cdef void gather(const Frame* frame, const int* which, int count, double* out) noexcept nogil:
+    cdef size_t r = frame.r
     cdef int i
     for i in range(count):
-        memcpy(out + <size_t> i * r, columns + <size_t> which[i] * r, r * sizeof(double))
+        memcpy(out + i * r, frame.columns + which[i] * r, r * sizeof(double))
 
 
-cdef double residual_error(const double* weights, const double* q, int r, int j,
-                            double constant) noexcept nogil:
+cdef double _residual_error(const Node* node) noexcept nogil:
     """constant + sum_l weights_l (1 - |row l of q|^2), q an r x j orthonormal basis."""
-    cdef double total = constant, share
-    cdef int i, c
+    cdef double total = node.frame.constant, share
+    cdef int i, c, r = node.r
     for i in range(r):
         share = 1.0
-        for c in range(j):
-            share -= q[i + <size_t> c * r] * q[i + <size_t> c * r]
+        for c in range(node.j):
+            share -= node.q[i + <size_t> c * r] * node.q[i + <size_t> c * r]
         if share > 0.0:
-            total += weights[i] * share
+            total += node.frame.weights[i] * share
     return total
 
 
-cdef inline double _share(double height, double length, int power) noexcept nogil:
+cdef inline double _share(const Node* node, double height, double length) noexcept nogil:
     """Height of a column as a share of its length, squared where digits are lost twice."""
     cdef double share = height / length if length > 0.0 else 0.0
-    return share if power == 1 else share * share
+    return share if node.frame.power == 1 else share * share
 
 
-cdef bint _vanishes(double share, double growth, int r, Node* node) noexcept nogil:
+cdef bint _vanishes(double share, Node* node) noexcept nogil:
     """Whether a height is nothing but rounding; notes where that is not beyond doubt."""
-    if share > DEPENDENT and share > NOISE * r * growth:
+    if share > DEPENDENT and share > NOISE * node.r * node.growth:
         return False
     if share > DOUBTFUL:
         node.doubtful = True
     return True
 
 
-cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double* q,
-                        double* tau) noexcept nogil:
-    """QR of the chosen columns into ``q``, leaving out dependent ones; returns how many stay.
-
-    Sets the growth of rounding that they cause.
-    """
+cdef int factor_chosen(Node* node) noexcept nogil:
+    """QR of the chosen columns into q, tau, leaving out dependent ones; how many, j, stay.
+    Sets the growth of rounding that they cause."""
+    cdef const Frame* frame = node.frame
+    cdef double* q = node.q
     cdef int r = node.r, j = node.n_chosen, info = 0, i, kept, count = min(j, r)
     cdef double share
     for i in range(j):
-        node.iwork[i] = chosen[i]
+        node.iwork[i] = node.chosen[i]
     node.growth = frame.growth
     while count > 0:  # no more than r are independent, and q has room for as many
-        gather(frame.columns, node.iwork, r, count, q)
-        dgeqrf(&r, &count, q, &r, tau, node.work, &node.lwork, &info)
+        gather(frame, node.iwork, count, q)
+        dgeqrf(&r, &count, q, &r, node.tau, node.work, &node.lwork, &info)
         # Only the first dependent column is known for sure: heights behind it may be borrowed.
         kept = 0
         node.growth = frame.growth
         while kept < count:
-            share = _share(fabs(q[kept + <size_t> kept * r]), frame.lengths[node.iwork[kept]],
-                           frame.power)
-            if _vanishes(share, node.growth, r, node):
+            share = _share(node, fabs(q[kept + <size_t> kept * r]),
+                           frame.lengths[node.iwork[kept]])
+            if _vanishes(share, node):
                 break
             node.growth = max(node.growth, 1.0 / share)
             kept += 1
@@ -99,11 +96,27 @@ cdef int factor_chosen(const Frame* frame, const int* chosen, Node* node, double
             node.iwork[i] = node.iwork[i + 1]
         j -= 1
         count = min(j, r)
+    node.j = count
     return count
 
 
-cdef double charge_of(const Frame* frame, const Node* node, double own, double error,
-                       double allowance) noexcept nogil:
+cdef double chosen_error(Node* node) noexcept nogil:
+    """Error of the chosen columns, and their orthonormal basis in the first j columns of q."""
+    cdef int r = node.r, info = 0, j = factor_chosen(node)
+    if j > 0:
+        dorgqr(&r, &j, &j, node.q, &r, node.tau, node.work, &node.lwork, &info)
+    return _residual_error(node)
+
+
+cdef void project_out(const Node* node, double* vectors, int n) noexcept nogil:
+    """Take the parts along the basis in q from n vectors."""
+    cdef int r = node.r, j = node.j
+    cdef double one = 1.0, zero = 0.0, minus = -1.0
+    dgemm(b"T", b"N", &j, &n, &r, &one, node.q, &r, vectors, &r, &zero, node.work, &j)
+    dgemm(b"N", b"N", &r, &n, &j, &minus, node.q, &r, node.work, &j, &one, vectors, &r)
+
+
+cdef double charge_of(const Node* node, double own, double error) noexcept nogil:
     """Rounding of a bound that is built on what the chosen columns leave, an energy of ``error``,
     by directions whose rounding grows by ``own`` more.
 
@@ -113,26 +126,33 @@ cdef double charge_of(const Frame* frame, const Node* node, double own, double e
     up to s (2 sqrt(error) + s), beside the rounding of sums: a direction that dominates the target
     costs little once it is chosen.
     """
-    cdef double delta, length, off
+    cdef double delta, length, off, allowance = node.frame.allowance, total = node.frame.total
     cdef double plain = node.growth * own * allowance
-    if frame.total <= 0.0:
+    if total <= 0.0:
         return plain
-    delta = node.growth * allowance / frame.total
+    delta = node.growth * allowance / total
     length = sqrt(max(error, 0.0) + allowance)
-    off = delta * (sqrt(frame.total) + own * length)
+    off = delta * (sqrt(total) + own * length)
     return min(plain, allowance + off * (2.0 * length + off))
 
 
-cdef double candidate_growth(const Frame* frame, const Node* node, int name,
-                             int c) noexcept nogil:
+cdef double candidate_growth(const Node* node, int c) noexcept nogil:
     """Growth of the rounding of candidate c beside that by the chosen ones: by its own height or
     that of the span's last direction."""
-    cdef double share = _share(node.norms[c], frame.lengths[name], frame.power)
+    cdef double share = _share(node, node.norms[c], node.frame.lengths[node.kept[c]])
     return max(1.0 / share if share > 0.0 else 1.0, node.spread)
 
 
-cdef void _normalise(const Frame* frame, const int* candidates, Node* node,
-                     int rows) noexcept nogil:
+cdef double worst_growth(const Node* node) noexcept nogil:
+    """The same for the worst of the candidates."""
+    cdef double worst = 1.0
+    cdef int c
+    for c in range(node.n):
+        worst = max(worst, candidate_growth(node, c))
+    return worst
+
+
+cdef void _normalise(Node* node, int rows) noexcept nogil:
     """Unit residuals and their norms; dependent ones become zero."""
     cdef int c, i, one = 1
     cdef double norm
@@ -140,8 +160,7 @@ cdef void _normalise(const Frame* frame, const int* candidates, Node* node,
     for c in range(node.n):
         column = node.coords + <size_t> c * rows
         norm = dnrm2(&rows, column, &one)
-        if _vanishes(_share(norm, frame.lengths[candidates[c]], frame.power), node.growth,
-                     node.r, node):
+        if _vanishes(_share(node, norm, node.frame.lengths[node.kept[c]]), node):
             norm = 0.0
         node.norms[c] = norm
         norm = 1.0 / norm if norm > 0.0 else 0.0
@@ -149,28 +168,23 @@ cdef void _normalise(const Frame* frame, const int* candidates, Node* node,
             column[i] *= norm
 
 
-cdef void _span_basis(const Frame* frame, const int* chosen, const int* candidates, Node* node,
-                      double* q, double* tau) noexcept nogil:
+cdef void _span_basis(Node* node) noexcept nogil:
     """Basis of the candidates' residuals and their unit coordinates; sets d.
 
-    With at least r - j candidates the whole complement of S serves; otherwise
-    the residuals are orthonormalised. ``q`` (r x r) and ``tau`` (r) are scratch;
-    ``q`` returns an orthonormal basis of S in its first j columns.
+    With at least r - j candidates the whole complement of S serves; otherwise the residuals are
+    orthonormalised. node.q returns an orthonormal basis of S in its first j columns.
     """
-    cdef int r = node.r, j, n = node.n, info = 0, i, c, rest
-    cdef double one = 1.0, zero = 0.0, minus = -1.0
-    cdef char* side = b"L"
-    cdef char* trans = b"T"
-    cdef char* no = b"N"
+    cdef int r = node.r, j = factor_chosen(node), n = node.n, info = 0, i, c, rest = r - j
+    cdef double* q = node.q
     cdef double* resid = node.coords
-    j = node.j = factor_chosen(frame, chosen, node, q, tau)
+    cdef double worst
     node.spread = 1.0
-    rest = r - j
-    gather(frame.columns, candidates, r, n, resid)
+    gather(node.frame, node.kept, n, resid)
     if n >= rest:
         if j > 0:
-            dormqr(side, trans, &r, &n, &j, q, &r, tau, resid, &r, node.work, &node.lwork, &info)
-            dorgqr(&r, &r, &j, q, &r, tau, node.work, &node.lwork, &info)
+            dormqr(b"L", b"T", &r, &n, &j, q, &r, node.tau, resid, &r, node.work, &node.lwork,
+                   &info)
+            dorgqr(&r, &r, &j, q, &r, node.tau, node.work, &node.lwork, &info)
             memcpy(node.basis, q + <size_t> j * r, <size_t> rest * r * sizeof(double))
         else:
             for c in range(r):
@@ -181,32 +195,25 @@ cdef void _span_basis(const Frame* frame, const int* chosen, const int* candidat
             for i in range(rest):
                 resid[i + <size_t> c * rest] = resid[j + i + <size_t> c * r]
         node.d = rest
-        _normalise(frame, candidates, node, rest)
+        _normalise(node, rest)
         return
     if j > 0:
-        dorgqr(&r, &j, &j, q, &r, tau, node.work, &node.lwork, &info)
+        dorgqr(&r, &j, &j, q, &r, node.tau, node.work, &node.lwork, &info)
         for i in range(2):  # the second pass restores orthogonality
-            dgemm(trans, no, &j, &n, &r, &one, q, &r, resid, &r, &zero, node.work, &j)
-            dgemm(no, no, &r, &n, &j, &minus, q, &r, node.work, &j, &one, resid, &r)
-    _normalise(frame, candidates, node, r)
-    _orthonormalise(frame, node, tau)
+            project_out(node, resid, n)
+    _normalise(node, r)
+    worst = worst_growth(node)
+    _orthonormalise(node)
     # The span turns with the directions of the candidates, which rounding turns already.
-    node.spread *= _worst_own_growth(frame, candidates, node)
+    node.spread *= worst
 
 
-cdef double _worst_own_growth(const Frame* frame, const int* candidates,
-                              const Node* node) noexcept nogil:
-    """Growth of rounding by what the chosen columns leave of the candidates."""
-    cdef double worst = 1.0
-    cdef int c
-    for c in range(node.n):
-        if node.norms[c] > 0.0:
-            worst = max(worst, 1.0 / _share(node.norms[c], frame.lengths[candidates[c]],
-                                            frame.power))
-    return worst
+cdef double _height(const Node* node, int i) noexcept nogil:
+    """Share of a unit residual that the QR in ``basis`` leaves of it."""
+    return _share(node, fabs(node.basis[i + <size_t> i * node.r]), 1.0)
 
 
-cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept nogil:
+cdef void _orthonormalise(Node* node) noexcept nogil:
     """Basis of the unit residuals in ``coords`` (r x n), which become coordinates in it.
 
     Dependent residuals would give directions of rounding, which may point back into the chosen
@@ -216,7 +223,7 @@ cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept 
     cdef bint dependent = False
     cdef int* pivots = node.iwork
     memcpy(node.basis, node.coords, <size_t> n * r * sizeof(double))
-    dgeqrf(&r, &n, node.basis, &r, tau, node.work, &node.lwork, &info)
+    dgeqrf(&r, &n, node.basis, &r, node.tau, node.work, &node.lwork, &info)
     for i in range(n):
         pivots[i] = i + 1
         if node.basis[i + <size_t> i * r] ** 2 <= INDEPENDENT ** 2:
@@ -225,63 +232,51 @@ cdef void _orthonormalise(const Frame* frame, Node* node, double* tau) noexcept 
         memcpy(node.basis, node.coords, <size_t> n * r * sizeof(double))
         for i in range(n):
             pivots[i] = 0
-        dgeqp3(&r, &n, node.basis, &r, pivots, tau, node.work, &node.lwork, &info)
+        dgeqp3(&r, &n, node.basis, &r, pivots, node.tau, node.work, &node.lwork, &info)
         d = 0
-        while d < n and not _vanishes(
-                _share(fabs(node.basis[d + <size_t> d * r]), 1.0, frame.power), node.growth, r,
-                node):
+        while d < n and not _vanishes(_height(node, d), node):
             d += 1
     for i in range(d):
-        node.spread = max(node.spread, 1.0 / _share(fabs(node.basis[i + <size_t> i * r]), 1.0,
-                                                    frame.power))
+        node.spread = max(node.spread, 1.0 / _height(node, i))
     for c in range(n):
         for i in range(d):
             node.coords[i + <size_t> (pivots[c] - 1) * d] = (
                 node.basis[i + <size_t> c * r] if i <= c else 0.0)
-    dorgqr(&r, &d, &d, node.basis, &r, tau, node.work, &node.lwork, &info)
+    dorgqr(&r, &d, &d, node.basis, &r, node.tau, node.work, &node.lwork, &info)
     node.d = d
 
 
-cdef void _tridiagonal(const double* weights, Node* node, double* scaled, double* diag,
-                       double* off, double* tau) noexcept nogil:
-    """H = Q' diag(weights) Q, reduced to tridiagonal form; eigenvalues to ``lam``."""
+cdef void _tridiagonal(Node* node) noexcept nogil:
+    """H = Q' diag(weights) Q in tridiagonal form; its eigenvalues, and B^(1/2) Q in ``z``."""
     cdef int r = node.r, d = node.d, info = 0, i, c
-    cdef double one = 1.0, zero = 0.0, swap
-    cdef char* lower = b"L"
-    cdef char* trans = b"T"
+    cdef double one = 1.0, zero = 0.0
     for c in range(d):
         for i in range(r):
-            scaled[i + <size_t> c * r] = node.basis[i + <size_t> c * r] * sqrt(weights[i])
-    dsyrk(lower, trans, &d, &r, &one, scaled, &r, &zero, node.moment, &d)
-    dsytrd(lower, &d, node.moment, &d, diag, off, tau, node.work, &node.lwork, &info)
-    memcpy(node.lam, diag, d * sizeof(double))
-    memcpy(node.work, off, d * sizeof(double))
+            node.z[i + <size_t> c * r] = (node.basis[i + <size_t> c * r]
+                                          * sqrt(node.frame.weights[i]))
+    dsyrk(b"L", b"T", &d, &r, &one, node.z, &r, &zero, node.moment, &d)
+    dsytrd(b"L", &d, node.moment, &d, node.diag, node.off, node.tau, node.work, &node.lwork,
+           &info)
+    memcpy(node.lam, node.diag, d * sizeof(double))
+    memcpy(node.work, node.off, d * sizeof(double))
     dsterf(&d, node.lam, node.work, &info)
     for i in range(d // 2):  # ascending -> descending
-        swap = node.lam[i]
-        node.lam[i] = node.lam[d - 1 - i]
-        node.lam[d - 1 - i] = swap
+        node.lam[i], node.lam[d - 1 - i] = node.lam[d - 1 - i], node.lam[i]
     for i in range(d):
-        if node.lam[i] < 0.0:
-            node.lam[i] = 0.0
+        node.lam[i] = max(node.lam[i], 0.0)
 
 
 cdef void _eigen_coordinates(Node* node) noexcept nogil:
     """Candidates in the eigenbasis of H, and z = lambda^(1/2) coords of each."""
     cdef int d = node.d, n = node.n, info = 0, i, c
     cdef double one = 1.0, zero = 0.0
-    cdef char* compute = b"I"
-    cdef char* side = b"L"
-    cdef char* lower = b"L"
-    cdef char* trans = b"T"
-    cdef char* no = b"N"
     cdef double* source
     cdef double* target
-    dstedc(compute, &d, node.diag, node.off, node.vectors, &d, node.work, &node.lwork,
+    dstedc(b"I", &d, node.diag, node.off, node.vectors, &d, node.work, &node.lwork,
            node.iwork, &node.liwork, &info)
-    dormtr(side, lower, trans, &d, &n, node.moment, &d, node.tau, node.coords, &d,
+    dormtr(b"L", b"L", b"T", &d, &n, node.moment, &d, node.tau, node.coords, &d,
            node.work, &node.lwork, &info)
-    dgemm(trans, no, &d, &n, &d, &one, node.vectors, &d, node.coords, &d, &zero, node.z, &d)
+    dgemm(b"T", b"N", &d, &n, &d, &one, node.vectors, &d, node.coords, &d, &zero, node.z, &d)
     for c in range(n):
         source = node.z + <size_t> c * d
         target = node.coords + <size_t> c * d
@@ -291,32 +286,26 @@ cdef void _eigen_coordinates(Node* node) noexcept nogil:
             source[i] = target[i] * sqrt(node.lam[i])
 
 
-cdef double _child_bound(const double* lam, const double* z, int d, int t, double u,
-                         double head, double threshold, double* roots,
-                         double* work) noexcept nogil:
+cdef double _child_bound(const Node* node, const double* z, double u, double head,
+                         double threshold) noexcept nogil:
     """u - (sum of the t-1 largest eigenvalues of diag(lam) - zz').
 
-    ``head`` is the sum of the t-1 largest lam. Roots are replaced one by one
-    from the largest; the value returned is exact unless it already reaches
-    ``threshold``, where any valid bound will do.
+    ``head`` is the sum of the t-1 largest lam. Roots are replaced from the largest; the value
+    is exact unless it already reaches ``threshold``, where any valid bound will do.
     """
     cdef double bound = u - head
-    cdef int i, m = t - 1
-    if m > d:
-        m = d
+    cdef double* lam = node.lam
+    cdef double* roots = node.roots
+    cdef int i, d = node.d, m = min(node.t - 1, d), first = 1 if m > 2 else m
     if bound >= threshold or m <= 0:
         return bound
-    if m > 2:
-        downdate_roots(lam, z, d, 0, 1, roots, work)
-        bound += lam[0] - roots[0]
-        if bound >= threshold:
-            return bound
-        downdate_roots(lam, z, d, 1, m, roots + 1, work)
-        for i in range(1, m):
-            bound += lam[i] - roots[i]
+    downdate_roots(lam, z, d, 0, first, roots, node.secular)
+    for i in range(first):
+        bound += lam[i] - roots[i]
+    if bound >= threshold or first == m:
         return bound
-    downdate_roots(lam, z, d, 0, m, roots, work)
-    for i in range(m):
+    downdate_roots(lam, z, d, first, m, roots + first, node.secular)
+    for i in range(first, m):
         bound += lam[i] - roots[i]
     return bound
 
@@ -349,14 +338,13 @@ cdef void sort_by(const double* key, int* order, int n) noexcept nogil:
         order[at] = item
 
 
-cdef void _pack(Node* node, int m, int c) noexcept nogil:
+cdef void pack(Node* node, int m, int c) noexcept nogil:
     """Move candidate c to place m."""
     cdef size_t d = node.d
-    if m == c:
-        return
-    memcpy(node.z + m * d, node.z + c * d, d * sizeof(double))
-    memcpy(node.coords + m * d, node.coords + c * d, d * sizeof(double))
-    node.norms[m] = node.norms[c]
+    if m < c:
+        memcpy(node.coords + m * d, node.coords + c * d, d * sizeof(double))
+        node.kept[m] = node.kept[c]
+        node.norms[m] = node.norms[c]
 
 
 cdef size_t _lwork(size_t r, size_t n, size_t j) noexcept nogil:
@@ -365,20 +353,24 @@ cdef size_t _lwork(size_t r, size_t n, size_t j) noexcept nogil:
     return 1 + 4 * r + r * r + 64 * width + j * width
 
 
-cdef size_t node_size(size_t r, size_t n, size_t j) noexcept nogil:
+cdef size_t node_size(size_t r, size_t n, size_t j, size_t t) noexcept nogil:
     """Doubles that one node needs."""
     cdef size_t width = max(n, r)
     return (3 * r * r + 3 * r * width + 2 * width + 6 * r
-            + downdate_work_size(r) + _lwork(r, n, j))
+            + downdate_work_size(r) + _lwork(r, n, j) + (t + 2) * n)
 
 
-cdef double* lay_out(Node* node, double* memory, int* integers, int rank, int n_candidates,
-                      int n_chosen, int t) noexcept nogil:
-    """Assign scratch areas; returns the first double behind them."""
-    cdef size_t r = rank, n = n_candidates, width = max(n, r)
-    node.r = rank
+cdef void lay_out(Node* node, const Frame* frame, const int* chosen, int n_chosen,
+                  const int* candidates, int n_candidates, int t, double* memory,
+                  int* integers) noexcept nogil:
+    """Assign scratch areas to a node that is yet to be prepared."""
+    cdef size_t r = frame.r, n = n_candidates, width = max(n, r)
+    node.frame = frame
+    node.chosen = chosen
+    node.r = frame.r
     node.n_chosen = n_chosen
     node.j = 0
+    node.n = n_candidates
     node.t = t
     node.growth = node.spread = 1.0
     node.doubtful = False
@@ -397,45 +389,55 @@ cdef double* lay_out(Node* node, double* memory, int* integers, int rank, int n_
     node.secular = node.roots + 2 * r
     node.work = node.secular + downdate_work_size(r)
     node.lwork = <int> _lwork(r, n, n_chosen)
-    node.iwork = integers
+    node.f = node.work + node.lwork
+    node.u = node.f + n
+    node.lengths = node.u + n
+    node.tops = node.lengths + n
+    node.memory = node.tops + n * (t - 1)
+    node.kept = integers
+    node.order = node.kept + n
+    node.names = node.order + 2 * n
+    node.iwork = node.names + n
     node.liwork = <int> (3 + 5 * r)
-    return node.work + node.lwork
+    node.integers = node.iwork + node.liwork + n_chosen
+    if n > 0:
+        memcpy(node.kept, candidates, n * sizeof(int))
 
 
-cdef double prepare(const Frame* frame, const int* chosen, const int* kept, int n,
-                     double allowance, Node* node) noexcept nogil:
-    """Basis, coordinates and spectrum of the node; returns its bound."""
+cdef double prepare(Node* node, int n) noexcept nogil:
+    """Basis, coordinates and spectrum of the node with its first n candidates; its bound."""
     node.n = n
-    _span_basis(frame, chosen, kept, node, node.q, node.tau)
-    node.error = residual_error(frame.weights, node.q, node.r, node.j, frame.constant)
+    _span_basis(node)
+    node.error = _residual_error(node)
     if node.d == 0:
-        return node.error - charge_of(frame, node, 1.0, node.error, allowance)
-    _tridiagonal(frame.weights, node, node.z, node.diag, node.off, node.tau)
-    return (node.error - sum_top(node.lam, node.d, node.t)
-            - charge_of(frame, node, node.spread, node.error, allowance))
+        node.bound = node.error - charge_of(node, 1.0, node.error)
+        return node.bound
+    _tridiagonal(node)
+    node.bound = (node.error - sum_top(node.lam, node.d, node.t)
+                  - charge_of(node, node.spread, node.error))
+    return node.bound
 
 
-cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, double threshold,
-                   double allowance, Node* node, double* f, double* u, double* tops,
-                   double* bound) noexcept nogil:
+cdef int filtered(Node* node, double threshold) noexcept nogil:
     """Children below the threshold, refined until the list stops shrinking.
 
     Returns how many stay; coordinates, norms and z are packed to them. ``tops`` receives the
     t - 1 largest eigenvalues left in each child, ``u`` its error, less the rounding that exceeds
     the allowance if columns are left to choose.
     """
-    cdef int c, m, i, d, previous, t = node.t
-    cdef double head, charge
+    cdef int c, m, i, d, previous, n = node.n, t = node.t
+    cdef double head, charge, allowance = node.frame.allowance
+    cdef double* f = node.f
+    cdef double* u = node.u
     cdef double* z
     while True:
-        bound[0] = prepare(frame, chosen, kept, n, allowance, node)
-        if bound[0] >= threshold:
+        if prepare(node, n) >= threshold:
             return 0
         d = node.d
         if d == 0:  # nothing left to explain: every completion has this error
             for c in range(n):
                 u[c] = node.error
-                f[c] = bound[0]
+                f[c] = node.bound
             return n
         _eigen_coordinates(node)
         head = sum_top(node.lam, d, t - 1)
@@ -444,24 +446,23 @@ cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, doubl
         for c in range(n):
             z = node.z + <size_t> c * d
             u[m] = node.error - square(z, d)
-            charge = charge_of(frame, node, candidate_growth(frame, node, kept[c], c), node.error,
-                               allowance)
+            charge = charge_of(node, candidate_growth(node, c), node.error)
             if t == 1:  # complete: u is the error, f the same without its rounding
                 f[m] = u[m] - charge
             else:
                 # What exceeds the plain allowance goes into u, for all that build on it.
                 u[m] -= charge - allowance
-                f[m] = max(bound[0], _child_bound(node.lam, z, d, t, u[m] - allowance, head,
-                                                  threshold, node.roots, node.secular))
+                f[m] = max(node.bound, _child_bound(node, z, u[m] - allowance, head, threshold))
             if f[m] < threshold:
-                kept[m] = kept[c]
                 for i in range(t - 1):
-                    tops[m * (t - 1) + i] = node.roots[i] if i < d else 0.0
-                _pack(node, m, c)
+                    node.tops[m * (t - 1) + i] = node.roots[i] if i < d else 0.0
+                if m < c:
+                    memcpy(node.z + <size_t> m * d, z, d * sizeof(double))
+                pack(node, m, c)
                 m += 1
         n = m
         if n < t:
-            bound[0] = INFINITY
+            node.bound = INFINITY
             return 0
         # A shorter list tightens the bounds once it no longer spans the complement.
         if n == previous or n >= d:
@@ -470,11 +471,9 @@ cdef int filtered(const Frame* frame, const int* chosen, int* kept, int n, doubl
 
 
 cdef void inner_products(Node* node, const double* images, int rows,
-                          double* products) noexcept nogil:
+                         double* products) noexcept nogil:
     """Lower triangles of a_i'a_j and z_i'z_j of the kept unit residuals, one after the other."""
     cdef int n = node.n, d = node.d
     cdef double one = 1.0, zero = 0.0
-    cdef char* trans = b"T"
-    cdef char* lower = b"L"
-    dsyrk(lower, trans, &n, &d, &one, node.coords, &d, &zero, products, &n)
-    dsyrk(lower, trans, &n, &rows, &one, images, &rows, &zero, products + <size_t> n * n, &n)
+    dsyrk(b"L", b"T", &n, &d, &one, node.coords, &d, &zero, products, &n)
+    dsyrk(b"L", b"T", &n, &rows, &one, images, &rows, &zero, products + <size_t> n * n, &n)

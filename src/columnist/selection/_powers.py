@@ -37,39 +37,21 @@ _KEPT = 2**27
 
 @dataclass(frozen=True)
 class Polynomials:
-    """Recurrences of the basis polynomials, to evaluate them on any rows.
+    """Recurrences of the basis polynomials, to evaluate them on any rows."""
 
-    Attributes
-    ----------
-    shift, scale : ndarray of shape (n_features,)
-        The variable of feature i is ``(x - shift) / scale``.
-    start : float
-        Value of the polynomial of degree zero.
-    projections : ndarray of shape (n_features, degree, degree + 1)
-        What is subtracted of the polynomials 0, ..., j from step j's product.
-    lengths : ndarray of shape (n_features, degree)
-        What is left of each product; zero where it was dropped.
-    """
-
+    # The variable of feature i is (x - shift_i) / scale_i; the polynomial of degree zero is start.
     shift: np.ndarray
     scale: np.ndarray
     start: float
+    # (features, degree, degree + 1): what step j's product loses of the polynomials 0, ..., j
     projections: np.ndarray
-    lengths: np.ndarray
-
-    @property
-    def degree(self) -> int:
-        """Number of powers."""
-        return self.lengths.shape[1]
+    lengths: np.ndarray  # (features, degree): what is left of it; zero where it was dropped
 
     def evaluate(self, X: np.ndarray) -> np.ndarray:
-        """Polynomials 1, ..., degree at new rows, shape (rows, n_features, degree).
-
-        Dropped ones are zero.
-        """
+        """Polynomials 1, ..., degree at new rows, (rows, features, degree); dropped ones are 0."""
         z = (X - self.shift) / self.scale
         values = [np.full(z.shape, self.start)]
-        for j in range(self.degree):
+        for j in range(self.lengths.shape[1]):
             value = z * values[-1]
             for lower in range(j + 1):
                 value -= self.projections[:, j, lower] * values[lower]
@@ -84,30 +66,7 @@ class Polynomials:
 
 
 def fit_polynomials(X: np.ndarray, degree: int, *, center: bool) -> Polynomials:
-    """The basis polynomials of a few dense columns.
-
-    Parameters
-    ----------
-    X : ndarray of shape (m, n)
-        Columns.
-    degree : int
-        Highest power.
-    center : bool
-        Whether an intercept is free.
-
-    Returns
-    -------
-    Polynomials
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._powers import fit_polynomials
-    >>> X = np.array([[1.0], [2.0], [3.0], [6.0]])
-    >>> basis = fit_polynomials(X, 2, center=True).evaluate(X)[:, 0]
-    >>> np.allclose(basis.T @ basis, np.eye(2)), np.allclose(basis.sum(axis=0), 0.0)
-    (True, True)
-    """
+    """The basis polynomials of a few dense columns; with ``center`` an intercept is free."""
     return _dense_basis(X, degree, center)[0]
 
 
@@ -117,15 +76,10 @@ def power_blocks(X, degree: int, *, center: bool) -> DensePowers | SparsePowers:
 
 
 class DensePowers:
-    """Bases of the powers of dense columns.
+    """Bases of the powers of dense columns; vectors behind the ``rank`` of each are zero.
 
-    Kept while they fit into 1 GB, else computed again, a block of features at a time,
-    whenever they are read.
-
-    Attributes
-    ----------
-    rank : ndarray of int of shape (n_features,)
-        Length of each basis; vectors behind it are zero.
+    Kept while they fit into 1 GB, else computed again, a block of features at a time, whenever
+    they are read.
     """
 
     def __init__(self, X: np.ndarray, degree: int, *, center: bool):
@@ -133,13 +87,12 @@ class DensePowers:
         m, n = X.shape
         self._parts = list(column_blocks(n, m * degree))
         self.rank = np.zeros(n, dtype=np.intp)
-        kept = []
+        self._kept: list[np.ndarray] = []
         for part in self._parts:
             polynomials, vectors = _dense_basis(X[:, part], degree, center)
             self.rank[part] = np.count_nonzero(polynomials.lengths, axis=1)
             if m * n * degree <= _KEPT:
-                kept.append(vectors)
-        self._kept = kept
+                self._kept.append(vectors)
 
     def _vectors(self, number: int) -> np.ndarray:
         """Bases of one block of features, shape (degree, features, m)."""
@@ -169,11 +122,6 @@ class SparsePowers:
 
     A polynomial has one value on all zeros of a column. Each basis vector is therefore kept as
     its values on the stored entries of X, and one more value for the rest.
-
-    Attributes
-    ----------
-    rank : ndarray of int of shape (n_features,)
-        Length of each basis; vectors behind it are zero.
     """
 
     def __init__(self, X, degree: int, *, center: bool):
@@ -235,13 +183,12 @@ def _dense_basis(X, degree: int, center: bool) -> tuple[Polynomials, np.ndarray]
     z = z - shift[:, None]
     scale = _scales(np.abs(z).max(axis=1, initial=0.0), largest)
     z /= scale[:, None]
+
+    def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.einsum("ij,ij->i", a, b)
+
     vectors, projections, lengths = _arnoldi(
-        z,
-        m**-0.5,
-        degree,
-        center,
-        lambda a, b: np.einsum("ij,ij->i", a, b),
-        lambda values: values[:, None],
+        z, m**-0.5, degree, center, dot, lambda values: values[:, None]
     )
     return Polynomials(shift, scale, m**-0.5, projections, lengths), np.stack(vectors)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -22,58 +22,41 @@ _WORK = 64
 
 @dataclass(frozen=True)
 class Rebuild:
-    """Least-squares coefficients of the target on the selection, and what follows.
+    """Least-squares coefficients of the target on the selection (k of n columns)."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (k, q)
-        Target = X[:, selected] @ coef + intercept, nearly.
-    intercept : ndarray of shape (q,)
-        Zero unless means are free.
-    r2 : ndarray of shape (n_features,)
-        Share of each column of X rebuilt by the selection; 1 for zero columns.
-    representative : ndarray of int of shape (n_features,)
-        The selected column with the largest squared cosine to each column.
-    components : ndarray of shape (n_components, q)
-        Leading right singular vectors of the residual.
-    """
-
-    coef: np.ndarray
-    intercept: np.ndarray
-    r2: np.ndarray
-    representative: np.ndarray
-    components: np.ndarray
+    coef: np.ndarray  # (k, q): the target is nearly X[:, selected] @ coef + intercept
+    intercept: np.ndarray  # (q,), zero unless means are free
+    r2: np.ndarray  # (n,): share of each column of X that is rebuilt; 1 for zero columns
+    representative: np.ndarray  # (n,): the selected column with the largest squared cosine
+    components: np.ndarray  # (n_components, q): leading right singular vectors of the residual
 
 
 def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Rebuild:
     """Everything a fitted selector tells beside its proof. No input validation."""
-    result = _rebuild(matrices, np.asarray(subset, dtype=np.intp), n_components)
-    coef = result.coef * (matrices.y_scale / matrices.x_scale)
-    intercept = result.intercept * matrices.y_scale
-    if matrices.removed is not None:
-        x_means, target_means = matrices.removed
-        intercept += target_means - x_means[list(subset)] @ coef
-    return replace(result, coef=coef, intercept=intercept)
-
-
-def _rebuild(matrices: Matrices, subset: np.ndarray, n_components: int) -> Rebuild:
-    kept, cross, norms, means = _inner_products(matrices, subset)
-    gram = cross[:, subset]
-    to_x = _least_squares(kept, gram, cross)
-    r2 = _shares(np.einsum("ij,ij->j", to_x, cross), norms, subset)
-    representative = subset[np.argmax(_cosines(cross, np.diag(gram)), axis=0)]
-    representative[subset] = subset
-    if matrices.Y is None:
-        coef, target_means = to_x, means
-    else:
-        Y = matrices.Y - matrices.Y.mean(axis=0) if matrices.center else matrices.Y
-        units = _units(np.abs(kept).max(axis=0, initial=0.0))
-        coef = scipy.linalg.lstsq(kept / units, Y, check_finite=False)[0] / units[:, None]
-        target_means = matrices.Y.mean(axis=0) if matrices.center else np.zeros(Y.shape[1])
-    intercept = target_means - means[subset] @ coef
+    chosen = np.asarray(subset, dtype=np.intp)
+    kept, cross, norms, means = _inner_products(matrices, chosen)
+    squares = np.diag(cross[:, chosen])
+    coef, target_means = _least_squares(kept, cross[:, chosen], cross), means
+    explained = np.einsum("ij,ij->j", coef, cross)
+    r2 = np.divide(explained, norms, out=np.ones_like(norms), where=norms > 0.0).clip(0.0, 1.0)
+    r2[chosen] = 1.0
+    # Cosine times the column's length: enough to compare kept columns.
+    cosines = np.abs(cross) / np.sqrt(np.where(squares > 0.0, squares, np.inf))[:, None]
+    representative = chosen[np.argmax(cosines, axis=0)]
+    representative[chosen] = chosen
+    if matrices.Y is not None:
+        Y, units = matrices.Y, _units(np.abs(kept).max(axis=0, initial=0.0))
+        target_means = Y.mean(axis=0) if matrices.center else np.zeros(Y.shape[1])
+        coef = scipy.linalg.lstsq(kept / units, Y - target_means, check_finite=False)[0]
+        coef /= units[:, None]
+    intercept = target_means - means[chosen] @ coef
     components = np.zeros((0, coef.shape[1]))
     if n_components:
         components = _leading(_residual(matrices, kept, cross, coef), n_components)
+    coef, intercept = coef * (matrices.y_scale / matrices.x_scale), intercept * matrices.y_scale
+    if matrices.removed is not None:
+        x_means, removed = matrices.removed
+        intercept += removed - x_means[chosen] @ coef
     return Rebuild(coef, intercept, r2, representative, components)
 
 
@@ -121,18 +104,6 @@ def _least_squares(kept, gram, cross) -> np.ndarray:
 def _units(sizes: np.ndarray) -> np.ndarray:
     """Powers of two near these sizes."""
     return np.exp2(np.round(np.log2(np.where(sizes > 0.0, sizes, 1.0))))
-
-
-def _shares(explained, norms, subset) -> np.ndarray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = np.where(norms > 0.0, explained / norms, 1.0)
-    shares[subset] = 1.0
-    return np.clip(shares, 0.0, 1.0)
-
-
-def _cosines(cross, squares) -> np.ndarray:
-    """Cosine times the column's length: enough to compare kept columns."""
-    return np.abs(cross) / np.sqrt(np.where(squares > 0.0, squares, np.inf))[:, None]
 
 
 def _residual(matrices: Matrices, kept, cross, coef) -> np.ndarray:

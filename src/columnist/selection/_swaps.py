@@ -56,15 +56,7 @@ _ENTRIES = 2**16
 
 
 def energy_left(weights: np.ndarray, Q: np.ndarray) -> float:
-    """Energy of the target outside an orthonormal basis, accurate also where little is left.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._swaps import energy_left
-    >>> energy_left(np.array([9.0, 4.0, 1.0]), np.eye(3)[:, :1])
-    5.0
-    """
+    """Energy of the target outside an orthonormal basis, accurate also where little is left."""
     left = float(weights @ (1.0 - np.einsum("ij,ij->i", Q, Q)))
     if left > _SMALL * weights.sum():
         return left
@@ -77,8 +69,8 @@ class _Residuals:
     def __init__(self, columns: np.ndarray, weights: np.ndarray):
         self.columns, self.weights = columns, weights
         self.Q = np.zeros((columns.shape[1], 0))
-        self.f, self.g = np.zeros(len(columns)), np.zeros(len(columns))
-        self._peaks = np.zeros((2, len(columns)))
+        self._figures, self._peaks = np.zeros((2, 2, len(columns)))
+        self.f, self.g = self._figures  # updated in place
         self._tiny = DEPENDENT**2 * np.einsum("ij,ij->i", columns, columns)
 
     def _compute(self, some: np.ndarray | None = None) -> None:
@@ -94,8 +86,9 @@ class _Residuals:
         rest = columns - inside @ self.Q.T
         rest -= (rest @ self.Q) @ self.Q.T  # the second pass restores orthogonality
         weighted = rest * self.weights
-        self.f[rows] = self._peaks[0, rows] = np.einsum("ij,ij->i", rest, weighted)
-        self.g[rows] = self._peaks[1, rows] = np.einsum("ij,ij->i", rest, rest)
+        self.f[rows] = np.einsum("ij,ij->i", rest, weighted)
+        self.g[rows] = np.einsum("ij,ij->i", rest, rest)
+        self._peaks[:, rows] = self._figures[:, rows]
         return inside, weighted
 
     def _without(self, a: np.ndarray, h: np.ndarray, b: float) -> None:
@@ -116,18 +109,12 @@ class _Residuals:
         return p, z
 
     def _note_peaks(self) -> None:
-        np.maximum(self._peaks[0], self.f, out=self._peaks[0])
-        np.maximum(self._peaks[1], self.g, out=self._peaks[1])
+        np.maximum(self._peaks, self._figures, out=self._peaks)
 
     def _choose(self, item: int) -> None:
-        """Nothing is left of a chosen column."""
-        self.f[item] = self.g[item] = 0.0
-        self._peaks[:, item] = 0.0
-
-    def _repair(self) -> None:
-        """Compute anew what cancellation has spoilt."""
-        shrunk = self.f < _SHRUNK * self._peaks[0]
-        shrunk |= self.g < _SHRUNK * self._peaks[1]
+        """Nothing is left of a chosen column; what cancellation has spoilt is computed anew."""
+        self._figures[:, item] = self._peaks[:, item] = 0.0
+        shrunk = (self._figures < _SHRUNK * self._peaks).any(axis=0)
         shrunk &= self._peaks[1] > self._tiny
         if shrunk.any():
             self._compute(np.flatnonzero(shrunk))
@@ -156,7 +143,6 @@ class _Additions(_Residuals):
         self.Q = self._basis.Q
         self._with(q)
         self._choose(item)
-        self._repair()
         return True
 
 
@@ -169,35 +155,10 @@ def add_columns(
     *,
     deadline: float = np.inf,
 ) -> list[int]:
-    """Add the column that lowers the error most until ``size`` are chosen or none lowers it.
+    """``chosen`` and, in order of selection, the columns that lower the error most.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n, r)
-        One column of the data per row.
-    weights : ndarray of shape (r,)
-        Diagonal second moment of the target.
-    chosen : sequence of int
-        Columns chosen already.
-    candidates : ndarray of int
-        Columns that may be added.
-    size : int
-        Columns wanted.
-    deadline : float, default=inf
-        Time of ``time.perf_counter`` after which those that lower it most by themselves are added
-        together.
-
-    Returns
-    -------
-    list of int
-        ``chosen`` and, in order of selection, the columns added.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._swaps import add_columns
-    >>> add_columns(np.diag([1.0, 3.0, 2.0]), np.array([1.0, 9.0, 4.0]), [], np.arange(3), 2)
-    [1, 2]
+    Ends when ``size`` are chosen or none of the ``candidates`` lowers it. After the deadline those
+    that lower it most by themselves are added together.
     """
     chosen = [int(i) for i in chosen]
     if len(chosen) >= size:
@@ -224,33 +185,8 @@ def add_columns(
 class SwapTable(_Residuals):
     """What each exchange of a chosen column for another would lower the error by.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n, r)
-        One column of the data per row.
-    weights : ndarray of shape (r,)
-        Diagonal second moment of the target.
-    chosen : sequence of int
-        Linearly independent columns; their order gives the positions.
-
-    Attributes
-    ----------
-    chosen : list of int
-        The chosen columns.
-    error : float
-        Energy of the target that they leave.
-    fresh : bool
-        Whether the table has not been updated since it was computed from the columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._swaps import SwapTable
-    >>> table = SwapTable(np.diag([1.0, 3.0, 2.0]), np.array([1.0, 9.0, 4.0]), [0, 1])
-    >>> table.gains(np.array([2]))
-    array([[ 3., -5.]])
-    >>> table.swap(0, 2, 3.0), table.chosen, table.error
-    (True, [2, 1], 1.0)
+    The ``chosen`` columns are linearly independent; their order gives the positions. ``error`` is
+    the energy of the target that they leave; a table is ``fresh`` until it is first updated.
     """
 
     def __init__(self, columns: np.ndarray, weights: np.ndarray, chosen: Sequence[int]):
@@ -300,12 +236,7 @@ class SwapTable(_Residuals):
     def best(self, allowed: np.ndarray, movable: np.ndarray) -> tuple[float, int, int]:
         """Largest gain, position and new column; the first ones among near ties.
 
-        Parameters
-        ----------
-        allowed : ndarray of bool of shape (n,)
-            Columns that may come in; chosen ones are left out.
-        movable : ndarray of bool of shape (n_chosen,)
-            Positions that may be given up.
+        ``allowed`` columns may come in, but for chosen ones; ``movable`` positions may go.
         """
         gains = self._gains
         height = max(1, _ENTRIES // len(self.chosen))
@@ -329,7 +260,11 @@ class SwapTable(_Residuals):
 
         The table follows; if it promised a ``gain`` that is clearly wrong, it is computed anew.
         """
-        Q, T = self._exchanged(position, item)
+        if len(self.chosen) == 1:
+            Q, T = np.linalg.qr(self.columns[item][:, None])
+        else:
+            Q, T = qr_delete(self.Q, self._T, position, 1, "col", check_finite=False)
+            Q, T = qr_insert(Q, T, self.columns[item], position, "col", check_finite=False)
         error = energy_left(self.weights, Q)
         if not error < self.error:
             return False
@@ -338,14 +273,6 @@ class SwapTable(_Residuals):
         if drift or not self._follow(position, item, Q, T):
             self.compute()
         return True
-
-    def _exchanged(self, position: int, item: int) -> tuple[np.ndarray, np.ndarray]:
-        """QR factors of the chosen columns after an exchange."""
-        new = self.columns[item]
-        if len(self.chosen) == 1:
-            return np.linalg.qr(new[:, None])
-        Q, T = qr_delete(self.Q, self._T, position, 1, "col", check_finite=False)
-        return qr_insert(Q, T, new, position, "col", check_finite=False)
 
     def _follow(self, position: int, item: int, Q: np.ndarray, T: np.ndarray) -> bool:
         r"""Update the tables; False where that would lose precision.
@@ -375,7 +302,6 @@ class SwapTable(_Residuals):
         self._h /= sigma
         self._a[:, position], self._h[:, position] = p, z
         self._choose(item)
-        self._repair()
         self.fresh = False
         return True
 
@@ -392,36 +318,10 @@ def exchange_columns(
 ) -> tuple[list[int], list[float]]:
     """Exchange one column at a time, always the best exchange, until none lowers the error.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n, r)
-        One column of the data per row.
-    weights : ndarray of shape (r,)
-        Diagonal second moment of the target.
-    start : sequence of int
-        The first choice; columns that depend on others are given up first.
-    fixed : sequence of int
-        Columns of the start that stay.
-    candidates : ndarray of int, optional
-        Columns that may come in; all by default.
-    max_swaps : float, default=inf
-        Exchanges at most.
-    deadline : float, default=inf
-        Time of ``time.perf_counter`` after which no exchange is begun.
-
-    Returns
-    -------
-    chosen : list of int
-        As many columns as the start has.
-    errors : list of float
-        Error of the start and after every exchange, strictly falling.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from columnist.selection._swaps import exchange_columns
-    >>> exchange_columns(np.diag([1.0, 3.0, 2.0]), np.array([1.0, 9.0, 4.0]), [0, 2])
-    ([1, 2], [9.0, 1.0])
+    Columns of the ``start`` that depend on others are given up first, ``fixed`` ones stay, and
+    ``candidates`` (all by default) may come in. After the deadline no exchange is begun. Returns as
+    many columns as the start has, and the errors of the start and after every exchange, strictly
+    falling.
     """
     stay = set(fixed)
     kept, spare = _independent(columns, sorted(start, key=lambda i: (i not in stay, i)))

@@ -1,14 +1,18 @@
-"""From validated data to a certificate: what ColumnSelector, certify and paths share."""
+"""From validated data to certificates: for one size, the fewest columns, or every size."""
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, cached_property
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from columnist.criteria import is_frobenius
 from columnist.data import Matrices
 from columnist.linalg._passes import others
 from columnist.linalg._reduce import Reduced
@@ -18,14 +22,51 @@ from columnist.search._certificate import Certificate
 from columnist.search._engine import search
 from columnist.search._incumbent import prefer_smaller
 from columnist.search._interrupts import expired, pending
-from columnist.search._log import SolverLog
+from columnist.search._log import Progress, SolverLog
 from columnist.search._options import SearchOptions, certificate_of
 from columnist.search._run import SearchResult
 from columnist.search._workers import current_workers
-from columnist.selection._columns import InvariantColumns, column_problem
+from columnist.selection._columns import InvariantColumns, column_problem, forward_order
 from columnist.selection._duplicates import distinct_columns
 
-__all__ = ["Options", "Outcome", "choose", "confirmed_error", "solve", "total_error"]
+__all__ = ["Options", "Outcome", "Sizes", "Solution", "choose", "confirmed_error"]
+
+# Operations from which errors of a path are computed together once its time is over.
+_LONG_WORK = 1e9
+
+
+class Solution(tuple):
+    """Selected columns, ascending, that know their error.
+
+    Parameters
+    ----------
+    columns : iterable of int
+        The selection.
+    error : float
+        Its error.
+
+    Examples
+    --------
+    >>> from columnist.selection import Solution
+    >>> solution = Solution([2, 0], error=1.5)
+    >>> solution
+    Solution((0, 2), error=1.5)
+    >>> solution[0], len(solution), solution.error
+    (0, 2, 1.5)
+    """
+
+    error: float
+
+    def __new__(cls, columns: Iterable[int], error: float) -> Solution:
+        self = super().__new__(cls, sorted(int(column) for column in columns))
+        self.error = float(error)
+        return self
+
+    def __getnewargs__(self) -> tuple:
+        return tuple(self), self.error
+
+    def __repr__(self) -> str:
+        return f"Solution({tuple(self)!r}, error={self.error:g})"
 
 
 @dataclass(frozen=True)
@@ -46,78 +87,270 @@ class Outcome:
     total: float
 
 
-def solve(
-    matrices: Matrices,
-    reduced: Reduced,
-    size: int,
-    options: Options,
-    *,
-    include: Sequence[int] = (),
-    exclude: Sequence[int] = (),
-    start: Sequence[Sequence[int]] = (),
-    distinct: np.ndarray | None = None,
-) -> Outcome:
-    """Search, recompute the errors from the data, and certify. No input validation.
+def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, start=()) -> Outcome:
+    """Solve for one size; ``quiet`` leaves out the warning about the rank."""
+    sizes = Sizes(matrices, reduced, options, include, exclude)
+    enough = sizes.useful(size)
+    if enough < size and not quiet:
+        warnings.warn(
+            f"{enough} columns explain everything that {size} could: the others are filled up "
+            "with the first columns left.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return sizes.choose(size, options, start)
 
-    ``distinct`` are the allowed columns but for copies and zeros, if that is known already.
+
+@dataclass(frozen=True)
+class Sizes:
+    """One problem, to be solved for one or several sizes. No input validation.
+
+    The deadline of the options is for all sizes together; ``include`` and ``exclude`` are the
+    columns that must, or must not, be selected.
     """
-    allowed = others(matrices.n_features, [*include, *exclude])
-    candidates = allowed
-    if options.n_solutions == 1:
-        if distinct is None:
-            distinct = distinct_columns(reduced.columns, allowed, matrices.X)
-        candidates = distinct if len(distinct) >= size - len(include) else allowed
-    interval = _interval(matrices, options)
-    problem = column_problem(
-        reduced, size, criterion=options.criterion, n_components=options.n_components,
-        include=include, candidates=candidates, evaluate=interval,
-    )  # fmt: skip
-    log = SolverLog(options.verbose)
-    result = search(
-        problem, options.policy(), options.limits(), n_solutions=options.n_solutions,
-        n_jobs=options.n_jobs, log=log, callback=options.callback, start=start,
-        workers=options.workers or current_workers(),
-    )  # fmt: skip
-    if options.n_solutions == 1 and options.exhaustive and result.status == "optimal":
-        error, subset = result.solutions[0]
-        smaller = prefer_smaller(problem, subset, include, allowed, deadline=options.deadline)
-        result.solutions[0] = (error, smaller)
-    solutions: list[tuple[float, tuple[int, ...]]] = []
-    for error, subset in result.solutions:
-        # Out of time, what the search knows of the runners-up has to do.
-        if not solutions or not expired(options.deadline):
-            error = confirmed_error(matrices, options, subset, error, interval)
-        solutions.append((error, subset))
-    outcome = _outcome(matrices, reduced, options, result, sorted(solutions))
-    log.message(repr(outcome.certificate))
-    return outcome
+
+    matrices: Matrices
+    reduced: Reduced
+    options: Options
+    include: Sequence[int]
+    exclude: Sequence[int]
+
+    # -- one size -------------------------------------------------------------------
+
+    def choose(self, size: int, options: Options, start: Sequence[Sequence[int]]) -> Outcome:
+        """Solve for one size; where the columns run out of rank, fill up with the first ones.
+
+        A pool is searched at its full size, so that the sets that explain less than everything
+        stand in it where they belong. ``start`` holds known selections.
+        """
+        enough = self.useful(size)
+        if enough == size or options.n_solutions > 1:
+            return self._solve(size, options, start)
+        return self._fill_up(self._solve(enough, options, ()), size, options)
+
+    def useful(self, size: int) -> int:
+        """The part of a size beyond which further columns explain nothing more."""
+        return max(min(size, self._most_useful), len(self.include), 1)
+
+    @cached_property
+    def _most_useful(self) -> int:
+        """Rank of the usable columns, and the included ones that add nothing to it."""
+        reduced, include = self.reduced, np.asarray(self.include, dtype=np.intp)
+        usable = np.concatenate([include, self._allowed])
+        rank = reduced.rank if len(usable) == reduced.n_items else _rank(reduced, usable)
+        return rank + len(include) - _rank(reduced, include)
+
+    def _solve(self, size: int, options: Options, start: Sequence[Sequence[int]]) -> Outcome:
+        """Search, recompute the errors from the data, and certify."""
+        candidates = self._allowed
+        if options.n_solutions == 1 and len(self._distinct) >= size - len(self.include):
+            candidates = self._distinct
+        interval = _interval(self.matrices, options)
+        problem = self._problem(
+            size, include=self.include, candidates=candidates, evaluate=interval
+        )
+        log = SolverLog(options.verbose)
+        result = search(
+            problem, options.policy(), options.limits(), n_solutions=options.n_solutions,
+            n_jobs=options.n_jobs, log=log, callback=options.callback, start=start,
+            workers=options.workers or current_workers(),
+        )  # fmt: skip
+        if options.n_solutions == 1 and options.exhaustive and result.status == "optimal":
+            error, subset = result.solutions[0]
+            smaller = prefer_smaller(
+                problem, subset, self.include, self._allowed, deadline=options.deadline
+            )
+            result.solutions[0] = (error, smaller)
+        solutions: list[tuple[float, tuple[int, ...]]] = []
+        for error, subset in result.solutions:
+            # Out of time, what the search knows of the runners-up has to do.
+            if not solutions or not expired(options.deadline):
+                error = confirmed_error(self.matrices, options, subset, error, interval)
+            solutions.append((error, subset))
+        outcome = self._outcome(result, sorted(solutions))
+        log.message(repr(outcome.certificate))
+        return outcome
+
+    def _fill_up(self, outcome: Outcome, size: int, options: Options) -> Outcome:
+        """The best set filled up to ``size``: if it leaves nothing that any columns could explain,
+        the others add nothing; if the search had to stop before, they may."""
+        error, subset = outcome.solutions[0]
+        spare = [int(i) for i in self._allowed if i not in set(subset)]
+        filled = tuple(sorted([*subset, *spare[: size - len(subset)]]))
+        certificate = outcome.certificate
+        if certificate.status != "optimal":
+            error = min(error, confirmed_error(self.matrices, options, filled, error))
+        certificate = replace(
+            certificate, error=error, lower_bound=min(certificate.lower_bound, error),
+            selection=filled, names=self._names(filled),
+        )  # fmt: skip
+        return replace(outcome, solutions=[(error, filled)], certificate=certificate)
+
+    def _without_search(self, subset: Sequence[int], error: float | None = None) -> Outcome:
+        """A known selection and the bound of the root: what there is when no time is left.
+
+        ``error`` is its error from the data, if that is known already.
+        """
+        options = self.options
+        problem = InvariantColumns(
+            self.reduced, len(subset), options.criterion, options.n_components, self.include, None
+        )
+        bound, known = problem.root_bounds()[0], tuple(sorted(subset))
+        if error is None:
+            error = confirmed_error(self.matrices, options, known, bound)
+        status = "interrupted" if pending() else "time_limit"
+        if agrees(bound, error, problem.least):
+            status = "optimal"
+        elif error - bound <= options.max_gap * abs(error):
+            status = "gap_reached"
+        result = SearchResult(status, [(error, known)], bound, None, 0, 0, 0)
+        return self._outcome(result, [(error, known)])
+
+    def _outcome(self, result: SearchResult, solutions) -> Outcome:
+        """Everything about solutions whose errors are confirmed, best first."""
+        error, subset = solutions[0]
+        certificate = certificate_of(
+            result, self.options, error, subset, self.options.elapsed,
+            target="X" if self.matrices.Y is None else "y", names=self._names(subset),
+            target_kind=self.matrices.target_kind,
+        )  # fmt: skip
+        return Outcome(solutions, certificate, self._total)
+
+    # -- the fewest columns ---------------------------------------------------------
+
+    def fewest(self, tol: float) -> Outcome:
+        """The smallest size whose relative error is at most ``tol``."""
+        limit = tol * self._total
+        available = self.matrices.n_features - len(self.exclude)
+        order = self._reaching(limit)
+        proven, size = True, self._smallest
+        while True:
+            late = expired(self.options.deadline)
+            last = late or size >= len(order)
+            proven &= not (late and size < len(order))  # sizes that nobody looked at
+            size = max(size, len(order)) if late else size
+            if last or self._problem(size).root_bounds()[0] <= limit:
+                step = self.options if last else _until_impossible(self.options, limit)
+                outcome = self.choose(size, step, [order[:size]])
+                if outcome.certificate.error <= limit or size >= available:
+                    break
+                proven &= outcome.certificate.lower_bound > limit
+            proven &= not late
+            size += 1
+        if outcome.certificate.error > limit:
+            message = f"No selection reaches tol={tol:g}; all {available} columns are selected."
+            warnings.warn(message, UserWarning, stacklevel=5)
+        elif not proven:
+            message = f"{size} columns reach tol={tol:g}, but the time limit left open whether "
+            warnings.warn(message + "fewer do.", ConvergenceWarning, stacklevel=5)
+        return outcome
+
+    def _reaching(self, limit: float) -> list[int]:
+        """Forward selection, no longer than it takes to reach the limit."""
+        shortest, available = self._smallest, self.matrices.n_features - len(self.exclude)
+        if self.reduced.exact and not self.exclude:  # more columns than dimensions are no use
+            available = min(available, max(self.reduced.rank, shortest))
+        longest, order = min(max(16, shortest), available), list(self.include)
+
+        def reaches(size: int) -> bool:
+            return self._problem(size).value(order[:size]) <= limit
+
+        while True:
+            order = self._order(order, longest)
+            if longest == available or reaches(longest):
+                sizes = list(range(shortest, longest + 1))
+                if expired(self.options.deadline):  # a rough answer: three sizes are looked at
+                    sizes = sizes[:: -max(len(sizes) // 8, 1)][::-1]
+                return order[: sizes[min(bisect_left(sizes, True, key=reaches), len(sizes) - 1)]]
+            shortest, longest = longest + 1, min(2 * longest, available)
+
+    # -- every size -------------------------------------------------------------------
+
+    def up_to(self, largest: int) -> list[Outcome]:
+        """One outcome for each size; what easy sizes leave over goes to the hard ones."""
+        options, order = self.options, self._order(self.include, largest)
+        errors = cache(lambda: self._errors_along(order))
+        outcomes: list[Outcome] = []
+        late = 0.0  # seconds that the last size took beyond its share, to confirm what it found
+        for size in range(self._smallest, largest + 1):
+            now = time.perf_counter()
+            share = now + max((options.deadline - now) / (largest + 1 - size) - late, 0.0)
+            known: list[Sequence[int]] = [order[:size]]
+            if now < options.deadline:
+                known += [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
+            late_now = share <= now or expired(share)
+            if late_now and options.exhaustive and options.n_solutions == 1:
+                outcome = self._beginning(order, size, errors(), outcomes[-1:])
+            else:
+                outcome = self.choose(size, replace(options, deadline=share), known)
+            outcomes.append(outcome)
+            late = max(time.perf_counter() - share, 0.0) if np.isfinite(share) else 0.0
+        return outcomes
+
+    def _beginning(self, order: list[int], size: int, errors, before: list[Outcome]) -> Outcome:
+        """Without a search: the first ones of an order, or what the last size had and one more."""
+        first = order[:size]
+        outcome = self._without_search(first, None if errors is None else float(errors[size]))
+        for last in (smaller.solutions[0][1] for smaller in before):
+            if set(last) != set(first[:-1]):
+                # A larger choice is no worse than a smaller one.
+                more = [*last, next(column for column in order if column not in last)]
+                outcome = min(outcome, self._without_search(more), key=lambda one: one.solutions[0])
+        return outcome
+
+    def _errors_along(self, order: list[int]) -> np.ndarray | None:
+        """Errors of the beginnings of an order together, where one by one is long work."""
+        m, n = self.matrices.target.shape
+        one_by_one = float(m) * n * len(order) ** 2 > _LONG_WORK
+        plain = is_frobenius(self.options.criterion) and self.options.n_components == 0
+        together = one_by_one and plain and not self.matrices.gram
+        return self.matrices.errors_along(order) if together else None
+
+    # -- what all need ------------------------------------------------------------------
+
+    @property
+    def _smallest(self) -> int:
+        return max(1, len(self.include))
+
+    @cached_property
+    def _total(self) -> float:
+        """The criterion of the target itself."""
+        criterion, reduced = self.options.criterion, self.reduced
+        if reduced.exact:
+            return float(criterion.value(reduced.scale * np.sqrt(reduced.weights)))
+        return self.matrices.error([], criterion, 0)
+
+    @cached_property
+    def _allowed(self) -> np.ndarray:
+        """Columns that may be added."""
+        return others(self.matrices.n_features, [*self.include, *self.exclude])
+
+    @cached_property
+    def _distinct(self) -> np.ndarray:
+        """The same but for copies and zeros."""
+        return distinct_columns(self.reduced.columns, self._allowed, self.matrices.X)
+
+    def _order(self, chosen: Sequence[int], size: int) -> list[int]:
+        """Forward selection: a first choice of every size, and a cheap one."""
+        allowed = np.setdiff1d(self._allowed, chosen)
+        return forward_order(self.reduced, chosen, allowed, size, self.options.deadline)
+
+    def _problem(self, size: int, **more):
+        criterion, n_components = self.options.criterion, self.options.n_components
+        return column_problem(
+            self.reduced, size, criterion=criterion, n_components=n_components, **more
+        )
+
+    def _names(self, subset: Sequence[int]) -> tuple[str, ...] | None:
+        names = self.options.names
+        return names and tuple(names[i] for i in subset)
 
 
-def unsearched(
-    matrices: Matrices,
-    reduced: Reduced,
-    options: Options,
-    subset: Sequence[int],
-    include: Sequence[int],
-    error: float | None = None,
-) -> Outcome:
-    """A known selection and the bound of the root: what there is when no time is left to search.
-
-    ``error`` is its error from the data, if that is known already.
-    """
-    problem = InvariantColumns(
-        reduced, len(subset), options.criterion, options.n_components, include, None
-    )
-    bound, known = problem.root_bounds()[0], tuple(sorted(subset))
-    if error is None:
-        error = confirmed_error(matrices, options, known, bound)
-    status = "interrupted" if pending() else "time_limit"
-    if agrees(bound, error, problem.least):
-        status = "optimal"
-    elif error - bound <= options.max_gap * abs(error):
-        status = "gap_reached"
-    result = SearchResult(status, [(error, known)], bound, None, 0, 0, 0)
-    return _outcome(matrices, reduced, options, result, [(error, known)])
+def _rank(reduced: Reduced, chosen) -> int:
+    """How many of the columns are independent; all of them where that is in doubt."""
+    lengths = np.linalg.norm(reduced.columns, axis=1)
+    basis = graded_basis(reduced.columns, chosen, lengths, reduced.power)
+    return len(chosen) if basis.doubtful else basis.Q.shape[1]
 
 
 def _interval(matrices: Matrices, options: Options) -> Callable[..., tuple[float, float]]:
@@ -134,17 +367,6 @@ def _interval(matrices: Matrices, options: Options) -> Callable[..., tuple[float
         return ends
 
     return interval
-
-
-def _outcome(matrices, reduced, options, result: SearchResult, solutions) -> Outcome:
-    """Everything about solutions whose errors are confirmed, best first."""
-    error, subset = solutions[0]
-    certificate = certificate_of(
-        result, options, error, subset, options.elapsed,
-        target="X" if matrices.Y is None else "y", target_kind=matrices.target_kind,
-        names=options.names and tuple(options.names[i] for i in subset),
-    )  # fmt: skip
-    return Outcome(solutions, certificate, total_error(matrices, reduced, options))
 
 
 def confirmed_error(
@@ -166,69 +388,16 @@ def confirmed_error(
     return matrices.error(subset, options.criterion, options.n_components)
 
 
-def total_error(matrices: Matrices, reduced: Reduced, options: Options) -> float:
-    """The criterion of the target itself."""
-    if reduced.exact:
-        return float(options.criterion.value(reduced.scale * np.sqrt(reduced.weights)))
-    return matrices.error([], options.criterion, 0)
+def _until_impossible(options: Options, limit: float) -> Options:
+    """Options that stop a size once no selection of it can reach the limit.
 
-
-def choose(
-    matrices, reduced, size, options, include, exclude, *, quiet=False, start=(), distinct=None
-) -> Outcome:
-    """Solve for one size; where the columns run out of rank, fill up with the first ones.
-
-    A pool is searched at its full size, so that the sets that explain less than everything stand
-    in it where they belong. ``quiet`` leaves out the warning about the rank; ``start`` holds known
-    selections; ``distinct`` is as in :func:`columnist.selection._task.solve`. No input validation.
+    A size also leaves half of the time to the larger ones.
     """
-    allowed = others(matrices.n_features, [*include, *exclude])
-    enough = _useful_size(reduced, size, include, allowed)
-    if enough < size and not quiet:
-        warnings.warn(
-            f"{enough} columns explain everything that {size} could: the others are filled up "
-            "with the first columns left.",
-            UserWarning,
-            stacklevel=4,
-        )
-    solved = partial(
-        solve, matrices, reduced, options=options, include=include, exclude=exclude,
-        distinct=distinct,
-    )  # fmt: skip
-    if enough == size or options.n_solutions > 1:
-        return solved(size, start=start)
-    outcome = solved(enough)
-    return _fill_up(outcome, size, allowed, matrices, options)
+    user = options.callback
 
+    def callback(progress: Progress) -> bool:
+        stop = user is not None and bool(user(progress))
+        return stop or progress.bound > limit
 
-def _useful_size(reduced, size, include, allowed) -> int:
-    usable = np.concatenate([np.asarray(include, dtype=np.intp), allowed])
-    rank = reduced.rank if len(usable) == reduced.n_items else _rank(reduced, usable)
-    useless = len(include) - _rank(reduced, include)
-    return max(min(size, rank + useless), len(include), 1)
-
-
-def _rank(reduced, chosen) -> int:
-    """How many of the columns are independent; all of them where that is in doubt."""
-    lengths = np.linalg.norm(reduced.columns, axis=1)
-    basis = graded_basis(reduced.columns, chosen, lengths, reduced.power)
-    return len(chosen) if basis.doubtful else basis.Q.shape[1]
-
-
-def _fill_up(outcome: Outcome, size, allowed, matrices, options) -> Outcome:
-    """The best set filled up to ``size``: if it leaves nothing that any columns could explain, the
-    others add nothing; if the search had to stop before, they may."""
-    error, subset = outcome.solutions[0]
-    spare = [int(i) for i in allowed if i not in set(subset)]
-    filled = tuple(sorted([*subset, *spare[: size - len(subset)]]))
-    certificate = outcome.certificate
-    if certificate.status != "optimal":
-        error = min(error, confirmed_error(matrices, options, filled, error))
-    certificate = replace(
-        certificate,
-        error=error,
-        lower_bound=min(certificate.lower_bound, error),
-        selection=filled,
-        names=options.names and tuple(options.names[i] for i in filled),
-    )
-    return replace(outcome, solutions=[(error, filled)], certificate=certificate)
+    now = time.perf_counter()
+    return replace(options, callback=callback, deadline=now + (options.deadline - now) / 2)
