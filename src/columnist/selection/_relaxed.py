@@ -99,12 +99,8 @@ class RelaxedNodes:
             if len(candidates) < left:
                 return RelaxedNode(np.inf, fixed, fixed[:0], fixed[:0], nothing, None, n_bounds)
             some, free = self._representatives(inner, candidates)
-            few = (
-                left <= self._use.last
-                or len(some) <= left
-                or comb(len(some), left) <= self._use.few
-            )
-            if few:
+            last, few, margin = self._use
+            if left <= last or len(some) <= left or comb(len(some), left) <= few:
                 return RelaxedNode(bound, fixed, candidates, None, nothing, None, n_bounds)
             found = self._relaxation.expand(
                 inner, candidates[some], left, threshold, None if hint is None else hint[some],
