@@ -187,12 +187,13 @@ def test_problems_are_sent_whole(criterion):
     assert copy.root_bounds() == problem.root_bounds()
 
 
-def test_the_choice_of_bounds_is_sent_along():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize(("shape", "relaxed"), [((60, 20), True), ((60, 200), False)])
+def test_the_choice_of_bounds_is_sent_along(shape, relaxed):
+    """More columns than rows are dependent: there the relaxation says nothing."""
+    X = np.random.default_rng(0).standard_normal(shape)
     problem = column_problem(
-        reduce_data(rng.standard_normal((60, 200)), None, center=False), 6,
-        criterion=get_criterion("frobenius"),
-    )  # fmt: skip
-    problem.expand(*problem.root(), Demand(1.0001 * problem.value(range(6))), 0)
+        reduce_data(X, None, center=False), 7, criterion=get_criterion("frobenius")
+    )
+    problem.expand(*problem.root(), Demand(1.0001 * problem.value(range(7))), 0)
     copy = pickle.loads(pickle.dumps(problem))
-    assert (copy._noise is None) == (problem._noise is None)
+    assert (problem._relaxed is not None) == (copy._relaxed is not None) == relaxed

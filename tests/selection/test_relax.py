@@ -5,11 +5,17 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.preprocessing import PolynomialFeatures
 
+from columnist import ColumnSelector
 from columnist.linalg._reduce import reduce_data
 from columnist.linalg._rounding import allowance
+from columnist.selection import _relaxed
 from columnist.selection._relax import Relaxation, RelaxationSpace
 from tests.examples import examples
+from tests.oracles.relaxation import relaxed_bound
 
 
 def problem(seed: int):
@@ -22,7 +28,7 @@ def problem(seed: int):
     if rng.random() < 0.3:
         X *= 10.0 ** rng.integers(-4, 5, p)
     if rng.random() < 0.3:
-        X[:, -1] = X[:, 0] + 10.0 ** rng.integers(-9, -1) * rng.standard_normal(len(X))
+        X[:, -1] = X[:, 0] + 10.0 ** rng.integers(-5, -1) * rng.standard_normal(len(X))
     Y = None
     if rng.random() < 0.5:
         Y = rng.standard_normal((len(X), int(rng.integers(1, 5))))
@@ -91,3 +97,103 @@ def check_node(seed: int) -> bool:
 def test_nodes_against_enumeration():
     said = sum(check_node(seed) for seed in range(examples(2000)))
     assert said > 0.8 * examples(2000)
+
+
+# -- whole searches that use it wherever they can ------------------------------------
+
+
+@pytest.fixture
+def everywhere(monkeypatch):
+    """Every node with two columns to choose or more is relaxed, whatever it gains."""
+    monkeypatch.setattr(_relaxed, "_WORTHWHILE", -np.inf)
+    monkeypatch.setattr(_relaxed, "_FEW_TARGETS", _relaxed._Use(1, 0, 1.0))
+    monkeypatch.setattr(_relaxed, "_MANY_TARGETS", _relaxed._Use(1, 0, 0.5))
+
+
+def enumerated(X, Y, k: int, include=()) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    """All choices of k columns with the included ones, and their errors, best first."""
+    sets = [s for s in combinations(range(X.shape[1]), k) if set(include) <= set(s)]
+    errors = errors_of(X, Y, sets)
+    order = np.argsort(errors, kind="stable")
+    return [sets[i] for i in order], errors[order]
+
+
+def test_searches_against_enumeration(everywhere):
+    for seed in range(examples(300)):
+        X, Y, rng = problem(seed)
+        k = int(rng.integers(2, X.shape[1] - 1))
+        include = [int(rng.integers(X.shape[1]))] if rng.random() < 0.3 else []
+        n_solutions = int(rng.choice([1, 3]))
+        selector = ColumnSelector(k, include=include, n_solutions=n_solutions, time_limit=None)
+        selector.fit(X, Y)
+        _, errors = enumerated(X, Y, k, include)
+        size = np.square(X if Y is None else Y).sum()
+        found = [solution.error for solution in selector.solutions_]
+        assert np.allclose(found, errors[: len(found)], rtol=1e-8, atol=1e-11 * size), seed
+        assert selector.certificate_.lower_bound <= errors[0] * (1 + 1e-8) + 1e-11 * size
+
+
+def test_every_stopping_point(everywhere):
+    for seed in range(examples(40)):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((20, 12)) + rng.standard_normal((20, 1))
+        Y = rng.standard_normal((20, 2)) if seed % 2 else None
+        best = enumerated(X, Y, 6)[1][0]
+        bounds = []
+        for limit in (1, 2, 3, 5, 8, 13, 21):
+            certificate = ColumnSelector(6, max_nodes=limit, time_limit=None).fit(X, Y).certificate_
+            assert certificate.lower_bound <= best * (1 + 1e-9) <= certificate.error * (1 + 2e-9)
+            bounds.append(certificate.lower_bound)
+        assert np.all(np.diff(bounds) >= -1e-9 * best)
+
+
+def test_columns_that_differ_by_rounding_are_one(everywhere):
+    for seed in range(examples(40)):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((25, 9))
+        X[:, 4] = X[:, 1] * 3.0 * (1 + 1e-15 * rng.standard_normal(25))
+        X[:, 8] = -X[:, 1] / 7.0
+        y = X[:, [1, 2, 5]].sum(axis=1) + rng.standard_normal(25)
+        Y = y[:, None] if seed % 2 else None
+        sets = list(combinations([0, 1, 2, 3, 5, 6, 7], 4))
+        best = errors_of(X, Y, sets).min()
+        selector = ColumnSelector(4, time_limit=None).fit(X, None if Y is None else y)
+        assert selector.certificate_.status == "optimal"
+        assert selector.error_ == pytest.approx(best, rel=1e-9)
+
+
+def test_the_result_does_not_depend_on_the_number_of_threads(everywhere):
+    X = np.random.default_rng(5).standard_normal((40, 18))
+    found = [ColumnSelector(8, n_jobs=n, max_nodes=60, time_limit=None).fit(X) for n in (1, 3)]
+    one, three = (selector.certificate_ for selector in found)
+    assert one.selection == three.selection
+    assert one.lower_bound == pytest.approx(three.lower_bound, rel=1e-9)
+    assert one.nodes_expanded == three.nodes_expanded
+
+
+def test_products_of_the_diabetes_data():
+    """Strongly dependent columns for one target: the bound by directions says nothing there."""
+    X, y = load_diabetes(return_X_y=True)
+    products = PolynomialFeatures(2, include_bias=False).fit_transform(X)
+    selector = ColumnSelector(6, centering="mean", max_nodes=3000, time_limit=None)
+    selector.fit(products, y)
+    assert selector.certificate_.status == "optimal"
+
+
+# -- the kernel against plain NumPy --------------------------------------------------
+
+
+@pytest.mark.parametrize("with_target", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_kernel_equals_its_twin(seed, with_target):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 12)) + rng.standard_normal((40, 1))
+    Y = rng.standard_normal((40, 2)) if with_target else None
+    relax, unit = relaxation(X, Y, 6)
+    chosen, candidates = np.array([3, 7], dtype=np.int32), np.arange(8, 12, dtype=np.int32)
+    candidates = np.concatenate([np.array([0, 1, 2, 4, 5], dtype=np.int32), candidates])
+    bound = relax.expand(
+        chosen, candidates, 4, np.inf, None, None, 0, 0.0, RelaxationSpace()
+    )[0]  # fmt: skip
+    expected = relaxed_bound(X, X if Y is None else Y, chosen, candidates, 4, n_iter=2)
+    assert unit * bound == pytest.approx(expected, rel=2e-2)
