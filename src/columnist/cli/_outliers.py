@@ -125,7 +125,7 @@ class Outliers(Task):
     def page(self) -> str:
         from columnist.report import outlier_report
 
-        data, options, numbers = self.data, self.options, self.data.row_numbers()
+        data, options, numbers = self.data, self.options, self.data.row_numbers().tolist()
         asked = self.asked(
             outliers=options.k, components=str(self.estimator.n_components_), method=options.method
         )
@@ -139,9 +139,9 @@ class Outliers(Task):
 
     def _labels(self) -> list[str]:
         """A label for every row: its ids where they are known, or its number."""
-        rows, ids, labels = self.rows, self.labels, [f"row {n}" for n in self.data.row_numbers()]
-        if self.data.in_memory:
-            rows, ids = range(len(labels)), self.data.ids
+        labels = [f"row {n}" for n in self.data.row_numbers()]
+        rows: Any = range(len(labels)) if self.data.in_memory else self.rows
+        ids = self.data.ids if self.data.in_memory else self.labels
         columns = (values.tolist() for values in ids.values())
         for row, *parts in zip(rows, *columns, strict=True) if ids else ():
             labels[row] = ", ".join(map(str, parts))
