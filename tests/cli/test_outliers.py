@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.preprocessing import scale
 
 from columnist.robust import CoherencePursuit, RobustPCA
 from tests.cli.conftest import NAMES, WINE, read_columns
+from tests.report.pages import Outline
 
 SCALED = scale(WINE.data)
 ONLY = ("--drop", "class", "--id", "bottle", "--center", "--scale")
@@ -62,6 +66,24 @@ def test_row_numbers_are_those_of_the_file(cli, tmp_path):
     path.write_text("a,b,c\n" + "\n".join(",".join(row) for row in rows))
     answer = cli("outliers", path, "-k", 1, "-r", 1, "--missing", "drop", "--json").json
     assert answer["removed"] == [31]
+
+
+def test_rows_and_labels_agree_in_all_forms(cli, tmp_path):
+    path, page = tmp_path / "gaps.csv", tmp_path / "page.html"
+    rng = np.random.default_rng(0)
+    rows = [[f"s{i}", x, 2 * x + 0.01 * e] for i, (x, e) in enumerate(rng.normal(size=(40, 2)))]
+    rows[3][2], rows[20][2] = "", 50.0
+    path.write_text("name,a,b\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    how = ("-k", 1, "-r", 1, "--missing", "drop", "--id", "name")
+    answer = cli("outliers", path, *how, "--json", "--report", page).json
+    told = {row["row"]: row["ids"]["name"] for row in answer["rows"]}
+    assert told[21] == "s20" and answer["removed"] == [21]
+    assert all(label == f"s{row - 1}" for row, label in told.items())
+    shown = cli("outliers", path, *how).out
+    assert re.search(r"\b21 +s20\b", shown)
+    cells = [text.strip() for tag, _, text in Outline(page.read_text()).elements if tag == "td"]
+    pairs = {(row, label) for row, label in pairwise(cells) if re.fullmatch(r"s\d+", label)}
+    assert pairs == {(f"{i + 1}", f"s{i}") for i in range(40) if i != 3}
 
 
 def test_a_report(cli, wine, tmp_path):

@@ -92,8 +92,7 @@ class Clean(Task):
         from columnist.io import write_table
 
         data = self.data
-        X = self.cleaned if data.scale is None else self.cleaned * data.scale
-        X = X if data.mean is None else X + data.mean
+        X = self.fitted().restore(self.cleaned)
         write_table(path, X, data.names, before=data.ids, after=data.targets)
 
     def fitted(self) -> Model:

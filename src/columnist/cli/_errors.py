@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
@@ -67,8 +66,6 @@ def guarded(work: Callable[[], Any]) -> int:
         say_error(str(error))
         return FAILED
     except OSError as error:
-        if error.errno == errno.EPIPE:
-            return _reader_left()
         reason = in_options(error.strerror or str(error))
         return _bad(error, f"{error.filename}: {reason}" if error.filename else reason)
     except MemoryError as error:

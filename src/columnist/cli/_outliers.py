@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -126,7 +125,7 @@ class Outliers(Task):
     def page(self) -> str:
         from columnist.report import outlier_report
 
-        data, options = self.data, self.options
+        data, options, numbers = self.data, self.options, self.data.row_numbers().tolist()
         asked = self.asked(
             outliers=options.k, components=str(self.estimator.n_components_), method=options.method
         )
@@ -134,7 +133,19 @@ class Outliers(Task):
         judged = copy(self.estimator)
         judged.score_distances = lambda X: self.score
         judged.orthogonal_distances = lambda X: self.orthogonal
-        return outlier_report(judged, data.X, names=data.names, labels=_Labels(self), asked=asked)
+        return outlier_report(
+            judged, data.X, names=data.names, labels=self._labels(), numbers=numbers, asked=asked
+        )
+
+    def _labels(self) -> list[str]:
+        """A label for every row: its ids where they are known, or its number."""
+        labels = [f"row {n}" for n in self.data.row_numbers()]
+        rows: Any = range(len(labels)) if self.data.in_memory else self.rows
+        ids = self.data.ids if self.data.in_memory else self.labels
+        columns = (values.tolist() for values in ids.values())
+        for row, *parts in zip(rows, *columns, strict=True) if ids else ():
+            labels[row] = ", ".join(map(str, parts))
+        return labels
 
     def show(self) -> None:
         screen, estimator = self.screen, self.estimator
@@ -199,23 +210,3 @@ def cutoff_words(score: float, orthogonal: float) -> str:
     """The cut-offs of both distances."""
     within, across = number(score, 4), number(orthogonal, 4)
     return f"Cut-offs: {within} within the plane of the components, {across} from it"
-
-
-class _Labels(Sequence[str]):
-    """A label for every row: its ids where they are known, or its number."""
-
-    def __init__(self, found: Outliers):
-        self._numbers = found.data.row_numbers()
-        rows, ids = found.rows, found.labels
-        if found.data.in_memory:
-            rows, ids = self._numbers - 1, dict(found.data.ids)
-        columns = [values.tolist() for values in ids.values()]
-        names = [", ".join(map(str, parts)) for parts in zip(*columns, strict=True)]
-        self._known = dict(zip(rows.tolist(), names, strict=False))
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, row):
-        known = self._known.get(int(row))
-        return f"row {self._numbers[row]}" if known is None else known

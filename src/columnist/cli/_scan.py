@@ -14,6 +14,7 @@ from columnist.cli._errors import BadInput
 from columnist.data._blocks import BlockMoments
 from columnist.data._target import is_classes
 from columnist.io._read import EXACT, Gaps, fill_block, find_gaps, merged_gaps
+from columnist.io._table import objects_of
 from columnist.linalg._moments import Moments, merged_moments
 
 __all__ = ["ColumnFacts", "Extracting", "Labels", "Preparation"]
@@ -171,9 +172,7 @@ class Labels:
 
 def as_text(values: np.ndarray) -> np.ndarray:
     """Text and None."""
-    text = np.empty(len(values), dtype=object)
-    text[:] = [None if is_gone(value) else str(value) for value in values]
-    return text
+    return objects_of(None if is_gone(value) else value for value in values)
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:

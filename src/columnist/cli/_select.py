@@ -201,11 +201,8 @@ class Select(Task):
         return self.selection_page(self.selector, self.explained, asked, self.path)
 
     def json(self) -> dict[str, Any]:
-        data, names, solutions = (
-            self.data,
-            self.data.names,
-            getattr(self.selector, "solutions_", []),
-        )
+        data, names = self.data, self.data.names
+        solutions = getattr(self.selector, "solutions_", [])
         few = len(names) <= _MANY_COLUMNS
         by = data.names_of(self.rebuilt.representative.tolist())
         return {

@@ -60,9 +60,8 @@ def read_table(path: Path, separator: str | None = ",") -> np.ndarray:
     return np.loadtxt(rows, delimiter=separator, comments=None, ndmin=2)
 
 
-def read_words(path: Path) -> np.ndarray:
-    """A table separated by blanks."""
-    return read_table(path, None)
+# A table separated by blanks.
+read_words = partial(read_table, separator=None)
 
 
 def read_patients(path: Path) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise, product
@@ -159,11 +160,15 @@ class DaskRows(_Visited, RowBlocks):
     # -- collections --------------------------------------------------------------
 
     def map(self, visit: Callable, n_columns: int | None, dtype=np.float64) -> da.Array:
-        visit, alone = delayed(visit), delayed(_visit_alone)
         width = () if n_columns is None else (n_columns,)
         lengths = [np.nan] * self.data.npartitions if self.is_frame else self.data.chunks[0]
+        return self._joined(visit, lengths, width, dtype)
+
+    def _joined(self, visit: Callable, lengths: Sequence, width: tuple, dtype) -> da.Array:
+        """What a visitor makes of the blocks, one below the other."""
+        visit, alone = delayed(visit), delayed(_visit_alone)
         parts = [
-            da.from_delayed(alone(visit, block), shape=(length, *width), dtype=dtype)
+            da.from_delayed(alone(visit, block), (length, *width), dtype=dtype)
             for block, length in zip(self._blocks(), lengths, strict=True)
         ]
         return da.concatenate(parts, allow_unknown_chunksizes=True)
@@ -209,12 +214,7 @@ class DaskRows(_Visited, RowBlocks):
         if not self.is_frame:
             chunks = (self.lengths, *((n,) for n in width))
             return da.Array(self.data.dask, self.data.name, chunks, meta=self.data._meta)
-        convert = delayed(as_matrix)
-        parts = [
-            da.from_delayed(convert(block), (length, *width), dtype=self.dtype)
-            for block, length in zip(self._blocks(), self.lengths, strict=True)
-        ]
-        return da.concatenate(parts)
+        return self._joined(as_matrix, self.lengths, width, self.dtype)
 
 
 def _visit_alone(visit: Callable, block):
@@ -254,26 +254,26 @@ class ChunkWarning(UserWarning):
 
 def row_chunks(X: da.Array) -> da.Array:
     """The array in chunks of whole rows of a reasonable size; warns where it is cut anew."""
+    unknown = np.isnan(X.shape[0])
     if X.ndim == 2 and len(X.chunks[1]) > 1:
         _warn(
             f"its columns are cut into {len(X.chunks[1])} chunks, but rows are needed whole",
             "rechunk({1: -1}), or better, store it that way",
         )
-        if np.isnan(X.shape[0]):
-            return X.rechunk({1: -1})
-        X = X.rechunk({0: "auto", 1: -1}, block_size_limit=_GOOD)
-    if np.isnan(X.shape[0]):
+        heights = {} if unknown else {0: "auto"}
+        X = X.rechunk({**heights, 1: -1}, block_size_limit=_GOOD)
+    if unknown:
         return X
     width = X.dtype.itemsize * (X.shape[1] if X.ndim == 2 else 1)
     heights = X.chunks[0]
     if not _is_sparse(X) and max(heights) * width > _LARGEST and max(heights) > 1:
-        gigabytes = max(heights) * width / 2**30
-        _warn(f"it has a chunk of {gigabytes:.1f} GB", "rechunk it to about 100 MB")
-        X = X.rechunk({0: "auto"}, block_size_limit=_GOOD)
+        what = f"it has a chunk of {max(heights) * width / 2**30:.1f} GB"
     elif len(heights) > _MOST_TINY and sum(heights) * width / len(heights) < _TINY:
-        _warn(f"it has {len(heights)} tiny chunks", "rechunk it to about 100 MB")
-        X = X.rechunk({0: "auto"}, block_size_limit=_GOOD)
-    return X
+        what = f"it has {len(heights)} tiny chunks"
+    else:
+        return X
+    _warn(what, "rechunk it to about 100 MB")
+    return X.rechunk({0: "auto"}, block_size_limit=_GOOD)
 
 
 def _warn(what: str, instead: str) -> None:
@@ -328,13 +328,6 @@ class DaskColumns(_Visited, ColumnParts):
         self.shape, self.dtype, self.is_sparse = shape, dtype, is_sparse
         self.places, self.column_counts = survey.columns, survey.counts
         self.row_counts, self.largest = survey.row_counts, survey.largest
-        self._survey = survey
-
-    def _changed(self, shape: tuple[int, int], dtype, parts: list[Delayed], **survey):
-        """The same with other blocks and another survey."""
-        changed = DaskColumns(shape, dtype, self.is_sparse, replace(self._survey, **survey))
-        changed.parts, changed.edges = parts, self.edges
-        return changed
 
     def against(self, visit: Callable, merge: Callable[[list], Any]) -> list:
         visit, count = delayed(_Turned(visit, 2), traverse=False), len(self.parts)
@@ -382,13 +375,15 @@ class DaskColumns(_Visited, ColumnParts):
         return sp.vstack(pieces, format="csr")[sources].T
 
     def __truediv__(self, scale: float) -> DaskColumns:
-        divide, largest = delayed(operator.truediv), self.largest / scale
-        parts = [divide(part, scale) for part in self.parts]
-        return self._changed(self.shape, np.dtype(np.float64), parts, largest=largest)
+        divide, divided = delayed(operator.truediv), copy(self)
+        divided.parts = [divide(part, scale) for part in self.parts]
+        divided.dtype, divided.largest = np.dtype(np.float64), self.largest / scale
+        return divided
 
     def filled(self) -> DaskColumns:
-        n = len(self.places)
-        return self._changed((self.shape[0], n), self.dtype, self.parts, columns=np.arange(n))
+        filled, n = copy(self), len(self.places)
+        filled.shape, filled.places = (self.shape[0], n), np.arange(n)
+        return filled
 
 
 class _Turned:

@@ -429,6 +429,7 @@ class ArrayFile(Source):
 
     def __init__(self, stored, columns: list[str] | None, chunks: tuple[int, ...], size: int):
         import dask.array as da
+        from dask.base import tokenize
 
         _check_matrix(stored.shape, np.dtype(stored.dtype))
         width = stored.shape[1] * stored.dtype.itemsize
@@ -436,10 +437,10 @@ class ArrayFile(Source):
         height = chunks[0] * max(1, size // (chunks[0] * width))
         self.names, _ = named_columns(columns, stored.shape[1])
         # Nothing is read to name it; lists of columns are taken after reading.
-        self.array = da.from_array(
-            stored, chunks=(height, stored.shape[1]), name=_token(stored), fancy=False,
-            inline_array=True,
-        )  # fmt: skip
+        place = getattr(stored, "path", None), str(getattr(stored, "store", ""))
+        name = f"stored-{tokenize(*place, stored.shape, str(stored.dtype))}"
+        chunks = height, stored.shape[1]
+        self.array = da.from_array(stored, chunks, name=name, fancy=False, inline_array=True)
         self.lengths = tuple(int(rows) for rows in self.array.chunks[0])
 
     def matrix(self, places: Sequence[int]):
@@ -452,13 +453,6 @@ class ArrayFile(Source):
 
     def columns(self, places: Sequence[int]):
         return self.array[:, places[0]] if len(places) == 1 else self.array[:, list(places)]
-
-
-def _token(stored) -> str:
-    from dask.base import tokenize
-
-    place = getattr(stored, "path", None), str(getattr(stored, "store", ""))
-    return f"stored-{tokenize(*place, stored.shape, str(stored.dtype))}"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from sklearn.utils.validation import check_array
 
@@ -90,6 +92,7 @@ class RunningMoments(RowBlocks):
     """
 
     keeps_rows = False
+    _moments: Moments | None = None
 
     def __init__(self, *, classes=None):
         self.classes = classes
@@ -113,7 +116,7 @@ class RunningMoments(RowBlocks):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
         joint = X
         if y is not None:
-            Y = self._target().read(y, X.shape[0])
+            Y = self._target.read(y, X.shape[0])
             joint = np.hstack([X.toarray() if hasattr(X, "toarray") else X, Y])
         self._check_alike(X.shape[1], joint.shape[1])
         self.n_features = self.n_features_in_ = X.shape[1]
@@ -131,20 +134,19 @@ class RunningMoments(RowBlocks):
         -------
         self
         """
-        if hasattr(other, "_moments"):
+        if other._moments is not None:
             self._check_alike(other.n_features_in_, len(other._moments.mean))
             self.n_features = self.n_features_in_ = other.n_features_in_
-            self._target().merge(other._target())
+            self._target.merge(other._target)
             self._add(other._moments)
         return self
 
+    @cached_property
     def _target(self) -> StreamTarget:
-        if not hasattr(self, "_stream"):
-            self._stream = StreamTarget(self.classes)
-        return self._stream
+        return StreamTarget(self.classes)
 
     def _check_alike(self, n_features: int, width: int) -> None:
-        if not hasattr(self, "_moments"):
+        if self._moments is None:
             return
         if n_features != self.n_features_in_:
             raise ValueError(
@@ -154,8 +156,8 @@ class RunningMoments(RowBlocks):
             raise ValueError("y must be given for all rows or for none, with the same targets.")
 
     def _add(self, moments: Moments) -> RunningMoments:
-        seen = getattr(self, "_moments", None)
-        self._moments = moments if seen is None else merged_moments([seen, moments])
+        seen = [] if self._moments is None else [self._moments]
+        self._moments = merged_moments([*seen, moments])
         return self
 
     # -- what was seen ------------------------------------------------------------
@@ -173,7 +175,7 @@ class RunningMoments(RowBlocks):
         return self._seen().covariance()[: self.n_features, : self.n_features]
 
     def _seen(self) -> Moments:
-        if not hasattr(self, "_moments"):
+        if self._moments is None:
             raise ValueError("No rows were seen: call partial_fit first.")
         return self._moments
 
@@ -190,11 +192,11 @@ class RunningMoments(RowBlocks):
 
     @property
     def has_target(self) -> bool:
-        return hasattr(self, "_moments") and len(self._moments.mean) > self.n_features
+        return self._moments is not None and len(self._moments.mean) > self.n_features
 
     @property
     def target_kind(self) -> str:
-        return self._target().kind
+        return self._target.kind
 
     @property
     def lengths(self) -> tuple[int, ...]:

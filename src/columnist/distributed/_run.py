@@ -58,19 +58,20 @@ class _Watch:
     def __init__(self, callback: Callable[[int, int], object]):
         self.callback = callback
         self.planned = self.done = self.total = 0
-        self.topic, self._next = "", _new_topic()
+        self.topic = self._next = ""
         self._told = (0.0, (-1, -1))
 
     def plan(self) -> str:
         """One visit more for the next pass; the topic where it announces its end."""
         self.planned += 1
+        self._next = self._next or f"columnist-visits-{uuid.uuid4().hex}"
         return self._next
 
     def start(self) -> None:
         """A pass of all planned visits begins."""
         self.done, self.total, self.planned = 0, self.planned, 0
         # What is announced late must not count for the next pass.
-        self.topic, self._next = self._next, _new_topic()
+        self.topic, self._next = self._next, ""
         self.tell()
 
     def tell(self) -> None:
@@ -80,15 +81,6 @@ class _Watch:
         if state != last and (state[0] in (0, self.total) or now - before >= _TICK):
             self._told = now, state
             self.callback(*state)
-
-    def finish(self) -> None:
-        """All visits of the pass are done."""
-        self.done = self.total
-        self.tell()
-
-
-def _new_topic() -> str:
-    return f"columnist-visits-{uuid.uuid4().hex}"
 
 
 _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
@@ -176,7 +168,8 @@ def compute(tasks: Sequence[Delayed]) -> list:
     with single_threaded_blas():
         results = _run_here(tasks, watcher) if client is None else _run(client, tasks, watcher)
     if watcher is not None:
-        watcher.finish()
+        watcher.done = watcher.total
+        watcher.tell()
     if observer is not None:
         results = observer.settle(results, time.perf_counter() - started)
     return list(results)

@@ -18,7 +18,7 @@ from columnist.io._delimited import NUMBER
 from columnist.io._inputs import Input, as_unicode, open_input
 from columnist.io._table import DataFileError, MatrixColumns, matrix_columns, quoted
 
-__all__ = ["Attribute", "arff_lines", "read_arff", "read_arff_columns", "read_attributes"]
+__all__ = ["Attribute", "arff_lines", "columns_of", "parsed", "read_arff", "read_attributes"]
 
 NUMERIC = ("numeric", "real", "integer")
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -72,13 +72,11 @@ def read_attributes(path: str | Path) -> list[Attribute]:
     return parsed(open_input(Path(path)))[0]
 
 
-def read_arff_columns(data: Input) -> MatrixColumns:
-    """The columns of an ARFF file; nominal values that are not numbers stay text."""
-    return columns_of(*parsed(data))
-
-
 def columns_of(attributes: Sequence[Attribute], rows: Sequence[Row]) -> MatrixColumns:
-    """Columns of numbers and of text; rows may name only the entries that are not zero."""
+    """Columns of numbers and of text: nominal values that are not numbers stay text.
+
+    Rows may name only the entries that are not zero.
+    """
     read = sparse_columns if rows[0][1].startswith("{") else dense_columns
     matrix, text = read(rows, attributes)
     return matrix_columns(matrix, [attribute.name for attribute in attributes], text=text)

@@ -266,12 +266,8 @@ class Layout:
     text: tuple[bool, ...]
 
 
-@dataclass(frozen=True)
-class Record:
-    """The fields of one row as they stand in the file, and the line behind it (from 1)."""
-
-    fields: list[str]
-    line: int
+# The fields of one row as they stand in the file.
+Record = list[str]
 
 
 def find_layout(sample: str, whole: bool, delimiter: str | None, header: bool | None) -> Layout:
@@ -281,31 +277,29 @@ def find_layout(sample: str, whole: bool, delimiter: str | None, header: bool | 
     if not body.strip():
         raise DataFileError("there are only comments and blank lines.")
     delimiter = delimiter or find_delimiter(body, whole)
-    records = split_records(body, delimiter, start, whole)
+    records, line = split_records(body, delimiter, start, whole)
     if not records:
         raise DataFileError("no row of data can be made out: is this a table?")
     blanks = delimiter == " "
     first, rest = records[0], records[1:]
-    widths = Counter(len(record.fields) for record in rest)
-    width = max(widths, key=widths.__getitem__) if widths else len(first.fields)
-    ends = [r.fields[-1] if len(r.fields) == width else None for r in rest or [first]]
+    widths = Counter(map(len, rest))
+    width = max(widths, key=widths.__getitem__) if widths else len(first)
+    ends = [fields[-1] if len(fields) == width else None for fields in rest or [first]]
     trailing = not blanks and width > 1 and all(end == "" for end in ends)
     # A name above makes it a column without values.
-    trailing = trailing and (first.fields[-1] == "" or len(first.fields) < width)
+    trailing = trailing and (first[-1] == "" or len(first) < width)
     comma = has_decimal_comma(rest or records, delimiter)
     if header is None:
         header = is_header(first, rest, comma)
-    names = header_names(first.fields, width, trailing) if header else None
-    if not header and len(first.fields) != width:
-        raise DataFileError(
-            f"line {first.line} has {len(first.fields)} fields, the next rows have {width}."
-        )
+    names = header_names(first, width, trailing) if header else None
+    if not header and len(first) != width:
+        raise DataFileError(f"line {line} has {len(first)} fields, the next rows have {width}.")
     if not header and comments:
         names = commented_names(comments[-1], delimiter, width - trailing)
     data = rest if header else records
     if not data:
         raise DataFileError("there is a header, but not a single row of data.")
-    skip = first.line if header else start
+    skip = line if header else start
     text = tuple(is_text_column(data, place, comma) for place in range(width - trailing))
     return Layout(delimiter, names, width - trailing, skip, trailing, blanks, comma, text)
 
@@ -327,25 +321,28 @@ def find_delimiter(body: str, whole: bool) -> str:
     """The character that splits all rows, or most, into the same number of fields."""
     best, best_share = None, 0.0
     for candidate in (*DELIMITERS, " "):
-        records = split_records(body, candidate, 0, whole)
+        records, _ = split_records(body, candidate, 0, whole)
         rest = records[1:] or records
         if not rest:
             continue
-        width, count = Counter(len(record.fields) for record in rest).most_common(1)[0]
+        width, count = Counter(map(len, rest)).most_common(1)[0]
         share = count / len(rest)
         if width > 1 and share > best_share:
             best, best_share = candidate, share
     return best or ","
 
 
-def split_records(body: str, delimiter: str, line: int, whole: bool) -> list[Record]:
-    """The first rows, split into raw fields (quotes are kept); blank lines are left out."""
+def split_records(body: str, delimiter: str, line: int, whole: bool) -> tuple[list[Record], int]:
+    """The first rows, split into raw fields (quotes are kept), and the line behind the first.
+
+    Blank lines are left out; lines count from 1.
+    """
     apart = r" \t" if delimiter == " " else re.escape(delimiter)
     field = re.compile(rf'[ \t]*"(?:[^"]|"")*"[^{apart}\n]*|[^{apart}\n]*')
     gap = re.compile(r"[ \t]+" if delimiter == " " else re.escape(delimiter))
     records: list[Record] = []
-    fields: list[str] = []
-    place = 0
+    fields: Record = []
+    first = place = 0
     if delimiter == " ":
         body = re.sub(r"[ \t]+$|^[ \t]+", "", body, flags=re.MULTILINE)
     while place < len(body) and len(records) < MOST_RECORDS:
@@ -362,9 +359,10 @@ def split_records(body: str, delimiter: str, line: int, whole: bool) -> list[Rec
         ended = place < len(body)
         line, place = line + 1, place + 1
         if (ended or whole) and (len(fields) > 1 or fields[0]):
-            records.append(Record(fields, line))
+            records.append(fields)
+            first = first or line
         fields = []
-    return records
+    return records, first
 
 
 def plain(field: str) -> str:
@@ -391,7 +389,7 @@ def has_decimal_comma(records: list[Record], delimiter: str) -> bool:
     """Whether numbers are written as 1,5."""
     if delimiter == ",":
         return False
-    fields = [plain(field) for record in records for field in record.fields]
+    fields = [plain(field) for record in records for field in record]
     return any(map(DECIMAL_COMMA.fullmatch, fields)) and not any(
         map(DECIMAL_POINT.fullmatch, fields)
     )
@@ -399,13 +397,12 @@ def has_decimal_comma(records: list[Record], delimiter: str) -> bool:
 
 def is_header(first: Record, rest: list[Record], comma: bool) -> bool:
     """Whether the first row holds names: text or years above numbers, or nothing but text."""
-    names = first.fields
-    words = [not is_gap(name) and not is_number(name, comma) for name in names]
-    if all(word or not plain(name) for word, name in zip(words, names, strict=True)):
+    words = [not is_gap(name) and not is_number(name, comma) for name in first]
+    if all(word or not plain(name) for word, name in zip(words, first, strict=True)):
         return any(words)
     above, numeric, under = [], [], []
-    for place, name in enumerate(names):
-        below = [r.fields[place] for r in rest if len(r.fields) > place]
+    for place, name in enumerate(first):
+        below = [fields[place] for fields in rest if len(fields) > place]
         below = [field for field in below if not is_gap(field)]
         if below and all(is_number(field, comma) for field in below):
             quotes = name.startswith('"') and not any(f.startswith('"') for f in below)
@@ -448,7 +445,7 @@ def commented_names(comment: str, delimiter: str, n_columns: int) -> tuple[str, 
 
 def is_text_column(records: list[Record], place: int, comma: bool) -> bool:
     """Whether the first values of a column are not all numbers."""
-    fields = [r.fields[place] for r in records if len(r.fields) > place]
+    fields = [record[place] for record in records if len(record) > place]
     return any(
         not is_gap(field) and (not is_number(field, comma) or plain(field).lower() in TRUTH)
         for field in fields

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from columnist.io._inputs import Input
-from columnist.io._table import DataFileError, one_line, unique_names
+from columnist.io._table import DataFileError, objects_of, one_line, unique_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,12 +75,9 @@ def kind_of(dtype: Any) -> str:
 def as_text(series: pl.Series) -> np.ndarray:
     """Values of any kind as an array of str and None."""
     pl = import_polars()
-    values = np.empty(len(series), dtype=object)
-    try:
-        values[:] = series.cast(pl.String).to_list()
-    except pl.exceptions.PolarsError:
-        values[:] = [None if value is None else str(value) for value in series.to_list()]
-    return values
+    with suppress(pl.exceptions.PolarsError):
+        series = series.cast(pl.String)
+    return objects_of(series.to_list())
 
 
 def import_polars() -> Any:
@@ -95,11 +92,12 @@ def import_polars() -> Any:
     return polars
 
 
-def guarded(action: Callable[[], Any], problem: str) -> Any:
-    """The result of an action of polars; its many errors become one."""
+@contextmanager
+def guarded(problem: str) -> Iterator[None]:
+    """The many errors of polars become one."""
     pl = import_polars()
     try:
-        return action()
+        yield
     except (pl.exceptions.PolarsError, OSError, ValueError, MemoryError) as error:
         raise DataFileError(f"{problem}: {one_line(error)[:200]}") from error
     except BaseException as error:
@@ -112,13 +110,14 @@ def read_parquet(data: Input) -> FrameColumns:
     """Columns of a Parquet file."""
     pl = import_polars()
     whole = data.plain_path or io.BytesIO(data.read())
-    read = partial(pl.read_parquet, whole, glob=False)
-    return FrameColumns(guarded(read, "not a readable Parquet file"))
+    with guarded("not a readable Parquet file"):
+        return FrameColumns(pl.read_parquet(whole, glob=False))
 
 
 def read_feather(data: Input) -> FrameColumns:
     """Columns of a Feather (Arrow IPC) file."""
     pl = import_polars()
     # Not by its path: a file mapped into memory could change under our hands.
-    read = partial(pl.read_ipc, io.BytesIO(data.read()))
-    return FrameColumns(guarded(read, "not a readable Feather (Arrow) file"))
+    whole = io.BytesIO(data.read())
+    with guarded("not a readable Feather (Arrow) file"):
+        return FrameColumns(pl.read_ipc(whole))

@@ -23,6 +23,7 @@ from columnist.io._table import (
     MatrixColumns,
     listed,
     matrix_columns,
+    objects_of,
     one_line,
     plural,
     quoted,
@@ -86,7 +87,7 @@ def as_text(column: np.ndarray) -> np.ndarray:
     """Values as objects of text."""
     if column.dtype.kind == "S":
         column = np.char.decode(column, "latin-1")
-    return np.array([str(value) for value in column], dtype=object)
+    return objects_of(column)
 
 
 def as_matrix(array: Any, what: str) -> np.ndarray | sp.csr_array:

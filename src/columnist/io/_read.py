@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.data._parameters import StrOptions
-from columnist.io._arff import read_arff_columns
+from columnist.io._arff import columns_of, parsed
 from columnist.io._delimited import read_delimited
 from columnist.io._frames import read_feather, read_parquet
 from columnist.io._inputs import FORMATS, TEXT, Input, open_input, sniffed_format
@@ -136,9 +136,10 @@ def read_table(
         data = open_input(source)
     with said_of(data.name, UNREADABLE, OSError, MemoryError):
         found = checked_format(data, format)
-        options = {"delimiter": delimiter, "header": header, "variable": variable}
+        usual = "\t" if found == "tsv" else None
+        how = {"delimiter": delimiter or usual, "header": header, "ids": request.ids}
         with damage_of(found):
-            content = READERS[found](data, options | {"ids": request.ids})
+            content = READERS[found](data, how | {"variable": variable})
         if callable(columns):
             request = replace(request, columns=as_names(columns(content.names)))
         return assemble(content, request, data.name, found)
@@ -163,23 +164,17 @@ def checked_format(data: Input, asked: str | None) -> str:
     return found
 
 
-def read_text(data: Input, options: dict[str, Any], usual: str | None = None) -> Columns:
-    """A delimited file."""
-    delimiter = options["delimiter"] or usual
-    return read_delimited(data, delimiter, options["header"], options["ids"])
-
-
 READERS: dict[str, Callable[[Input, dict[str, Any]], Columns]] = {
-    "csv": read_text,
-    "tsv": lambda data, options: read_text(data, options, "\t"),
-    "parquet": lambda data, options: read_parquet(data),
-    "feather": lambda data, options: read_feather(data),
-    "npy": lambda data, options: read_npy(data),
-    "npz": lambda data, options: read_npz(data, options["variable"]),
-    "mat": lambda data, options: read_mat(data, options["variable"]),
-    "mtx": lambda data, options: read_mtx(data),
-    "svmlight": lambda data, options: read_svmlight(data),
-    "arff": lambda data, options: read_arff_columns(data),
+    "csv": lambda data, how: read_delimited(data, how["delimiter"], how["header"], how["ids"]),
+    "tsv": lambda data, how: READERS["csv"](data, how),
+    "parquet": lambda data, _: read_parquet(data),
+    "feather": lambda data, _: read_feather(data),
+    "npy": lambda data, _: read_npy(data),
+    "npz": lambda data, how: read_npz(data, how["variable"]),
+    "mat": lambda data, how: read_mat(data, how["variable"]),
+    "mtx": lambda data, _: read_mtx(data),
+    "svmlight": lambda data, _: read_svmlight(data),
+    "arff": lambda data, _: columns_of(*parsed(data)),
 }
 
 
@@ -197,11 +192,6 @@ class Request:
     non_numeric: str = "refuse"
     missing: str = "refuse"
     fill: tuple[float, ...] | None = None
-
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        """The names asked for, by argument."""
-        asked = {"target": self.target, "drop": self.drop, "ids": self.ids}
-        return asked | ({} if self.columns is None else {"columns": self.columns})
 
 
 def assemble(columns: Columns, request: Request, source: str, format: str) -> Table:
@@ -244,8 +234,8 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
 def check_roles(request: Request, places: dict[str, int], columns: Described) -> None:
     """Every name must be a column, and no column may play two parts."""
     taken: dict[str, str] = {}
-    for role, names in request.roles().items():
-        for name in names:
+    for role in ("target", "drop", "ids", "columns"):
+        for name in getattr(request, role) or ():
             known = name in places or (name in columns.extras and role != "columns")
             if not known:
                 raise DataFileError(unknown_column(role, name, places, columns))

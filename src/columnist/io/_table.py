@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 __all__ = ["Columns", "DataFileError", "Described", "MatrixColumns", "Table", "damage_of"]
-__all__ += ["listed", "matrix_columns", "named_columns", "one_line", "plural", "quoted", "said_of"]
-__all__ += ["text_array", "unique_names"]
+__all__ += ["listed", "matrix_columns", "named_columns", "objects_of", "one_line", "plural"]
+__all__ += ["quoted", "said_of", "text_array", "unique_names"]
 
 LONGEST_NAME = 60
 MOST_NAMES = 5
@@ -226,6 +226,11 @@ def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]
         seen.add(new)
         unique.append(new)
     return tuple(unique), renamed
+
+
+def objects_of(values: Iterable[Any]) -> np.ndarray:
+    """Values as objects: text, and None for what is missing."""
+    return np.array([None if value is None else str(value) for value in values], dtype=object)
 
 
 def text_array(values: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from columnist.io._delimited import MISSING, NUMBER, TRUTH
 from columnist.io._frames import import_polars
 from columnist.io._inputs import FORMATS, TEXT, extension_format, is_zarr, is_zarr_store
 from columnist.io._matrices import NAMES_MARK
-from columnist.io._table import DataFileError, listed, quoted, said_of, text_array
+from columnist.io._table import DataFileError, listed, objects_of, quoted, said_of, text_array
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Part", "atomic_path", "streamed_format", "write_parts", "write_table"]
 
 STREAMED = ("csv", "tsv", "parquet", "npy", "zarr")
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 # Numbers, their names, and the columns before and after them.
 Part = tuple[np.ndarray, list[str], dict[str, Any], dict[str, Any]]
 
@@ -144,11 +143,7 @@ def checked(
 def as_column(values: Any) -> np.ndarray:
     """Numbers as they are, anything else as text (None is missing)."""
     array = np.asarray(values)
-    if array.dtype.kind in "biuf":
-        return array
-    column = np.empty(len(array), dtype=object)
-    column[:] = [None if value is None else str(value) for value in array.ravel()]
-    return column
+    return array if array.dtype.kind in "biuf" else objects_of(array.ravel())
 
 
 @contextmanager
@@ -353,7 +348,7 @@ Take = Callable[[Content], None]
 @contextmanager
 def open_text(name: str, start: Content, n_rows: int) -> Iterator[Take]:
     """Delimited text, with the names on top."""
-    delimiter = DELIMITERS[streamed_format(name)]
+    delimiter = "\t" if streamed_format(name) == "tsv" else ","
     with opened(name, "csv") as file:
         yield lambda content: write_delimited(content, file, delimiter, content is start)
 

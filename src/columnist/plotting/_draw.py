@@ -151,16 +151,23 @@ _ARTISTS: dict[type[pic.Mark], Any] = {
 
 def _set_axis(ax, which: str, axis: pic.Axis, crowded: bool) -> None:
     """Scale, range and label of one axis; what was in view before stays there."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
     low, high = axis.low, axis.high
     if crowded:
         before = [end for end in getattr(ax, f"get_{which}lim")() if end > 0.0 or not axis.log]
         low, high = min([low, *before]), max([high, *before])
     scale = {f"{which}scale": "log" if axis.log else "linear"}
     ax.set(**scale | {f"{which}lim": (low, high), f"{which}label": axis.label})
+    drawn = getattr(ax, f"{which}axis")
     if axis.log:
-        _log_scale(ax, which)
+        drawn.set_minor_formatter(NullFormatter())
+    # Plain numbers as labels, unless they span many powers of ten.
+    if axis.log and high <= _PLAIN * low:
+        drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        drawn.set_major_formatter(StrMethodFormatter("{x:g}"))
     if axis.whole:
-        getattr(ax, f"{which}axis").get_major_locator().set_params(integer=True)
+        drawn.get_major_locator().set_params(integer=True)
 
 
 def _write_names(ax, names: pic.Names, style: dict[str, Any]) -> list:
@@ -218,19 +225,6 @@ def tidy(ax, grid: str = "y") -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, axis=grid, color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-
-
-def _log_scale(ax, which: str = "y") -> None:
-    """Logarithmic axis, with plain numbers as labels unless it spans many powers of ten."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    getattr(ax, f"set_{which}scale")("log", nonpositive="clip")
-    axis = getattr(ax, f"{which}axis")
-    low, high = getattr(ax, f"get_{which}lim")()
-    axis.set_minor_formatter(NullFormatter())
-    if high <= _PLAIN * low:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def _size(ax, name: str, style: dict[str, Any]) -> np.ndarray:

@@ -402,8 +402,8 @@ class ScreeDisplay(Display):
 
     def _panel(self, levels: np.ndarray, y: Axis) -> Picture:
         places = np.arange(1, levels.shape[1] + 1)
-        whole = f"all {_figure(self.n_samples)}rows (classical PCA)"
-        clean = f"{_figure(self.n_kept)}kept rows"
+        n, k = ("" if count is None else f"{count} " for count in (self.n_samples, self.n_kept))
+        whole, clean = f"all {n}rows (classical PCA)", f"{k}kept rows"
         marks: list[Mark] = [
             Line(places, levels[0], True, key="all", color="proven"),
             Points(places, levels[0], "square", False, key="of all", color="proven", label=whole),
@@ -422,10 +422,6 @@ def _variances(X: np.ndarray, centred: bool) -> np.ndarray:
     Z = X - X.mean(axis=0) if centred else X
     sigma = scipy.linalg.svdvals(Z, check_finite=False)
     return np.pad(sigma**2 / max(len(X) - centred, 1), (0, X.shape[1] - len(sigma)))
-
-
-def _figure(count: int | None) -> str:
-    return "" if count is None else f"{count} "
 
 
 class OutlierImagesDisplay(Display):

@@ -487,12 +487,14 @@ class SearchProgressDisplay(Display):
         along, label = self._along(x)
         best = np.where(np.isfinite(self.incumbent), self.incumbent, np.nan)
         bound = np.where(np.isfinite(self.bound), self.bound, np.nan)
-        gap = f"gap, {100 * self._gap():.3g} % at the end"
+        end, low = self.incumbent[-1], self.bound[-1]
+        gap = 0.0 if end in (low, 0.0) else (end - low) / end
+        words = f"gap, {100 * gap:.3g} % at the end"
         shown = np.unique(np.linspace(0, len(along) - 1, _MOMENTS).round().astype(int))
         marks: list[pic.Mark] = [
             pic.Line(along, best, False, True, key="incumbent", label="best found"),
             pic.Line(along, bound, True, True, key="bound", color="proven", label="proven bound"),
-            pic.Band(along, bound, best, True, key="band", color="open", label=gap),
+            pic.Band(along, bound, best, True, key="band", color="open", label=words),
             pic.Points(along[-1:], best[-1:], key="end"),
         ]
         if self.given is not None:
@@ -520,7 +522,3 @@ class SearchProgressDisplay(Display):
         if x == "expanded" and self.expanded is not None:
             return self.expanded, "nodes expanded"
         raise ValueError(f"x must be 'elapsed', or 'expanded' where that was given; got {x!r}.")
-
-    def _gap(self) -> float:
-        incumbent, bound = self.incumbent[-1], self.bound[-1]
-        return 0.0 if incumbent in (bound, 0.0) else (incumbent - bound) / incumbent

@@ -60,7 +60,7 @@ def cleaning_report(
             f"{cleaner.n_features_in_} columns of the fit, and the same rows."
         )
     labels = column_names(names, cleaner, X.shape[1])
-    measured, before, after = _measured(cleaner, X, cleaned)
+    measured, before, after = _measured(X, cleaned)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         figures = make_report(cleaner, before, after, None)
     variances = _variances_left(before, after)
@@ -92,7 +92,7 @@ def cleaning_report(
     )  # fmt: skip
 
 
-def _measured(cleaner, X: np.ndarray, cleaned: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
+def _measured(X: np.ndarray, cleaned: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
     """Rows to measure: all, or some of very many."""
     if len(X) <= _MOST_MEASURED:
         return "", X.astype(np.float64, copy=False), cleaned.astype(np.float64, copy=False)

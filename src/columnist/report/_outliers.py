@@ -29,7 +29,8 @@ _MAP = (
 
 def outlier_report(
     estimator: BaseRobustPCA, X, *, names: Sequence[str] | None = None,
-    labels: Sequence[object] | None = None, asked: pages.Asked = None, title: str | None = None,
+    labels: Sequence[object] | None = None, numbers: Sequence[int] | None = None,
+    asked: pages.Asked = None, title: str | None = None,
 ) -> str:  # fmt: skip
     """A page about the rows that a robust PCA removed.
 
@@ -41,6 +42,8 @@ def outlier_report(
         The rows of the fit.
     labels : sequence, optional
         Names of the rows; by default the index of a data frame, else row numbers from 0.
+    numbers : sequence of int, optional
+        Numbers of the rows, where they are not 0, 1 and so on.
     names, asked, title
         As in :func:`selection_report`.
 
@@ -62,6 +65,7 @@ def outlier_report(
     """
     map_ = OutlierMapDisplay._of_fit(estimator, X, labels)
     n, removed, flagged = len(map_.labels), map_.removed, np.count_nonzero(map_._places())
+    numbers = range(n) if numbers is None else numbers
     certificate = getattr(estimator, "certificate_", None)
     subject = Subject("row", len(removed), ways(n, len(removed)))
     settings = [
@@ -72,8 +76,8 @@ def outlier_report(
     ]
     columns = column_names(names, estimator, estimator.n_features_in_)
     sections = [
-        Section("Outlier map", _map_blocks(map_)),
-        Section("The rows removed", _removed(map_)),
+        Section("Outlier map", _map_blocks(map_, numbers)),
+        Section("The rows removed", _removed(map_, numbers)),
         *([] if certificate is None else pages.proof_sections(certificate, subject)),
         Section("The subspace of the other rows", _subspace(estimator, n, columns)),
     ]
@@ -91,10 +95,11 @@ def outlier_report(
     )  # fmt: skip
 
 
-def _map_blocks(map_: OutlierMapDisplay) -> list[Block]:
+def _map_blocks(map_: OutlierMapDisplay, numbers: Sequence[int]) -> list[Block]:
     """The map of as many rows as can be told apart."""
     shown, remark = _shown(map_)
-    table = _rows_table(map_, "The most outlying rows", np.arange(len(map_.labels)), 100)
+    everything = np.arange(len(map_.labels))
+    table = _rows_table(map_, numbers, "The most outlying rows", everything, 100)
     return [Text(_MAP), figure(map_._picture(shown=shown), remark, table)]
 
 
@@ -115,13 +120,13 @@ def _shown(map_: OutlierMapDisplay) -> tuple[np.ndarray, str]:
     )
 
 
-def _removed(map_: OutlierMapDisplay) -> list[Block]:
+def _removed(map_: OutlierMapDisplay, numbers: Sequence[int]) -> list[Block]:
     """Rows that were removed, the most outlying first."""
     removed = map_.removed
     if not len(removed):
         return [Text("The fit removed no row.")]
     caption = "Rows removed, the most outlying first"
-    blocks: list[Block] = [_rows_table(map_, caption, removed, _MOST_ROWS)]
+    blocks: list[Block] = [_rows_table(map_, numbers, caption, removed, _MOST_ROWS)]
     regular = int((map_._places()[removed] == 0).sum())
     if regular:
         why = "they were excluded from the fit, but look like the others."
@@ -134,11 +139,13 @@ def _farthest(map_: OutlierMapDisplay, rows: np.ndarray) -> np.ndarray:
     return rows[np.argsort(-map_._cutoffs()[rows], kind="stable")]
 
 
-def _rows_table(map_: OutlierMapDisplay, caption: str, rows: np.ndarray, most: int) -> Table:
+def _rows_table(
+    map_: OutlierMapDisplay, numbers: Sequence[int], caption: str, rows: np.ndarray, most: int
+) -> Table:
     """The most outlying of some rows."""
     regions, cutoffs = map_.regions, map_._cutoffs()
     cells = [
-        (int(i), readable(map_.labels[i], 80), regions[i], float(map_.score_distances[i]),
+        (int(numbers[i]), readable(map_.labels[i], 80), regions[i], float(map_.score_distances[i]),
          float(map_.orthogonal_distances[i]), float(cutoffs[i]))
         for i in _farthest(map_, rows)[:most]
     ]  # fmt: skip
