@@ -198,10 +198,6 @@ class WeightedErrors:
         self.rows, self.n_components = X, n_components
         self.centred, self.weights = weights is not None, weights
 
-    def evaluate(self, kept: np.ndarray) -> Interval:
-        """As precise as it can be had."""
-        return self.interval(kept)
-
     def interval(self, kept: np.ndarray) -> Interval:
         """Error of some rows (mask or indices); singular values of rounding size are zero."""
         Z, mean = self.rows[kept], np.zeros(self.rows.shape[1])
@@ -216,6 +212,8 @@ class WeightedErrors:
         off = (sum(Z.shape) + 10) * EPS * size * (sigma > 0.0)
         ends = np.maximum(sigma - off, 0.0), sigma, sigma + off
         return Interval(*(float(end @ end) for end in ends))
+
+    evaluate = interval  # as precise as it can be had
 
 
 def all_but(n: int, removed: Sequence[int] | np.ndarray) -> np.ndarray:

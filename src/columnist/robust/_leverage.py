@@ -12,10 +12,10 @@ import scipy.linalg
 
 from columnist.data._parameters import Integer
 from columnist.linalg._rounding import rank_floor
-from columnist.robust._base import Found, RowRemovalPCA, most_outlying
+from columnist.robust._base import RowRemovalPCA, most_outlying
 from columnist.robust._passes import in_slices
 from columnist.robust._row_data import RowData, given_mean
-from columnist.robust._subspace import moments_spectrum
+from columnist.robust._subspace import Subspace, moments_spectrum
 
 __all__ = ["LeverageOutliers"]
 
@@ -71,6 +71,7 @@ class LeverageOutliers(RowRemovalPCA):
     """
 
     _parameter_constraints = {"n_vectors": Integer(1) | None}
+    _in_passes = True
 
     def __init__(
         self,
@@ -98,10 +99,7 @@ class LeverageOutliers(RowRemovalPCA):
         wanted = max(n_outliers, 1) if self.n_vectors is None else self.n_vectors
         return min(wanted, int(rank))
 
-    def _works_in_passes(self) -> bool:
-        return True
-
-    def _find_rows(self, data: RowData) -> Found:
+    def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
         if not data.many:  # one decomposition, which keeps the digits of small singular values
             return super()._find_rows(data)
         k, r = self._sizes(*data.shape)
@@ -114,7 +112,7 @@ class LeverageOutliers(RowRemovalPCA):
         rate = partial(leverages, centre, axes[:used].T / sigma[:used])
         self.outlyingness_ = data.collect(partial(in_slices, rate))
         kept = data.without(most_outlying(self.outlyingness_, k), r, mean)
-        return Found(kept.removed, kept.subspace)
+        return kept.removed, kept.subspace
 
 
 def leverages(centre: np.ndarray, whitening: np.ndarray, rows: np.ndarray) -> np.ndarray:

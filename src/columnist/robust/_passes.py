@@ -136,35 +136,24 @@ class Farthest:
 
     def _estimated(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Squared distances as differences of squares, one column per subspace; their rounding."""
-        p = block.shape[1]
         centre = self.subspaces[0].mean
-        shifts = [subspace.mean - centre for subspace in self.subspaces]
-        axes = [
-            np.vstack([subspace.components, shift])
-            for subspace, shift in zip(self.subspaces, shifts, strict=True)
-        ]
-        estimate = partial(_estimates, centre, axes, shifts)
+        around = [(s.mean - centre, s.components) for s in self.subspaces]
+
+        def estimate(rows: np.ndarray) -> np.ndarray:
+            """Squared norms about the centre, and squared distances from each subspace."""
+            rows -= centre
+            columns = [_squares(rows)]
+            for shift, axes in around:
+                products = rows @ np.vstack([axes, shift]).T
+                along = products[:, :-1] - shift @ axes.T
+                squares = columns[0] - 2.0 * products[:, -1] + shift @ shift - _squares(along)
+                columns.append(squares)
+            return np.column_stack(columns)
+
         table = in_slices(estimate, block)
-        size = np.sqrt(table[:, 0]) + max(np.linalg.norm(shift) for shift in shifts)
+        size = np.sqrt(table[:, 0]) + max(np.linalg.norm(shift) for shift, _ in around)
         size += np.linalg.norm(centre)
-        return table[:, 1:], allowance(2 * (p + 8), 1.0) * size**2
-
-
-def _estimates(centre: np.ndarray, parts: list, shifts: list, rows: np.ndarray) -> np.ndarray:
-    """Squared norms about a centre, and squared distances from subspaces around it.
-
-    A part has the axes of a subspace and, in its last row, the shift of its mean.
-    """
-    rows -= centre
-    squares, axes = _squares(rows), np.vstack(parts).T
-    products = rows @ axes
-    columns, start = [squares], 0
-    for part, shift in zip(parts, shifts, strict=True):
-        stop = start + len(part) - 1
-        along = products[:, start:stop] - shift @ axes[:, start:stop]
-        columns.append(squares - 2.0 * products[:, stop] + shift @ shift - _squares(along))
-        start = stop + 1
-    return np.column_stack(columns)
+        return table[:, 1:], allowance(2 * (block.shape[1] + 8), 1.0) * size**2
 
 
 @dataclass(frozen=True)

@@ -450,7 +450,9 @@ class FrobeniusColumns(_Columns):
                 )  # fmt: skip
             fixed, candidates = np.concatenate([fixed, more]), kept
         if len(fixed) and left == 0:
-            return replace(complete_goal(self.value(inner.tolist()), inner, demand), explored=explored)
+            return replace(
+                complete_goal(self.value(inner.tolist()), inner, demand), explored=explored
+            )
         spanned = self._expand_span(inner, candidates, demand, worker)
         return replace(spanned, fixed=fixed, explored=spanned.explored + explored)
 
