@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,7 +64,14 @@ class BaseRobustPCA(
 
     _parameter_constraints = {"centering": StrOptions("optimal", "mean", "none")}
     # Whether _find_rows can do what the parameters ask for block by block.
-    _in_passes: bool | property = False
+    _in_passes: Any = False
+
+    def _set_rows(self, n_components, n_outliers, centering, cutoff) -> None:
+        """Keep the parameters that most of these have."""
+        self.n_components = n_components
+        self.n_outliers = n_outliers
+        self.centering = centering
+        self.cutoff = cutoff
 
     def fit(self, X, y=None):
         """Find outliers and the principal components of the other rows.

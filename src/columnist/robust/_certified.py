@@ -150,13 +150,10 @@ class RobustPCA(BaseRobustPCA):
         callback: Callable[[Progress], object] | None = None,
         verbose: bool = False,
     ):
-        self.n_components = n_components
-        self.n_outliers = n_outliers
-        self.centering = centering
+        self._set_rows(n_components, n_outliers, centering, cutoff)
         self.criterion = criterion
         self.search = search
         self.epsilon = epsilon
-        self.cutoff = cutoff
         self.time_limit = time_limit
         self.max_nodes = max_nodes
         self.max_memory = max_memory

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,14 +23,14 @@ __all__ = [
     "CHOSEN",
     "GONE",
     "Farthest",
-    "FromOrigin",
-    "HeldOut",
-    "Measure",
     "SortedOut",
     "farthest",
     "fold_moments",
+    "from_origin",
+    "held_out",
     "in_slices",
     "look_around",
+    "measure",
     "merged_farthest",
     "merged_folds",
     "merged_looks",
@@ -61,22 +62,15 @@ def block_moments(rows: np.ndarray) -> Moments:
     return Moments(0, np.zeros(p), None, np.zeros((0, p)), np.zeros(p))
 
 
-@dataclass(frozen=True)
-class FromOrigin:
-    """A visitor of blocks, given the rows as seen from a point."""
-
-    visit: Callable
-    origin: np.ndarray
-
-    def __call__(self, block: np.ndarray, *along):
-        return self.visit(block - self.origin, *along)
+def from_origin(visit: Callable, origin: np.ndarray, block: np.ndarray, *along):
+    """What a visitor of blocks says of rows as seen from a point."""
+    return visit(block - origin, *along)
 
 
 # -- the first look -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """Moments of rows, their largest entry in absolute value, and the norm of the longest row."""
 
     moments: Moments
@@ -95,11 +89,8 @@ def look_around(block: np.ndarray) -> Look:
 
 def merged_looks(parts: Sequence[Look]) -> Look:
     """One look at all rows."""
-    return Look(
-        merged_moments([part.moments for part in parts]),
-        max(part.largest for part in parts),
-        max(part.longest for part in parts),
-    )
+    moments, largest, longest = zip(*parts, strict=True)
+    return Look(merged_moments(moments), max(largest), max(longest))
 
 
 # -- a concentration step -----------------------------------------------------------
@@ -156,8 +147,7 @@ class Farthest:
         return table[:, 1:], allowance(2 * (block.shape[1] + 8), 1.0) * size**2
 
 
-@dataclass(frozen=True)
-class FarRows:
+class FarRows(NamedTuple):
     """Some rows, their numbers and squared distances (a column per subspace); others' moments."""
 
     moments: Moments
@@ -174,20 +164,16 @@ class FarRows:
 
 def merged_farthest(count: int, parts: Sequence[FarRows]) -> FarRows:
     """The same for the rows of several blocks."""
-    return _part(
-        np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.numbers for part in parts]),
-        np.concatenate([part.squares for part in parts]),
-        count,
-        [part.moments for part in parts],
-    )
+    moments, *arrays = zip(*parts, strict=True)
+    rows, numbers, squares = map(np.concatenate, arrays)
+    return _part(rows, numbers, squares, count, moments)
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", rows, rows)
 
 
-def _part(rows, numbers, squares, count: int, moments: list[Moments]) -> FarRows:
+def _part(rows, numbers, squares, count: int, moments: Sequence[Moments]) -> FarRows:
     far = np.zeros(len(rows), dtype=bool)
     for column in squares.T:
         far[farthest(column, numbers, count)] = True
@@ -208,8 +194,7 @@ def farthest(squares: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray
 # -- rows by their place ------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SortedOut:
+class SortedOut(NamedTuple):
     """Moments of the rows of the base; the chosen rows and their numbers."""
 
     moments: Moments
@@ -227,34 +212,24 @@ def sort_out(block: np.ndarray, numbers: np.ndarray, place: np.ndarray) -> Sorte
 
 def merged_sorted(parts: Sequence[SortedOut]) -> SortedOut:
     """The same for all rows, in order of their numbers."""
-    rows = np.concatenate([part.rows for part in parts])
-    numbers = np.concatenate([part.numbers for part in parts])
+    moments, *arrays = zip(*parts, strict=True)
+    rows, numbers = map(np.concatenate, arrays)
     order = np.argsort(numbers, kind="stable")
-    moments = merged_moments([part.moments for part in parts])
-    return SortedOut(moments, rows[order], numbers[order])
+    return SortedOut(merged_moments(moments), rows[order], numbers[order])
 
 
 # -- distances ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Measure:
+def measure(
+    subspace: Subspace, weights: np.ndarray, constant: float, rows: np.ndarray
+) -> np.ndarray:
     r"""Four numbers a row, with t its coordinates in a subspace through m: score distance,
     orthogonal distance, slope :math:`\sqrt{\sum_j w_j t_j^2 + c}`, distance from m.
     """
-
-    subspace: Subspace
-    weights: np.ndarray
-    constant: float
-
-    def __call__(self, block: np.ndarray) -> np.ndarray:
-        return in_slices(self._measure, block)
-
-    def _measure(self, rows: np.ndarray) -> np.ndarray:
-        scores, within, beyond, lengths = self.subspace.measure(rows)
-        slopes = np.minimum(np.abs(scores) * np.sqrt(self.weights), _STEEP)
-        slopes = np.sqrt(_squares(slopes) + self.constant)
-        return np.column_stack([within, beyond, slopes, lengths])
+    scores, within, beyond, lengths = subspace.measure(rows)
+    slopes = np.minimum(np.abs(scores) * np.sqrt(weights), _STEEP)
+    return np.column_stack([within, beyond, np.sqrt(_squares(slopes) + constant), lengths])
 
 
 def fold_moments(folds: int, block: np.ndarray, fold: np.ndarray) -> list[Moments]:
@@ -267,19 +242,11 @@ def merged_folds(parts: Sequence[list[Moments]]) -> list[Moments]:
     return [merged_moments(same) for same in zip(*parts, strict=True)]
 
 
-@dataclass(frozen=True)
-class HeldOut:
+def held_out(subspaces: list[Subspace], block: np.ndarray, fold: np.ndarray) -> np.ndarray:
     """Score and orthogonal distances of every row to the subspace of its fold."""
-
-    subspaces: list[Subspace]
-
-    def __call__(self, block: np.ndarray, fold: np.ndarray) -> np.ndarray:
-        found = np.zeros((len(block), 2))
-        for number, subspace in enumerate(self.subspaces):
-            here = fold == number
-            found[here] = in_slices(partial(_both, subspace), block[here])
-        return found
-
-
-def _both(subspace: Subspace, rows: np.ndarray) -> np.ndarray:
-    return np.column_stack([subspace.score_distances(rows), subspace.orthogonal_distances(rows)])
+    found = np.zeros((len(block), 2))
+    for number, subspace in enumerate(subspaces):
+        here = fold == number
+        nothing = np.zeros(len(subspace.variances))
+        found[here] = in_slices(partial(measure, subspace, nothing, 0.0), block[here])[:, :2]
+    return found

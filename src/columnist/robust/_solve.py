@@ -16,13 +16,14 @@ from functools import partial
 import numpy as np
 
 from columnist.criteria import is_frobenius
+from columnist.linalg._reduce import power_of_two
 from columnist.linalg._rounding import AGREEMENT, EPS
 from columnist.linalg._threads import single_threaded_blas
 from columnist.robust._ascent import Team
 from columnist.robust._block_proof import BlockProof, Incumbent
 from columnist.robust._concentrate import finalists, sampled_rows
 from columnist.robust._conditioned import PassErrors, Seen
-from columnist.robust._errors import RowErrors, all_but, unit_of
+from columnist.robust._errors import RowErrors, all_but
 from columnist.robust._few_rows import MOST_ROWS, best_removal
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._rows import RemovedRows
@@ -193,7 +194,7 @@ class _RowsInMemory(_Rows):
 
     def all_blocks(self, run: Run, team: Team) -> BlockProof:
         """Blocks of all rows."""
-        unit = unit_of(self.errors.rows)
+        unit = power_of_two(self.errors.rows)
         own = self.errors.divided(unit, 1.0)
         best = self._incumbent(run, team, own, self.question.n_outliers)
         best.offer_removed(np.array(run.pool.entries[0][1], dtype=np.intp))

@@ -55,10 +55,7 @@ class TrimmedPCA(BaseRobustPCA):
     _in_passes = True
 
     def __init__(self, n_components, *, n_outliers, centering="optimal", cutoff="cross-fitted"):
-        self.n_components = n_components
-        self.n_outliers = n_outliers
-        self.centering = centering
-        self.cutoff = cutoff
+        self._set_rows(n_components, n_outliers, centering, cutoff)
 
     def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
         k, r = self._sizes(*data.shape)

@@ -138,17 +138,13 @@ class Graph:
 
     def cut_value(self) -> float:
         """Second smallest eigenvalue of the normalised Laplacian."""
-        if self._in_pieces():
-            return 0.0
+        S = self.similarity
+        if isinstance(S, SparseMatrix) and not (S.matrix.data < 0).any():
+            # Lanczos would be slow where a graph falls apart.
+            _, piece = connected_components(S.matrix > 0.0, directed=False)
+            if len(np.unique(piece[self.degrees > 0.0])) > 1:
+                return 0.0
         return float(self.eigenpairs(1)[0][0])
-
-    def _in_pieces(self) -> bool:
-        """Whether a sparse graph without negative entries falls apart: Lanczos would be slow."""
-        if not isinstance(self.similarity, SparseMatrix) or (self.similarity.matrix.data < 0).any():
-            return False
-        edges = self.similarity.matrix > 0.0
-        _, piece = connected_components(edges, directed=False)
-        return len(np.unique(piece[self.degrees > 0.0])) > 1
 
 
 def degrees(S) -> np.ndarray:

@@ -335,11 +335,15 @@ def neighbor_graph(
     near samples is nearer, and a small class is near as a whole. ``weights[a, b]`` is that from a
     sample of class a to all its neighbours of class b together.
     """
+    X = _contiguous(X)
+    low, scale = _scale_of(X)
     n, sizes = len(codes), np.bincount(codes)
-    order = np.argsort(codes, kind="stable")
-    positions = _nearest(X, order, sizes, n_neighbors, n_jobs)
-    there = positions < n
-    rows, columns = np.repeat(order, there.sum(axis=1)), order[positions[there]]
+    order, starts = np.argsort(codes, kind="stable"), np.append(0, np.cumsum(sizes))
+    nearest = NearestByClass(X, low, scale, order, starts, min(n_neighbors, n), _grid(X, scale))
+    threads = _threads(n_jobs, n // _PER_THREAD)
+    _each(lambda ranges: nearest.meet(*ranges), _meetings(n, threads), threads)
+    there = nearest.positions < n
+    rows, columns = np.repeat(order, there.sum(axis=1)), order[nearest.positions[there]]
     counts = np.minimum(n_neighbors, sizes - np.eye(len(sizes), dtype=int))
     values = (weights / counts)[codes[rows], codes[columns]]
     graph = sp.csr_matrix((values, (rows, columns)), shape=(n, n))
@@ -361,20 +365,6 @@ def relative_differences(X, graph: sp.csr_matrix, *, n_jobs: int | None = None) 
         parts = [X[:, first:stop] for first, stop in pairwise(cuts)]
         sums = np.concatenate(_each(lambda part: edge_sums(*edges, part), [parts], threads))
     return np.where(scale > 0.0, sums * scale, np.nan)
-
-
-def _nearest(
-    X, order: np.ndarray, sizes: np.ndarray, n_neighbors: int, n_jobs: int | None
-) -> np.ndarray:
-    """Table of the neighbours of every position of the order."""
-    X = _contiguous(X)
-    low, scale = _scale_of(X)
-    n = X.shape[0]
-    starts = np.append(0, np.cumsum(sizes))
-    nearest = NearestByClass(X, low, scale, order, starts, min(n_neighbors, n), _grid(X, scale))
-    threads = _threads(n_jobs, n // _PER_THREAD)
-    _each(lambda ranges: nearest.meet(*ranges), _meetings(n, threads), threads)
-    return nearest.positions
 
 
 def _contiguous(X):

@@ -164,11 +164,10 @@ class SpectralSelector(ScoreParameter, GraphSelector):
         width: float | str = "auto",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
         self.score = score
         self.gamma = gamma
         self.n_clusters = n_clusters
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -265,8 +264,7 @@ class LaplacianScore(GraphSelector):
         width: float | str = "auto",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
         return phi("phi2", X, self._graph(X, y), resolve_gamma("identity"))
@@ -397,13 +395,12 @@ class SemiSupervisedSelector(SpectralSelector):
         width: float | str = "auto",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
         self.weight = weight
         self.supervised = supervised
         self.score = score
         self.gamma = gamma
         self.n_clusters = n_clusters
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
