@@ -14,7 +14,7 @@ from columnist.data._parameters import Number, StrOptions, checked
 from columnist.linalg._passes import apply, by_columns, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms, row_shrink
 from columnist.linalg._reduce import power_of_two
-from columnist.spectral._l21_coordinate import descend_gram
+from columnist.spectral._l21_coordinate import descend_columns
 from columnist.spectral._l21_path import optimality
 
 __all__ = ["L21Solution", "as_columns", "l21_regression", "row_shrink"]
@@ -217,11 +217,14 @@ def _coordinate(X, Y, W, alpha, tol, max_iter) -> tuple[np.ndarray, int]:
         # Where the gap does not fall, the last sweeps ended too early.
         still, last = (0.1 * still if gap > 0.5 * last else _STILL), gap
         rows = _working_set(W, Q, alpha)
-        columns, part, work = columns_of(X, rows), W[rows], np.empty(W.shape[1])
-        G, limit = np.ascontiguousarray(columns.T @ columns), still * np.sqrt(gap)
-        sweeps += descend_gram(G, Q[rows], part, alpha, work, limit, max_iter - sweeps)
+        columns = np.ascontiguousarray(columns_of(X, rows).T)
+        part, residual = W[rows], np.ascontiguousarray(R.T)
+        squares = np.einsum("ij,ij->i", columns, columns)
+        work = np.empty((2, W.shape[1]))
+        sweeps += descend_columns(columns, squares, residual, part, alpha, work,
+                                  still * np.sqrt(gap), max_iter - sweeps)  # fmt: skip
         W[rows] = part
-        R = Y - columns @ part
+        R = Y - columns.T @ part
 
 
 def _working_set(W: np.ndarray, Q: np.ndarray, alpha: float) -> np.ndarray:

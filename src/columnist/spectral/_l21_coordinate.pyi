@@ -10,3 +10,13 @@ def descend_gram(
     tol: float,
     max_sweeps: int,
 ) -> int: ...
+def descend_columns(
+    columns: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    R: NDArray[np.float64],
+    W: NDArray[np.float64],
+    t: float,
+    work: NDArray[np.float64],
+    tol: float,
+    max_sweeps: int,
+) -> int: ...

@@ -6,12 +6,12 @@ For 1/2 ||Y - XW||^2 + t sum_j ||w_j|| the best row w_j, all others fixed, is th
 
     p = x_j'R + ||x_j||^2 w_j,    R = Y - XW,
 
-shortened by t and divided by ||x_j||^2; zero if p is not longer than t. The pulls come from
-Q = X'Y - X'X W. No input validation.
+shortened by t and divided by ||x_j||^2; zero if p is not longer than t. The rows come from the
+residual R itself, or, where X'X is known, from Q = X'Y - X'X W. No input validation.
 """
 
 from libc.math cimport sqrt
-from scipy.linalg.cython_blas cimport dger
+from scipy.linalg.cython_blas cimport daxpy, ddot, dger
 
 
 cdef double _update(const double* slope, double curvature, double t, double* w, double* change,
@@ -59,6 +59,34 @@ def descend_gram(const double[:, ::1] G, double[:, ::1] Q, double[:, ::1] W, dou
                     # Q, read by columns, is its transpose.
                     dger(&q, &rows, &unit, &work[0], &one, <double*> &G[j, 0], &one,
                          &Q[0, 0], &q)
+            if total <= tol * tol:
+                break
+    return sweep
+
+
+def descend_columns(const double[:, ::1] columns, const double[::1] squares, double[:, ::1] R,
+                    double[:, ::1] W, double t, double[:, ::1] work, double tol, int max_sweeps):
+    """The same with the residual; columns of X as rows of ``columns``, R transposed.
+
+    ``squares`` holds the squared lengths of the columns, ``work`` two rows of W.
+    """
+    cdef int rows = <int> W.shape[0], q = <int> W.shape[1], n = <int> R.shape[1]
+    cdef int j, k, sweep = 0, one = 1
+    cdef double moved, total
+    if rows == 0 or q == 0 or n == 0:
+        return 0
+    with nogil:
+        while sweep < max_sweeps:
+            total = 0.0
+            sweep += 1
+            for j in range(rows):
+                for k in range(q):
+                    work[0, k] = ddot(&n, <double*> &columns[j, 0], &one, &R[k, 0], &one)
+                moved = _update(&work[0, 0], squares[j], t, &W[j, 0], &work[1, 0], q)
+                if moved > 0.0:
+                    total += squares[j] * moved
+                    for k in range(q):
+                        daxpy(&n, &work[1, k], <double*> &columns[j, 0], &one, &R[k, 0], &one)
             if total <= tol * tol:
                 break
     return sweep
