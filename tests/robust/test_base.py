@@ -13,14 +13,16 @@ from sklearn.base import clone
 
 from columnist.data._blocks import as_rows
 from columnist.robust._base import (
-    Yardstick,
     most_outlying,
+    normality,
+    of_block,
     points,
     resolve_components,
     resolve_outliers,
 )
+from columnist.robust._cutoffs import Cutoffs
 from columnist.robust._leverage import LeverageOutliers
-from columnist.robust._subspace import fit_subspace
+from columnist.robust._subspace import Subspace, fit_subspace
 from columnist.robust._trimmed import TrimmedPCA
 from tests.data.test_blocks import Slices
 from tests.robust.estimators import ALL, name
@@ -245,21 +247,29 @@ def test_ties_go_to_the_earlier_row():
 
 
 @pytest.mark.parametrize(
-    "question", ["coordinates", "score_distances", "orthogonal_distances", "normality"]
+    ("question", "power"),
+    [
+        (Subspace.scores, 1),
+        (Subspace.score_distances, 0),
+        (Subspace.orthogonal_distances, 1),
+        (partial(normality, Cutoffs(2.0, 3.0)), 0),
+    ],
 )
-def test_answers_do_not_depend_on_the_unit_or_on_the_blocks(question):
+def test_answers_do_not_depend_on_the_unit_or_on_the_blocks(question, power):
     X = np.random.default_rng(0).standard_normal((30, 4)) + 2.0
     fit = fit_subspace(X, 2)
-    plain = Yardstick(fit, 1.0, 2.0, 3.0).answer(as_rows(X), question)
-    scaled = Yardstick(fit.scaled(1 / 8), 8.0, 2.0, 3.0 / 8)
-    np.testing.assert_allclose(scaled.answer(as_rows(X), question), plain, rtol=1e-12)
-    np.testing.assert_allclose(scaled.answer(Slices(X, [7, 7, 20]), question), plain, rtol=1e-12)
+    plain = of_block(question, fit, 1.0, X)
+    if isinstance(question, partial):
+        question = partial(normality, Cutoffs(2.0, 3.0 / 8))
+    visit = partial(of_block, question, fit.scaled(1 / 8), 8.0)
+    for rows in (as_rows(X), Slices(X, [7, 7, 20])):
+        found = rows.map(visit, 2 if plain.ndim == 2 else None)
+        np.testing.assert_allclose(8.0**power * found, plain, rtol=1e-12)
 
 
 def test_normality_is_the_larger_distance_in_units_of_its_cutoff():
     X = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 6.0], [9.0, 0.0]])
-    fit = fit_subspace(X[:2], 1)
-    answers = Yardstick(fit, 1.0, 2.0, 3.0).answer(as_rows(X), "normality")
+    answers = normality(Cutoffs(2.0, 3.0), fit_subspace(X[:2], 1), X)
     deviation = np.sqrt(2.0)
     np.testing.assert_allclose(-answers, [0.5 / deviation, 0.5 / deviation, 2.0, 4.5 / deviation])
 

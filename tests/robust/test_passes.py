@@ -15,11 +15,11 @@ from columnist.robust._passes import (
     CHOSEN,
     GONE,
     Farthest,
-    HeldOut,
-    Measure,
     farthest,
     fold_moments,
+    held_out,
     look_around,
+    measure,
     merged_farthest,
     merged_folds,
     merged_looks,
@@ -106,7 +106,9 @@ def test_rows_by_their_place(edges, places):
 def test_distances(edges):
     X = data(3, offset=2.0)
     fit = fit_subspace(X[:30], 2)
-    found = np.concatenate(Slices(X, edges).collect(Measure(fit, np.array([4.0, 9.0]), 0.25)))
+    found = np.concatenate(
+        Slices(X, edges).collect(partial(measure, fit, np.array([4.0, 9.0]), 0.25))
+    )
     t = fit.scores(X)
     np.testing.assert_allclose(found[:, 0], fit.score_distances(X), rtol=1e-12)
     np.testing.assert_allclose(found[:, 1], fit.orthogonal_distances(X), rtol=1e-12)
@@ -122,7 +124,7 @@ def test_folds(edges):
     for number, part in enumerate(blocks.fold(partial(fold_moments, 3), merged_folds, fold)):
         assert_moments(part, X[fold == number])
     fits = [fit_subspace(X[(fold >= 0) & (fold != number)], 2) for number in range(3)]
-    found = np.concatenate(blocks.collect(HeldOut(fits), fold))
+    found = np.concatenate(blocks.collect(partial(held_out, fits), fold))
     for number, fit in enumerate(fits):
         here = fold == number
         np.testing.assert_allclose(found[here, 0], fit.score_distances(X[here]), rtol=1e-12)

@@ -222,8 +222,8 @@ def test_observed_swaps_are_the_first_ones():
             graph = SpectralSelector()._graph(Z, None)
             fitted = SpectralSelector(2, similarity=graph.similarity).fit(X)
             mixed.append(set(fitted.selected_) != {2, 3})
-            change = clean.normalized().toarray() - graph.normalized().toarray()
-            L = np.eye(len(X)) - clean.normalized().toarray()
+            change = clean.normalized.toarray() - graph.normalized.toarray()
+            L = np.eye(len(X)) - clean.normalized.toarray()
             levels.append(np.linalg.norm(change, 2) / np.linalg.norm(L, 2))
         at = mixed.index(True) if any(mixed) else len(shares) - 1
         assert share == shares[at]

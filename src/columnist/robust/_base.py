@@ -5,10 +5,11 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,7 +35,6 @@ from columnist.robust._subspace import Subspace, fit_subspace
 __all__ = [
     "BaseRobustPCA",
     "CenteredPCA",
-    "Found",
     "RowRemovalPCA",
     "WholeRowsPCA",
     "most_outlying",
@@ -44,13 +44,6 @@ __all__ = [
 
 # Operations below which more than one BLAS thread only costs.
 _SMALL = 1e8
-
-
-class Found(NamedTuple):
-    """Rows to remove, and the subspace of the others as seen from the origin of the data."""
-
-    removed: np.ndarray
-    subspace: Subspace
 
 
 class BaseRobustPCA(
@@ -70,6 +63,15 @@ class BaseRobustPCA(
     """
 
     _parameter_constraints = {"centering": StrOptions("optimal", "mean", "none")}
+    # Whether _find_rows can do what the parameters ask for block by block.
+    _in_passes: Any = False
+
+    def _set_rows(self, n_components, n_outliers, centering, cutoff) -> None:
+        """Keep the parameters that most of these have."""
+        self.n_components = n_components
+        self.n_outliers = n_outliers
+        self.centering = centering
+        self.cutoff = cutoff
 
     def fit(self, X, y=None):
         """Find outliers and the principal components of the other rows.
@@ -90,25 +92,21 @@ class BaseRobustPCA(
         n, p = data.shape
         small = n * p * min(n, p) < _SMALL
         with single_threaded_blas() if small else nullcontext():
-            self._store(data, self._find_rows(data))
+            self._store(data, *self._find_rows(data))
         return self
 
     def _begin(self, X) -> RowData:
-        """Check everything; the rows, safe to square."""
+        """Check everything; the rows, safe to square: many that can be visited stay elsewhere."""
         self._check_parameters()
-        passes = self._works_in_passes()
-        X = self._opened(X, in_passes=passes)
+        passes, blocks = self._in_passes, self._checked_kind(X)
+        if blocks is not None and passes and worth_passes(blocks):
+            X = open_data(self, X, dtype=np.float64)
+        else:
+            X = read_data(self, X, dtype=np.float64, ensure_min_samples=2)
         movable = passes and getattr(self, "centering", "none") != "none"
         data = RowData(X, _safe_unit, movable=movable)
         self._unit = data.unit
         return data
-
-    def _opened(self, X, *, in_passes: bool) -> np.ndarray | RowBlocks:
-        """Checked rows: brought together unless they are many and can be visited."""
-        blocks = self._checked_kind(X)
-        if blocks is not None and in_passes and worth_passes(blocks):
-            return open_data(self, X, dtype=np.float64)
-        return read_data(self, X, dtype=np.float64, ensure_min_samples=2)
 
     def _checked_kind(self, X) -> RowBlocks | None:
         """Blocks, if X is a collection; a sparse one is refused without a look."""
@@ -117,45 +115,35 @@ class BaseRobustPCA(
             read_data(self, sp.csr_array((2, blocks.n_features)))
         return blocks
 
-    def _works_in_passes(self) -> bool:
-        """Whether :meth:`_find_rows` can do what the parameters ask for block by block."""
-        return False
-
     @abstractmethod
-    def _find_rows(self, data: RowData) -> Found:
-        """Rows to remove and the subspace of the others."""
+    def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
+        """Rows to remove, ascending, and the subspace of the others from the origin of the data."""
 
     def _sizes(self, n: int, p: int, *, least: int = 1) -> tuple[int, int]:
         """Rows to remove and dimension of the subspace of n rows of p features, checked."""
         k = resolve_outliers(self.n_outliers, n)
         return k, resolve_components(self.n_components, n - k, p, least=least)
 
-    def _store(self, data: RowData, found: Found) -> None:
-        subspace = found.subspace
-        self.outliers_ = found.removed.astype(np.intp)
+    def _store(self, data: RowData, removed: np.ndarray, subspace: Subspace) -> None:
+        self.outliers_ = removed.astype(np.intp)
         measured = data.measure(subspace)
         self._warn_if_flat(subspace, np.delete(measured.lengths, self.outliers_))
         cutoffs = self._cutoffs(data, self.outliers_, subspace, measured)
-        distances = np.delete(measured.orthogonal, self.outliers_)
-        subspace = replace(subspace, mean=subspace.mean + data.origin)
-        self._keep(subspace, cutoffs, distances)
+        distances, unit = np.delete(measured.orthogonal, self.outliers_), self._unit
+        self.error_ = unit * unit * float(np.sum(distances**2))
+        self.score_cutoff_ = cutoffs.score
+        self.orthogonal_cutoff_ = cutoffs.orthogonal * unit
+        self.offset_ = -1.0
+        subspace = replace(subspace, mean=subspace.mean + data.origin).scaled(unit)
+        self.mean_ = subspace.mean
+        self.components_ = subspace.components
+        self.explained_variance_ = subspace.variances
+        self.n_components_ = len(subspace.components)
 
     def _cutoffs(
         self, data: RowData, outliers: np.ndarray, subspace: Subspace, measured: Measured
     ) -> Cutoffs:
         return data.cutoffs(subspace, outliers, measured, self.cutoff)
-
-    def _keep(self, subspace: Subspace, cutoffs: Cutoffs, distances: np.ndarray) -> None:
-        unit = self._unit
-        self.error_ = unit * unit * float(np.sum(distances**2))
-        self.score_cutoff_ = cutoffs.score
-        self.orthogonal_cutoff_ = cutoffs.orthogonal * unit
-        self.offset_ = -1.0
-        subspace = subspace.scaled(unit)
-        self.mean_ = subspace.mean
-        self.components_ = subspace.components
-        self.explained_variance_ = subspace.variances
-        self.n_components_ = len(subspace.components)
 
     def _warn_if_flat(self, subspace: Subspace, lengths: np.ndarray) -> None:
         """Warn if kept rows, so far from the mean, leave components undetermined."""
@@ -171,17 +159,14 @@ class BaseRobustPCA(
                 stacklevel=4,
             )
 
-    def _answer(self, X, question: str):
-        """What the fit says of rows: see :class:`Yardstick`."""
+    def _answer(self, X, question: Callable, width: int | None = None):
+        """What a function of the fitted subspace and of rows, both in units, says of X."""
         check_is_fitted(self)
         self._checked_kind(X)
         X = as_rows(open_data(self, X, dtype=np.float64, reset=False))
         fitted = Subspace(self.mean_, self.components_, self.explained_variance_)
-        yardstick = Yardstick(
-            fitted.scaled(1.0 / self._unit), self._unit,
-            self.score_cutoff_, self.orthogonal_cutoff_ / self._unit,
-        )  # fmt: skip
-        return yardstick.answer(X, question)
+        subspace = fitted.scaled(1.0 / self._unit)
+        return X.map(partial(of_block, question, subspace, self._unit), width)
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows along the components.
@@ -195,7 +180,8 @@ class BaseRobustPCA(
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return self._answer(X, "coordinates")
+        check_is_fitted(self)
+        return self._answer(X, Subspace.scores, self.n_components_) * self._unit
 
     def inverse_transform(self, X) -> np.ndarray:
         """The points of the subspace with the given coordinates.
@@ -232,7 +218,7 @@ class BaseRobustPCA(
         -------
         ndarray of shape (n_samples,)
         """
-        return self._answer(X, "score_distances")
+        return self._answer(X, Subspace.score_distances)
 
     def orthogonal_distances(self, X) -> np.ndarray:
         """Distances from the subspace.
@@ -246,7 +232,7 @@ class BaseRobustPCA(
         -------
         ndarray of shape (n_samples,)
         """
-        return self._answer(X, "orthogonal_distances")
+        return self._answer(X, Subspace.orthogonal_distances) * self._unit
 
     def score_samples(self, X) -> np.ndarray:
         """Minus the larger of the two distances, each in units of its cut-off.
@@ -261,7 +247,9 @@ class BaseRobustPCA(
         ndarray of shape (n_samples,)
             At most 0; below -1 for outliers.
         """
-        return self._answer(X, "normality")
+        check_is_fitted(self)
+        cutoffs = Cutoffs(self.score_cutoff_, self.orthogonal_cutoff_ / self._unit)
+        return self._answer(X, partial(normality, cutoffs))
 
     def decision_function(self, X) -> np.ndarray:
         """Score of every row, shifted: positive for inliers, negative for outliers.
@@ -299,9 +287,9 @@ class BaseRobustPCA(
 class WholeRowsPCA(BaseRobustPCA):
     """A robust PCA whose method needs all rows in one array: a subclass defines :meth:`_find`."""
 
-    def _find_rows(self, data: RowData) -> Found:
+    def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
         outliers, subspace = self._find(data.array())
-        return Found(np.sort(outliers), subspace)
+        return np.sort(outliers), subspace
 
     @abstractmethod
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
@@ -341,40 +329,16 @@ class RowRemovalPCA(CenteredPCA):
         """How outlying every row of the centred data is: the largest are removed."""
 
 
-@dataclass(frozen=True)
-class Yardstick:
-    """A subspace and the distances it allows, in a unit that is safe to square."""
+def of_block(question: Callable, subspace: Subspace, unit: float, block: np.ndarray) -> np.ndarray:
+    """What is asked of the rows of a block, divided by a unit that is safe to square."""
+    assert_all_finite(block, input_name="X")
+    return question(subspace, block.astype(np.float64) / unit)
 
-    subspace: Subspace  # in multiples of the unit
-    unit: float  # what rows are divided by
-    score_cutoff: float
-    orthogonal_cutoff: float  # in multiples of the unit
 
-    def coordinates(self, X: np.ndarray) -> np.ndarray:
-        """Coordinates along the axes."""
-        return self.subspace.scores(X / self.unit) * self.unit
-
-    def score_distances(self, X: np.ndarray) -> np.ndarray:
-        """Distances within the subspace, in standard deviations."""
-        return self.subspace.score_distances(X / self.unit)
-
-    def orthogonal_distances(self, X: np.ndarray) -> np.ndarray:
-        """Distances from the subspace."""
-        return self.subspace.orthogonal_distances(X / self.unit) * self.unit
-
-    def normality(self, X: np.ndarray) -> np.ndarray:
-        """Minus the larger of the two distances, each in units of its cut-off."""
-        _, along, across, _ = self.subspace.measure(X / self.unit)
-        return -np.maximum(along / self.score_cutoff, across / self.orthogonal_cutoff)
-
-    def answer(self, X: RowBlocks, question: str):
-        """The answer to a question, the name of a method above; of blocks a lazy collection."""
-        width = len(self.subspace.components) if question == "coordinates" else None
-        return X.map(partial(self._of_block, question), width)
-
-    def _of_block(self, question: str, block: np.ndarray) -> np.ndarray:
-        assert_all_finite(block, input_name="X")
-        return getattr(self, question)(block.astype(np.float64))
+def normality(cutoffs: Cutoffs, subspace: Subspace, X: np.ndarray) -> np.ndarray:
+    """Minus the larger of the two distances, each in units of its cut-off."""
+    _, along, across, _ = subspace.measure(X)
+    return -np.maximum(along / cutoffs.score, across / cutoffs.orthogonal)
 
 
 def points(mean: np.ndarray, components: np.ndarray, coordinates: np.ndarray) -> np.ndarray:

@@ -121,15 +121,11 @@ class BlockProof(Strategy):
         if children or node.closed:
             self.nodes = [other for other in self.nodes if other is not node] + children
         new = best.error < error and run.offer(self._removed(best.kept))
-        self._raise_bound(run)
-        run.report(new=new)
-
-    def _raise_bound(self, run: Run) -> None:
-        best = self.best
         bounds = [node.bound for node in self.nodes]
         self.bound = max(self.bound, min([best.threshold, best.floor, *bounds]))
         self.nodes = [node for node in self.nodes if node.bound < best.threshold]
         run.prove(self._proven(self.bound))
+        run.report(new=new)
 
 
 class Incumbent:
@@ -165,11 +161,6 @@ class Incumbent:
         return self.best[0].value
 
     @property
-    def interval(self) -> Interval:
-        """Error of the set, and between what it surely is."""
-        return self.best[0]
-
-    @property
     def kept(self) -> np.ndarray:
         """Rows that the set keeps."""
         return self.best[1]
@@ -177,12 +168,12 @@ class Incumbent:
     @property
     def threshold(self) -> float:
         """Error below which a set is better."""
-        return self.interval.low * (1.0 - self.tolerance)
+        return self.best[0].low * (1.0 - self.tolerance)
 
     def offer(self, kept: np.ndarray) -> None:
         """Take a set if it is better."""
         found = self.errors.interval(kept)
-        if found.low < self.interval.low and not found.precise:
+        if found.low < self.best[0].low and not found.precise:
             found = self.errors.evaluate(kept)
         self.floor = min(self.floor, found.low)
         if found.value < self.error:
@@ -306,8 +297,9 @@ class Node:
         needed = needs(contraction, kept, free, best.expired)
         if best.expired():  # dealing may take as long again
             return
-        total = needed.total(size)
-        if self._goes_on(total):
+        parent, total = self.parent, needed.total(size)
+        movable = parent is not None and len(parent.blocks.blocks) > 1
+        if movable and total > _FRESH * parent.first_total:
             self._inherit()
         else:
             self.contraction, self.needs, self.first_total = contraction, needed, total
@@ -316,13 +308,6 @@ class Node:
             self.ascent = Ascent(best.expired, team=best.team)
             self._raise()
         self.parent = None
-
-    def _goes_on(self, total: float) -> bool:
-        """Whether to go on with the blocks of the parent, if the own rows need ``total``."""
-        parent = self.parent
-        if parent is None or len(parent.blocks.blocks) == 1:
-            return False
-        return total > _FRESH * parent.first_total
 
     def _inherit(self) -> None:
         """Go on with the blocks of the parent; more than a chunk seldom helps."""
@@ -386,7 +371,7 @@ class Node:
         gap = self.contraction.needed(self.best.threshold) - tail
         self.crowded = self.ascent.exhausted or gap > (1.0 - _PROGRESS) * self.gap
         self.gap = gap
-        if self.blocks.n_choices <= _FEW:
+        if math.prod(float(len(block)) for block in self.blocks.blocks) <= _FEW:
             self._try_all(self._choices())
 
     # -- few choices ----------------------------------------------------------------

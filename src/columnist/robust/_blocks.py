@@ -121,11 +121,6 @@ class Blocks:
         """Sets listed in all blocks."""
         return sum(len(block) for block in self.blocks)
 
-    @property
-    def n_choices(self) -> float:
-        """Ways to take one set of every block, whatever they remove in all."""
-        return math.prod(float(len(block)) for block in self.blocks)
-
     def tables(self, workers: int = 1) -> BlockTables:
         """Tables of the lists as they are, for some threads."""
         return BlockTables(self.data, self.top, [block.packed() for block in self.blocks], workers)

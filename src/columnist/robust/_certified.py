@@ -12,9 +12,10 @@ import numpy as np
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data._parameters import StrOptions
 from columnist.data._validation import random_generator
-from columnist.robust._base import BaseRobustPCA, Found
+from columnist.robust._base import BaseRobustPCA
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._solve import Question, certified_outliers
+from columnist.robust._subspace import Subspace
 from columnist.search._certificate import warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
@@ -149,13 +150,10 @@ class RobustPCA(BaseRobustPCA):
         callback: Callable[[Progress], object] | None = None,
         verbose: bool = False,
     ):
-        self.n_components = n_components
-        self.n_outliers = n_outliers
-        self.centering = centering
+        self._set_rows(n_components, n_outliers, centering, cutoff)
         self.criterion = criterion
         self.search = search
         self.epsilon = epsilon
-        self.cutoff = cutoff
         self.time_limit = time_limit
         self.max_nodes = max_nodes
         self.max_memory = max_memory
@@ -177,11 +175,12 @@ class RobustPCA(BaseRobustPCA):
         self._preparation = time.perf_counter() - self._started if data.elsewhere else 0.0
         return data
 
-    def _works_in_passes(self) -> bool:
+    @property
+    def _in_passes(self) -> bool:
         options = SearchOptions.of(self, self.time_limit)
         return is_frobenius(options.criterion) and options.policy().by_bound
 
-    def _find_rows(self, data: RowData) -> Found:
+    def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
         k, r = self._sizes(*data.shape, least=0)
         rng = random_generator(self.random_state)
         question, limit = Question(data, r, k, self.centering, rng), self._time_left()
@@ -200,13 +199,13 @@ class RobustPCA(BaseRobustPCA):
         self.certificate_ = certified_outliers(question, SearchOptions.of(self, time_limit))
         return np.array(self.certificate_.selection, dtype=np.intp)
 
-    def _fitted(self, data: RowData, outliers: np.ndarray) -> Found:
-        """The subspace of the rows that are left."""
+    def _fitted(self, data: RowData, outliers: np.ndarray) -> tuple[np.ndarray, Subspace]:
+        """The rows to remove, and the subspace of the others."""
         mean = given_mean(self.centering, data.moments.mean)
-        return Found(outliers, data.without(outliers, self.n_components, mean).subspace)
+        return outliers, data.without(outliers, self.n_components, mean).subspace
 
-    def _store(self, data: RowData, found: Found) -> None:
-        super()._store(data, found)
+    def _store(self, data: RowData, removed: np.ndarray, subspace: Subspace) -> None:
+        super()._store(data, removed, subspace)
         self._conclude()
 
     def _conclude(self) -> None:

@@ -79,12 +79,9 @@ class CoherencePursuit(RowRemovalPCA):
         location="median",
         cutoff="cross-fitted",
     ):
-        self.n_components = n_components
-        self.n_outliers = n_outliers
-        self.norm = norm
-        self.centering = centering
+        self._set_rows(n_components, n_outliers, centering, cutoff)
         self.location = location
-        self.cutoff = cutoff
+        self.norm = norm
 
     def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
         lengths = np.linalg.norm(X, axis=1)

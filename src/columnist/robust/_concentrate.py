@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.linalg
 
+from columnist.robust._errors import all_but
+from columnist.robust._passes import farthest
 from columnist.robust._subspace import about_mean
 from columnist.search import _interrupts as interrupts
 
@@ -81,14 +83,7 @@ class Trimming:
 
     def nearest(self, squares: np.ndarray) -> np.ndarray:
         """The rows to keep, as a mask; ties go to the smaller index."""
-        n = len(squares)
-        kept = np.ones(n, dtype=bool)
-        if self.n_removed:
-            limit = np.partition(squares, n - self.n_removed - 1)[n - self.n_removed - 1]
-            kept = squares < limit
-            ties = np.flatnonzero(squares == limit)
-            kept[ties[: n - self.n_removed - np.count_nonzero(kept)]] = True
-        return kept
+        return all_but(len(squares), farthest(squares, np.arange(len(squares)), self.n_removed))
 
     def descend(self, start: np.ndarray) -> tuple[float, np.ndarray]:
         """Steps from a fit to ``start`` (mask or indices) until the error stops falling."""

@@ -19,6 +19,7 @@ from above.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -65,33 +66,25 @@ def conditioned(data: RowData, kept: KeptRows) -> Seen:
     squares, r = kept.spectrum**2, len(subspace.variances)
     shrink = np.ones(len(squares))
     shrink[:r] = np.sqrt(np.minimum(1.0, _LEAD * squares[r] / squares[:r]))
-    image = axes * shrink
-    shown = _Map(subspace.mean, image)
-    seen, noise = RowData(data.mapped(shown.rows)), data.collect(shown.noise)
+    centre, image = subspace.mean, axes * shrink
+    seen = RowData(data.mapped(partial(image_of, centre, image)))
+    noise = data.collect(partial(image_noise, centre, image))
     mean = None if subspace.free_mean else np.zeros(len(squares))
-    return Seen(seen, mean, noise, 1.0 + _skewness(axes))
-
-
-def _skewness(axes: np.ndarray) -> float:
-    """How far the squared singular values of nearly orthogonal axes may be from 1."""
+    # How far the squared singular values of nearly orthogonal axes may be from 1.
     p = len(axes)
-    return float(scipy.linalg.norm(axes.T @ axes - np.eye(p))) + (p + 8) * p * UNIT
+    skewness = float(scipy.linalg.norm(axes.T @ axes - np.eye(p))) + (p + 8) * p * UNIT
+    return Seen(seen, mean, noise, 1.0 + skewness)
 
 
-@dataclass(frozen=True)
-class _Map:
+def image_of(centre: np.ndarray, image: np.ndarray, block: np.ndarray) -> np.ndarray:
     """A linear map of rows about a centre."""
+    return (block - centre) @ image
 
-    centre: np.ndarray
-    image: np.ndarray
 
-    def rows(self, block: np.ndarray) -> np.ndarray:
-        return (block - self.centre) @ self.image
-
-    def noise(self, block: np.ndarray) -> np.ndarray:
-        """Rounding: every sum by its terms, and every entry once or twice before."""
-        terms = np.abs(block - self.centre) + np.abs(self.centre)
-        return 1.1 * (len(self.centre) + 4) * UNIT * row_norms(terms @ np.abs(self.image))
+def image_noise(centre: np.ndarray, image: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """Its rounding: every sum by its terms, and every entry once or twice before."""
+    terms = np.abs(block - centre) + np.abs(centre)
+    return 1.1 * (len(centre) + 4) * UNIT * row_norms(terms @ np.abs(image))
 
 
 class PassErrors:

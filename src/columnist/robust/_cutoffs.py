@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.special import gammaincinv, ndtri
 
 from columnist.linalg._rounding import EPS
 
@@ -62,10 +62,8 @@ class Distances(NamedTuple):
 
 def classical_cutoffs(orthogonal: np.ndarray, n_components: int, longest: float) -> Cutoffs:
     """Cut-offs from the orthogonal distances of all rows, and the norm of the longest."""
-    return Cutoffs(
-        float(np.sqrt(_chi2_quantile(COVERAGE, max(n_components, 1)))),
-        max(orthogonal_cutoff(orthogonal), _smallest(longest)),
-    )
+    score = _chi_quantile(COVERAGE, max(n_components, 1))
+    return Cutoffs(score, max(orthogonal_cutoff(orthogonal), _smallest(longest)))
 
 
 def cross_fitted_cutoffs(
@@ -103,17 +101,17 @@ def orthogonal_cutoff(distances: np.ndarray, share: float = COVERAGE) -> float:
     """Quantile of good rows' orthogonal distances, by median and median absolute deviation."""
     powers = distances ** (2.0 / 3.0)
     middle = np.median(powers)
-    mad = np.median(np.abs(powers - middle)) / _normal_quantile(0.75)
-    return float((middle + _normal_quantile(share) * mad) ** 1.5)
+    mad = np.median(np.abs(powers - middle)) / ndtri(0.75)
+    return float((middle + ndtri(share) * mad) ** 1.5)
 
 
 def _score_cutoff(distances: np.ndarray, share: float = COVERAGE, *, r: int) -> float:
     """Quantile of score distances: chi-squared, scaled to the median seen."""
-    nominal = float(np.sqrt(_chi2_quantile(share, max(r, 1))))
+    nominal = _chi_quantile(share, max(r, 1))
     middle = float(np.median(distances))
     if middle == 0.0 or not np.isfinite(middle):
         return nominal
-    return nominal * middle / float(np.sqrt(_chi2_quantile(0.5, r)))
+    return nominal * middle / _chi_quantile(0.5, r)
 
 
 def _settled(kept: np.ndarray, removed: np.ndarray, rule: Callable[..., float]) -> float:
@@ -129,15 +127,9 @@ def _settled(kept: np.ndarray, removed: np.ndarray, rule: Callable[..., float]) 
         removed = removed[near]
 
 
-@lru_cache(maxsize=256)
-def _chi2_quantile(share: float, degrees: int) -> float:
-    """SciPy takes a millisecond for what a few fits ask again and again."""
-    return float(chi2.ppf(share, degrees))
-
-
-@lru_cache(maxsize=64)
-def _normal_quantile(share: float) -> float:
-    return float(norm.ppf(share))
+def _chi_quantile(share: float, degrees: int) -> float:
+    """Root of a chi-squared quantile, for which scipy.stats takes a millisecond."""
+    return float(np.sqrt(2.0 * gammaincinv(0.5 * degrees, share)))
 
 
 def _smallest(longest: float) -> float:

@@ -25,7 +25,7 @@ from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import EPS, is_trusted
 from columnist.robust._subspace import about_mean, at_most_square
 
-__all__ = ["Interval", "RowErrors", "WeightedErrors", "all_but", "unit_of"]
+__all__ = ["Interval", "RowErrors", "WeightedErrors", "all_but"]
 
 # Errors below this share of the data may be nothing but rounding: look closer.
 _SUSPICIOUS = 1e-8
@@ -198,10 +198,6 @@ class WeightedErrors:
         self.rows, self.n_components = X, n_components
         self.centred, self.weights = weights is not None, weights
 
-    def evaluate(self, kept: np.ndarray) -> Interval:
-        """As precise as it can be had."""
-        return self.interval(kept)
-
     def interval(self, kept: np.ndarray) -> Interval:
         """Error of some rows (mask or indices); singular values of rounding size are zero."""
         Z, mean = self.rows[kept], np.zeros(self.rows.shape[1])
@@ -217,18 +213,14 @@ class WeightedErrors:
         ends = np.maximum(sigma - off, 0.0), sigma, sigma + off
         return Interval(*(float(end @ end) for end in ends))
 
+    evaluate = interval  # as precise as it can be had
+
 
 def all_but(n: int, removed: Sequence[int] | np.ndarray) -> np.ndarray:
     """Mask of n rows without some."""
     kept = np.ones(n, dtype=bool)
     kept[np.asarray(removed, dtype=np.intp)] = False
     return kept
-
-
-def unit_of(X: np.ndarray) -> float:
-    """The power of two next to the largest entry."""
-    largest = np.abs(X).max(initial=0.0)
-    return float(np.exp2(np.floor(np.log2(largest)))) if largest > 0.0 else 1.0
 
 
 def _shifted(X: np.ndarray, centering: str) -> tuple[np.ndarray, np.ndarray]:

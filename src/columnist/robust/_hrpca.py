@@ -87,12 +87,9 @@ class HRPCA(CenteredPCA):
         random_state=None,
         cutoff="cross-fitted",
     ):
-        self.n_components = n_components
-        self.n_outliers = n_outliers
-        self.centering = centering
+        self._set_rows(n_components, n_outliers, centering, cutoff)
         self.location = location
         self.random_state = random_state
-        self.cutoff = cutoff
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         k, r = self._sizes(*X.shape)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,10 +11,10 @@ import scipy.linalg
 
 from columnist.data._parameters import Integer
 from columnist.linalg._rounding import rank_floor
-from columnist.robust._base import Found, RowRemovalPCA, most_outlying
+from columnist.robust._base import RowRemovalPCA, most_outlying
 from columnist.robust._passes import in_slices
 from columnist.robust._row_data import RowData, given_mean
-from columnist.robust._subspace import moments_spectrum
+from columnist.robust._subspace import Subspace, moments_spectrum
 
 __all__ = ["LeverageOutliers"]
 
@@ -71,6 +70,7 @@ class LeverageOutliers(RowRemovalPCA):
     """
 
     _parameter_constraints = {"n_vectors": Integer(1) | None}
+    _in_passes = True
 
     def __init__(
         self,
@@ -82,12 +82,9 @@ class LeverageOutliers(RowRemovalPCA):
         location="median",
         cutoff="cross-fitted",
     ):
-        self.n_components = n_components
-        self.n_outliers = n_outliers
-        self.n_vectors = n_vectors
-        self.centering = centering
+        self._set_rows(n_components, n_outliers, centering, cutoff)
         self.location = location
-        self.cutoff = cutoff
+        self.n_vectors = n_vectors
 
     def _outlyingness(self, X: np.ndarray, n_components: int, n_outliers: int) -> np.ndarray:
         U, sigma, _ = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
@@ -98,10 +95,7 @@ class LeverageOutliers(RowRemovalPCA):
         wanted = max(n_outliers, 1) if self.n_vectors is None else self.n_vectors
         return min(wanted, int(rank))
 
-    def _works_in_passes(self) -> bool:
-        return True
-
-    def _find_rows(self, data: RowData) -> Found:
+    def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
         if not data.many:  # one decomposition, which keeps the digits of small singular values
             return super()._find_rows(data)
         k, r = self._sizes(*data.shape)
@@ -114,7 +108,7 @@ class LeverageOutliers(RowRemovalPCA):
         rate = partial(leverages, centre, axes[:used].T / sigma[:used])
         self.outlyingness_ = data.collect(partial(in_slices, rate))
         kept = data.without(most_outlying(self.outlyingness_, k), r, mean)
-        return Found(kept.removed, kept.subspace)
+        return kept.removed, kept.subspace
 
 
 def leverages(centre: np.ndarray, whitening: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -122,23 +116,15 @@ def leverages(centre: np.ndarray, whitening: np.ndarray, rows: np.ndarray) -> np
     return np.square((rows - centre) @ whitening).sum(axis=1)
 
 
-@dataclass(frozen=True)
-class Bracket:
+def bracketed(
+    low: np.ndarray, high: np.ndarray, block: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray]]:
     """Per column: how many entries are below, at, in and at the end of a bracket; those in it."""
-
-    low: np.ndarray
-    high: np.ndarray
-
-    def __call__(self, block: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        inside = (block > self.low) & (block < self.high)
-        at_high = (block == self.high) & (self.low < self.high)
-        parts = (block < self.low, block == self.low, inside, at_high)
-        counts = np.array([np.count_nonzero(part, axis=0) for part in parts])
-        between = [
-            column[chosen].astype(np.float64)
-            for column, chosen in zip(block.T, inside.T, strict=True)
-        ]
-        return counts, between
+    inside = (block > low) & (block < high)
+    parts = (block < low, block == low, inside, (block == high) & (low < high))
+    counts = np.array([np.count_nonzero(part, axis=0) for part in parts])
+    columns = zip(block.T, inside.T, strict=True)
+    return counts, [column[chosen].astype(np.float64) for column, chosen in columns]
 
 
 def merged_brackets(parts: Sequence[tuple]) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -156,10 +142,13 @@ def column_medians(data: RowData) -> np.ndarray:
     """
     n, p = data.shape
     ranks = (n - 1) // 2, n // 2
-    low, high = _brackets(data)
+    some = np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False)
+    rows = np.sort(data.rows(some), axis=0)
+    away, middle = math.ceil(_REACH * math.sqrt(len(rows)) / 2.0), len(rows) // 2
+    low, high = rows[max(middle - away, 0)], rows[min(middle + away, len(rows) - 1)]
     found = np.full(p, np.nan)
     while np.isnan(found).any():
-        counts, between = data.fold(Bracket(low, high), merged_brackets)
+        counts, between = data.fold(partial(bracketed, low, high), merged_brackets)
         for j in np.flatnonzero(np.isnan(found)):
             column = counts[:, j], np.sort(between[j]), low[j], high[j]
             found[j] = (_entry(ranks[0], *column) + _entry(ranks[1], *column)) / 2.0
@@ -167,16 +156,6 @@ def column_medians(data: RowData) -> np.ndarray:
         low = np.where(missed, -np.inf, 0.0)
         high = np.where(missed, np.inf, 0.0)
     return found
-
-
-def _brackets(data: RowData) -> tuple[np.ndarray, np.ndarray]:
-    n = data.shape[0]
-    rng = np.random.default_rng(0)
-    some = np.sort(rng.choice(n, min(n, _SAMPLE), replace=False))
-    rows = np.sort(data.rows(some), axis=0)
-    away = math.ceil(_REACH * math.sqrt(len(rows)) / 2.0)
-    middle = len(rows) // 2
-    return rows[max(middle - away, 0)], rows[min(middle + away, len(rows) - 1)]
 
 
 def _entry(rank: int, counts: np.ndarray, between: np.ndarray, low: float, high: float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,14 +23,14 @@ __all__ = [
     "CHOSEN",
     "GONE",
     "Farthest",
-    "FromOrigin",
-    "HeldOut",
-    "Measure",
     "SortedOut",
     "farthest",
     "fold_moments",
+    "from_origin",
+    "held_out",
     "in_slices",
     "look_around",
+    "measure",
     "merged_farthest",
     "merged_folds",
     "merged_looks",
@@ -61,22 +62,15 @@ def block_moments(rows: np.ndarray) -> Moments:
     return Moments(0, np.zeros(p), None, np.zeros((0, p)), np.zeros(p))
 
 
-@dataclass(frozen=True)
-class FromOrigin:
-    """A visitor of blocks, given the rows as seen from a point."""
-
-    visit: Callable
-    origin: np.ndarray
-
-    def __call__(self, block: np.ndarray, *along):
-        return self.visit(block - self.origin, *along)
+def from_origin(visit: Callable, origin: np.ndarray, block: np.ndarray, *along):
+    """What a visitor of blocks says of rows as seen from a point."""
+    return visit(block - origin, *along)
 
 
 # -- the first look -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """Moments of rows, their largest entry in absolute value, and the norm of the longest row."""
 
     moments: Moments
@@ -95,11 +89,8 @@ def look_around(block: np.ndarray) -> Look:
 
 def merged_looks(parts: Sequence[Look]) -> Look:
     """One look at all rows."""
-    return Look(
-        merged_moments([part.moments for part in parts]),
-        max(part.largest for part in parts),
-        max(part.longest for part in parts),
-    )
+    moments, largest, longest = zip(*parts, strict=True)
+    return Look(merged_moments(moments), max(largest), max(longest))
 
 
 # -- a concentration step -----------------------------------------------------------
@@ -136,39 +127,27 @@ class Farthest:
 
     def _estimated(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Squared distances as differences of squares, one column per subspace; their rounding."""
-        p = block.shape[1]
         centre = self.subspaces[0].mean
-        shifts = [subspace.mean - centre for subspace in self.subspaces]
-        axes = [
-            np.vstack([subspace.components, shift])
-            for subspace, shift in zip(self.subspaces, shifts, strict=True)
-        ]
-        estimate = partial(_estimates, centre, axes, shifts)
+        around = [(s.mean - centre, s.components) for s in self.subspaces]
+
+        def estimate(rows: np.ndarray) -> np.ndarray:
+            """Squared norms about the centre, and squared distances from each subspace."""
+            rows -= centre
+            columns = [_squares(rows)]
+            for shift, axes in around:
+                products = rows @ np.vstack([axes, shift]).T
+                along = products[:, :-1] - shift @ axes.T
+                squares = columns[0] - 2.0 * products[:, -1] + shift @ shift - _squares(along)
+                columns.append(squares)
+            return np.column_stack(columns)
+
         table = in_slices(estimate, block)
-        size = np.sqrt(table[:, 0]) + max(np.linalg.norm(shift) for shift in shifts)
+        size = np.sqrt(table[:, 0]) + max(np.linalg.norm(shift) for shift, _ in around)
         size += np.linalg.norm(centre)
-        return table[:, 1:], allowance(2 * (p + 8), 1.0) * size**2
+        return table[:, 1:], allowance(2 * (block.shape[1] + 8), 1.0) * size**2
 
 
-def _estimates(centre: np.ndarray, parts: list, shifts: list, rows: np.ndarray) -> np.ndarray:
-    """Squared norms about a centre, and squared distances from subspaces around it.
-
-    A part has the axes of a subspace and, in its last row, the shift of its mean.
-    """
-    rows -= centre
-    squares, axes = _squares(rows), np.vstack(parts).T
-    products = rows @ axes
-    columns, start = [squares], 0
-    for part, shift in zip(parts, shifts, strict=True):
-        stop = start + len(part) - 1
-        along = products[:, start:stop] - shift @ axes[:, start:stop]
-        columns.append(squares - 2.0 * products[:, stop] + shift @ shift - _squares(along))
-        start = stop + 1
-    return np.column_stack(columns)
-
-
-@dataclass(frozen=True)
-class FarRows:
+class FarRows(NamedTuple):
     """Some rows, their numbers and squared distances (a column per subspace); others' moments."""
 
     moments: Moments
@@ -185,20 +164,16 @@ class FarRows:
 
 def merged_farthest(count: int, parts: Sequence[FarRows]) -> FarRows:
     """The same for the rows of several blocks."""
-    return _part(
-        np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.numbers for part in parts]),
-        np.concatenate([part.squares for part in parts]),
-        count,
-        [part.moments for part in parts],
-    )
+    moments, *arrays = zip(*parts, strict=True)
+    rows, numbers, squares = map(np.concatenate, arrays)
+    return _part(rows, numbers, squares, count, moments)
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", rows, rows)
 
 
-def _part(rows, numbers, squares, count: int, moments: list[Moments]) -> FarRows:
+def _part(rows, numbers, squares, count: int, moments: Sequence[Moments]) -> FarRows:
     far = np.zeros(len(rows), dtype=bool)
     for column in squares.T:
         far[farthest(column, numbers, count)] = True
@@ -219,8 +194,7 @@ def farthest(squares: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray
 # -- rows by their place ------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SortedOut:
+class SortedOut(NamedTuple):
     """Moments of the rows of the base; the chosen rows and their numbers."""
 
     moments: Moments
@@ -238,34 +212,24 @@ def sort_out(block: np.ndarray, numbers: np.ndarray, place: np.ndarray) -> Sorte
 
 def merged_sorted(parts: Sequence[SortedOut]) -> SortedOut:
     """The same for all rows, in order of their numbers."""
-    rows = np.concatenate([part.rows for part in parts])
-    numbers = np.concatenate([part.numbers for part in parts])
+    moments, *arrays = zip(*parts, strict=True)
+    rows, numbers = map(np.concatenate, arrays)
     order = np.argsort(numbers, kind="stable")
-    moments = merged_moments([part.moments for part in parts])
-    return SortedOut(moments, rows[order], numbers[order])
+    return SortedOut(merged_moments(moments), rows[order], numbers[order])
 
 
 # -- distances ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Measure:
+def measure(
+    subspace: Subspace, weights: np.ndarray, constant: float, rows: np.ndarray
+) -> np.ndarray:
     r"""Four numbers a row, with t its coordinates in a subspace through m: score distance,
     orthogonal distance, slope :math:`\sqrt{\sum_j w_j t_j^2 + c}`, distance from m.
     """
-
-    subspace: Subspace
-    weights: np.ndarray
-    constant: float
-
-    def __call__(self, block: np.ndarray) -> np.ndarray:
-        return in_slices(self._measure, block)
-
-    def _measure(self, rows: np.ndarray) -> np.ndarray:
-        scores, within, beyond, lengths = self.subspace.measure(rows)
-        slopes = np.minimum(np.abs(scores) * np.sqrt(self.weights), _STEEP)
-        slopes = np.sqrt(_squares(slopes) + self.constant)
-        return np.column_stack([within, beyond, slopes, lengths])
+    scores, within, beyond, lengths = subspace.measure(rows)
+    slopes = np.minimum(np.abs(scores) * np.sqrt(weights), _STEEP)
+    return np.column_stack([within, beyond, np.sqrt(_squares(slopes) + constant), lengths])
 
 
 def fold_moments(folds: int, block: np.ndarray, fold: np.ndarray) -> list[Moments]:
@@ -278,19 +242,11 @@ def merged_folds(parts: Sequence[list[Moments]]) -> list[Moments]:
     return [merged_moments(same) for same in zip(*parts, strict=True)]
 
 
-@dataclass(frozen=True)
-class HeldOut:
+def held_out(subspaces: list[Subspace], block: np.ndarray, fold: np.ndarray) -> np.ndarray:
     """Score and orthogonal distances of every row to the subspace of its fold."""
-
-    subspaces: list[Subspace]
-
-    def __call__(self, block: np.ndarray, fold: np.ndarray) -> np.ndarray:
-        found = np.zeros((len(block), 2))
-        for number, subspace in enumerate(self.subspaces):
-            here = fold == number
-            found[here] = in_slices(partial(_both, subspace), block[here])
-        return found
-
-
-def _both(subspace: Subspace, rows: np.ndarray) -> np.ndarray:
-    return np.column_stack([subspace.score_distances(rows), subspace.orthogonal_distances(rows)])
+    found = np.zeros((len(block), 2))
+    for number, subspace in enumerate(subspaces):
+        here = fold == number
+        nothing = np.zeros(len(subspace.variances))
+        found[here] = in_slices(partial(measure, subspace, nothing, 0.0), block[here])[:, :2]
+    return found

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import ArpackError, eigsh
-from scipy.stats import norm
+from scipy.special import ndtri
 from sklearn.utils import check_array
 
 from columnist.criteria import Criterion, get_criterion, is_frobenius
@@ -206,7 +206,7 @@ def _certificates(model: RobustPCA, X: np.ndarray, numbers: Sequence[int]) -> li
             outliers, nested = found, None
         elapsed = time.perf_counter() - model._started
         certificates.append(replace(model.certificate_, elapsed=elapsed))
-    model._store(data, model._fitted(data, outliers))
+    model._store(data, *model._fitted(data, outliers))
     return certificates
 
 
@@ -310,5 +310,5 @@ def _limit(fitted: RobustPCA, X: np.ndarray) -> float:
     cutoff, distances = fitted.orthogonal_cutoff_, fitted.orthogonal_distances(X)
     within = distances[distances <= cutoff]
     middle = float(np.median(within if len(within) else cutoff) ** (2.0 / 3.0))
-    farther = norm.ppf(COVERAGE ** (1.0 / len(X))) / norm.ppf(COVERAGE)
+    farther = ndtri(COVERAGE ** (1.0 / len(X))) / ndtri(COVERAGE)
     return float((middle + (cutoff ** (2.0 / 3.0) - middle) * farther) ** 3)

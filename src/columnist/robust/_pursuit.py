@@ -117,13 +117,10 @@ class OutlierPursuit(CenteredPCA):
         cutoff="cross-fitted",
     ):
         self.alpha = alpha
-        self.n_outliers = n_outliers
-        self.n_components = n_components
-        self.centering = centering
+        self._set_rows(n_components, n_outliers, centering, cutoff)
         self.location = location
         self.tol = tol
         self.max_iter = max_iter
-        self.cutoff = cutoff
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         n, p = X.shape
@@ -204,8 +201,9 @@ def pursue_outliers(X: np.ndarray, alpha: float, *, tol: float, max_iter: int) -
             objective, gap = _gap(X, C, Y, alpha)
             if gap <= tol * objective:
                 break
-        moved = mu * float(np.linalg.norm(C - before))
-        mu = _balanced_step(mu, float(np.linalg.norm(rest)), moved)
+        # A larger step where the constraint lags behind, a smaller one where the parts still move.
+        lag, moved = mu * np.linalg.norm(rest), mu * np.linalg.norm(C - before)
+        mu *= 2.0 if lag > _IMBALANCE * moved else 0.5 if moved > _IMBALANCE * lag else 1.0
     return Parts(L, C, len(values), objective, gap, n_iter)
 
 
@@ -218,12 +216,3 @@ def _gap(X: np.ndarray, C: np.ndarray, Y: np.ndarray, alpha: float) -> tuple[flo
         float(row_norms(Y).max()) / alpha,
     )
     return objective, max(objective - float(np.vdot(X, Y)) / excess, 0.0)
-
-
-def _balanced_step(mu: float, primal: float, dual: float) -> float:
-    """A larger step where the constraint lags behind, a smaller one where the parts still move."""
-    if primal * mu > _IMBALANCE * dual:
-        return 2.0 * mu
-    if dual > _IMBALANCE * primal * mu:
-        return mu / 2.0
-    return mu

@@ -258,10 +258,8 @@ def _with_dimension(subspace: Subspace, r: int) -> Subspace:
     """The subspace with arbitrary axes added up to dimension r, and signs fixed."""
     axes, missing = subspace.components, r - len(subspace.components)
     if missing:
-        if len(axes):
-            axes = np.vstack([axes, scipy.linalg.null_space(axes)[:, :missing].T])
-        else:
-            axes = np.eye(missing, len(subspace.mean))
+        others = scipy.linalg.null_space(axes) if len(axes) else np.eye(len(subspace.mean))
+        axes = np.vstack([axes, others[:, :missing].T])
     variances = np.append(subspace.variances, np.zeros(missing))
     return Subspace(subspace.mean, fix_signs(axes), variances)
 
@@ -438,10 +436,7 @@ def small_sample_factor(kind: str, n: int, d: int, alpha: float) -> float:
     Linear in alpha, the share h/n, between fits at 0.5 and 0.875 and the value 1 at 1.
     """
     low, high = (1.0 - _missing(_MISSING[kind, level], n, d) for level in (0.5, 0.875))
-    if alpha <= 0.875:
-        kept = low + (high - low) * (alpha - 0.5) / 0.375
-    else:
-        kept = high + (1.0 - high) * (alpha - 0.875) / 0.125
+    kept = float(np.interp(alpha, [0.5, 0.875, 1.0], [low, high, 1.0]))
     # Far outside the range of the fits (n close to d) they mean nothing.
     return 1.0 / kept if kept > 0.02 else 1.0
 

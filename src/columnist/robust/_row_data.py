@@ -28,12 +28,13 @@ from columnist.robust._passes import (
     CHOSEN,
     GONE,
     Farthest,
-    FromOrigin,
-    HeldOut,
-    Measure,
     SortedOut,
     fold_moments,
+    from_origin,
+    held_out,
+    in_slices,
     look_around,
+    measure,
     merged_farthest,
     merged_folds,
     merged_looks,
@@ -119,7 +120,7 @@ class KeptRows:
 
 @dataclass(frozen=True)
 class Measured:
-    """All rows, measured from a subspace: see :class:`columnist.robust._passes.Measure`."""
+    """All rows, measured from a subspace: see :func:`columnist.robust._passes.measure`."""
 
     score: np.ndarray
     orthogonal: np.ndarray
@@ -191,7 +192,7 @@ class RowData:
         return as_rows(self._blocks.map(self._moved(visit), self.shape[1]))
 
     def _moved(self, visit: Callable) -> Callable:
-        return FromOrigin(visit, self.origin) if self.origin.any() else visit
+        return partial(from_origin, visit, self.origin) if self.origin.any() else visit
 
     def without(self, removed: np.ndarray, n_components: int, mean: np.ndarray | None) -> KeptRows:
         """The choice that removes some rows."""
@@ -243,7 +244,7 @@ class RowData:
 
     def measure(self, subspace: Subspace) -> Measured:
         """Distances of all rows from a subspace."""
-        return self._measured(Measure(subspace, np.zeros(len(subspace.variances)), 0.0))
+        return self._measured(subspace, np.zeros(len(subspace.variances)), 0.0)
 
     def measure_turns(self, kept: KeptRows, off: float = 0.0) -> Measured:
         """The same for the subspace of a choice, and what turning it would do to every row."""
@@ -251,9 +252,10 @@ class RowData:
         with np.errstate(divide="ignore"):
             weights = np.where(gaps > 0.0, 1.0 / np.maximum(gaps, 0.0), np.finfo(np.float64).max)
         constant = 1.0 / kept.moments.count if kept.subspace.free_mean else 0.0
-        return self._measured(Measure(kept.subspace, weights, constant))
+        return self._measured(kept.subspace, weights, constant)
 
-    def _measured(self, visit: Measure) -> Measured:
+    def _measured(self, *fit) -> Measured:
+        visit = partial(in_slices, partial(measure, *fit))
         return Measured(*np.ascontiguousarray(self.collect(visit).T))
 
     def cutoffs(
@@ -268,10 +270,9 @@ class RowData:
         own = measured.at(stays)
         fold = np.full(self.shape[0], -1, dtype=np.int8)
         fold[stays] = deal_folds(own, folds)
-        held_out = self.collect(HeldOut(self._fold_fits(fold, folds, subspace)), fold)[stays]
-        return cross_fitted_cutoffs(
-            Distances(*held_out.T), own.score, measured.at(~stays), r, self.longest
-        )
+        visit = partial(held_out, self._fold_fits(fold, folds, subspace))
+        distances = Distances(*self.collect(visit, fold)[stays].T)
+        return cross_fitted_cutoffs(distances, own.score, measured.at(~stays), r, self.longest)
 
     def _fold_fits(self, fold: np.ndarray, folds: int, subspace: Subspace) -> list[Subspace]:
         """Subspaces fitted to all folds but one, with the deviations of the whole fit."""

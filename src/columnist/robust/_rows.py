@@ -149,8 +149,13 @@ class RemovedRows(Downdates):
         return bool(high - low <= AGREEMENT * abs(high))
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
-        """Concentration, then greedy choice and exchanges where these are affordable."""
-        found = [self._concentrated(deadline)]
+        """Concentration from many starts, then greedy choice and exchanges if affordable."""
+        start = None if self.start is None else all_but(self.n_items, self.start)
+        kept = concentrated_rows(
+            self.rows, self.n_components, self.size,
+            centred=self.centred, rng=self.rng, deadline=deadline, start=start,
+        )  # fmt: skip
+        found = [np.flatnonzero(~kept).tolist()]
         yield found[0]
         n, d = self.rows.shape
         affordable = self.size * n * d * (d + 10.0) <= _MOST_WORK
@@ -159,15 +164,6 @@ class RemovedRows(Downdates):
         found.append(greedy(self, chosen, candidates, deadline=deadline))
         yield found[-1]
         yield exchange(self, min(found, key=self.value), chosen, candidates, deadline=deadline)
-
-    def _concentrated(self, deadline: float) -> list[int]:
-        """The best set of many starts, a given one first."""
-        start = None if self.start is None else all_but(self.n_items, self.start)
-        kept = concentrated_rows(
-            self.rows, self.n_components, self.size,
-            centred=self.centred, rng=self.rng, deadline=deadline, start=start,
-        )  # fmt: skip
-        return np.flatnonzero(~kept).tolist()
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""

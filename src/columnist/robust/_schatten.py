@@ -119,11 +119,8 @@ class SchattenPCA(WholeRowsPCA):
     def __init__(
         self, n_outliers, *, p=0.1, n_components=None, centering="optimal", cutoff="cross-fitted"
     ):
-        self.n_outliers = n_outliers
+        self._set_rows(n_components, n_outliers, centering, cutoff)
         self.p = p
-        self.n_components = n_components
-        self.centering = centering
-        self.cutoff = cutoff
 
     def _find(self, X: np.ndarray) -> tuple[np.ndarray, Subspace]:
         k = resolve_outliers(self.n_outliers, len(X))

@@ -50,10 +50,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from columnist.linalg._moments import Moments
+from columnist.linalg._reduce import power_of_two
 from columnist.linalg._rounding import AGREEMENT, EPS, allowance
 from columnist.robust._block_proof import BlockProof, Incumbent
 from columnist.robust._conditioned import Seen, conditioned
-from columnist.robust._errors import WeightedErrors, all_but, unit_of
+from columnist.robust._errors import WeightedErrors, all_but
 from columnist.robust._passes import BASE, CHOSEN, GONE
 from columnist.robust._row_data import KeptRows, RowData
 from columnist.robust._subspace import rows_about
@@ -91,7 +92,10 @@ class Screening(Strategy):
         if hidden and not self.plain:
             self._look_closer(removed)
         self.plain = self.plain or not hidden
-        self.found = self._screened(max(AGREEMENT, run.limits.max_gap))
+        kept, off = self.kept, self.seen.off(self.kept.removed)
+        lowest = max(math.sqrt(max(kept.error - kept.rounding, 0.0)) - off, 0.0) ** 2
+        slack = _SLACK * max(AGREEMENT, run.limits.max_gap) * lowest
+        self.found = screen(screen_rows(self.seen, kept), lowest, slack)
         run.prove(self.proven(self.found.lower_bound))
         run.report(new=True)
         yield
@@ -110,7 +114,7 @@ class Screening(Strategy):
         """
         seen, kept, found = self.seen, self.kept, self.found
         left = Undecided.of(seen.data, kept, found.free)
-        unit, off = unit_of(left.rows), seen.off(left.gone)
+        unit, off = power_of_two(left.rows), seen.off(left.gone)
 
         def proven(bound: float) -> float:
             least = seen.proven(unit * unit * bound - kept.rounding, off) * seen.stretch
@@ -127,11 +131,6 @@ class Screening(Strategy):
         noise = closer.noise + math.sqrt(closer.stretch) * before.noise
         self.seen = replace(closer, noise=noise, stretch=closer.stretch * before.stretch)
         self.kept = self.seen.without(removed, self.n_components)
-
-    def _screened(self, tolerance: float) -> Screened:
-        kept, off = self.kept, self.seen.off(self.kept.removed)
-        lowest = max(math.sqrt(max(kept.error - kept.rounding, 0.0)) - off, 0.0) ** 2
-        return screen(screen_rows(self.seen, kept), lowest, _SLACK * tolerance * lowest)
 
 
 def screen_rows(seen: Seen, kept: KeptRows) -> Rows:

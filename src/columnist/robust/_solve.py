@@ -16,13 +16,14 @@ from functools import partial
 import numpy as np
 
 from columnist.criteria import is_frobenius
+from columnist.linalg._reduce import power_of_two
 from columnist.linalg._rounding import AGREEMENT, EPS
 from columnist.linalg._threads import single_threaded_blas
 from columnist.robust._ascent import Team
 from columnist.robust._block_proof import BlockProof, Incumbent
 from columnist.robust._concentrate import finalists, sampled_rows
 from columnist.robust._conditioned import PassErrors, Seen
-from columnist.robust._errors import RowErrors, all_but, unit_of
+from columnist.robust._errors import RowErrors, all_but
 from columnist.robust._few_rows import MOST_ROWS, best_removal
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._rows import RemovedRows
@@ -128,7 +129,7 @@ class _Rows:
         return error, removed
 
     def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
-        """Good choices, screening, blocks of what that leaves undecided, blocks of all rows."""
+        """Good choices, screening, blocks of what that leaves undecided."""
         yield _FirstChoice(self.first_choices(run))
         plain = False
         for _ in range(_ROUNDS):
@@ -136,16 +137,15 @@ class _Rows:
             r = self.question.n_components
             screening = Screening(self.seen(), r, self.square, plain=plain)
             yield screening
-            n_free = int(np.count_nonzero(screening.found.free))
-            n_decided = len(screening.found.free) - n_free
-            if n_decided >= self.least_decided and n_free <= _MOST_FREE:
+            self.n_free = int(np.count_nonzero(screening.found.free))
+            n_decided = len(screening.found.free) - self.n_free
+            if n_decided >= self.least_decided and self.n_free <= _MOST_FREE:
                 yield screening.blocks(partial(self._incumbent, run, team))
             # A better choice may be so much better that rounding beside the first one hides it;
             # and what helps against rounding makes bounds weaker.
             if run.pool.entries[0][1] == choice and screening.plain:
                 break
             plain = run.pool.entries[0][1] == choice
-        yield from self.last(run, team, n_free)
 
     def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
         """Rows removed by good choices."""
@@ -153,10 +153,6 @@ class _Rows:
 
     def seen(self) -> Seen:
         """The rows to screen."""
-        raise NotImplementedError
-
-    def last(self, run: Run, team: Team, n_free: int) -> Iterator[Strategy]:
-        """What is left to try when so many rows were undecided."""
         raise NotImplementedError
 
     def _incumbent(self, run: Run, team: Team, errors, n_removed: int, fixed=None) -> Incumbent:
@@ -178,11 +174,12 @@ class _RowsInMemory(_Rows):
         self.errors = _errors(question, options)
 
     def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
-        """The same, after a look at all sets if these are few."""
+        """The same, after a look at all sets if these are few, and before blocks of all rows."""
         seconds = min(_SECONDS, run.limits.deadline - time.perf_counter())
         if run.limits.max_gap < 1.0:
             yield AllSets(self.errors, self.question.n_outliers, seconds)
         yield from super().strategies(run, team)
+        yield self.all_blocks(run, team)
 
     def first_choices(self, run: Run) -> Iterator[Sequence[int] | np.ndarray]:
         question = self.question
@@ -195,12 +192,9 @@ class _RowsInMemory(_Rows):
         mean = None if centred else np.zeros(rows.shape[1])
         return Seen(RowData(rows), mean, np.broadcast_to(off, len(rows)))
 
-    def last(self, run: Run, team: Team, n_free: int) -> Iterator[Strategy]:
-        yield self.all_blocks(run, team)
-
     def all_blocks(self, run: Run, team: Team) -> BlockProof:
         """Blocks of all rows."""
-        unit = unit_of(self.errors.rows)
+        unit = power_of_two(self.errors.rows)
         own = self.errors.divided(unit, 1.0)
         best = self._incumbent(run, team, own, self.question.n_outliers)
         best.offer_removed(np.array(run.pool.entries[0][1], dtype=np.intp))
@@ -241,10 +235,11 @@ class _ManyRows(_Rows):
     def seen(self) -> Seen:
         return Seen(self.question.data, self.mean, np.zeros(self.n))
 
-    def last(self, run: Run, team: Team, n_free: int) -> Iterator[Strategy]:
-        if n_free > _MOST_FREE:
+    def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
+        """The same, unless blocks would be too many."""
+        yield from super().strategies(run, team)
+        if self.n_free > _MOST_FREE:
             raise MemoryError("Too many rows are undecided.")
-        return iter(())
 
 
 class _FirstChoice(Strategy):

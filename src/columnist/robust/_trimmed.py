@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from columnist.robust._base import BaseRobustPCA, Found
+import numpy as np
+
+from columnist.robust._base import BaseRobustPCA
 from columnist.robust._row_data import RowData, given_mean
-from columnist.robust._subspace import subspace_of_moments
+from columnist.robust._subspace import Subspace, subspace_of_moments
 
 __all__ = ["TrimmedPCA"]
 
@@ -50,17 +52,13 @@ class TrimmedPCA(BaseRobustPCA):
     (array([20]), array([[0.6, 0.8]]))
     """
 
+    _in_passes = True
+
     def __init__(self, n_components, *, n_outliers, centering="optimal", cutoff="cross-fitted"):
-        self.n_components = n_components
-        self.n_outliers = n_outliers
-        self.centering = centering
-        self.cutoff = cutoff
+        self._set_rows(n_components, n_outliers, centering, cutoff)
 
-    def _works_in_passes(self) -> bool:
-        return True
-
-    def _find_rows(self, data: RowData) -> Found:
+    def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
         k, r = self._sizes(*data.shape)
         mean = given_mean(self.centering, data.moments.mean)
         kept = data.descend([subspace_of_moments(data.moments, r, mean)], k, mean)
-        return Found(kept.removed, kept.subspace)
+        return kept.removed, kept.subspace

@@ -31,8 +31,9 @@ class SpectralBase(BaseSelector):
     # Whether a collection of blocks is visited where it is, and not gathered.
     _on_blocks: Any = False
 
-    def _set_similarity(self, similarity, n_neighbors: int, width, n_jobs) -> None:
-        """Keep the parameters of a similarity."""
+    def _set_shared(self, size, similarity, n_neighbors: int, width, n_jobs) -> None:
+        """Keep the number of features and the parameters of a similarity."""
+        self.n_features_to_select = size
         self.similarity = similarity
         self.n_neighbors = n_neighbors
         self.width = width

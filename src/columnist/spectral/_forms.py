@@ -164,7 +164,7 @@ def _spectral_form(
             features, LowRankMatrix(vectors, np.diag(gamma(np.array([2.0])) - gamma(values)))
         )
     if gamma.power == 1:
-        return CommonForm(features, graph.normalized())
+        return CommonForm(features, graph.normalized)
     values, vectors = graph.spectrum()
     return CommonForm(features, DenseMatrix((vectors * (1.0 - gamma(values))) @ vectors.T))
 

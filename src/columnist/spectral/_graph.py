@@ -26,7 +26,7 @@ from columnist.data._parameters import Integer
 from columnist.linalg._column_parts import total
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import column_blocks
-from columnist.spectral._scatter import column_scatter, weighted_sums, without_rounding
+from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._symmetric import (
     SparseMatrix,
     SymmetricMatrix,
@@ -38,7 +38,7 @@ from columnist.spectral._symmetric import (
 )
 
 __all__ = ["Gamma", "Graph", "cut", "cut_value", "degrees", "laplacian", "leading_eigenpairs",
-           "normalized_cut", "phi1", "phi2", "phi3", "resolve_gamma"]  # fmt: skip
+           "normalized_cut", "phi", "resolve_gamma"]  # fmt: skip
 
 # More than the width of the spectrum.
 _FAR = 3.0
@@ -88,23 +88,16 @@ class Graph:
         return np.sqrt(self.degrees / self.volume)
 
     @cached_property
-    def _normalized(self) -> SymmetricMatrix:
+    def normalized(self) -> SymmetricMatrix:
+        """The normalised similarity, the identity minus the normalised Laplacian."""
         roots = np.sqrt(self.degrees)
         # A sample that is similar to none has no part.
         inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0.0)
         return self.similarity.scaled(inverse)
 
-    def normalized(self) -> SymmetricMatrix:
-        """The normalised similarity, the identity minus the normalised Laplacian."""
-        return self._normalized
-
     def laplacian(self) -> np.ndarray:
         """Normalised Laplacian, all entries."""
-        return np.eye(self.n) - self._normalized.toarray()
-
-    def laplacian_times(self, M: np.ndarray) -> np.ndarray:
-        """Normalised Laplacian times M."""
-        return M - self._normalized.times(M)
+        return np.eye(self.n) - self.normalized.toarray()
 
     def centred(self, part: np.ndarray) -> np.ndarray:
         """Dense columns without their means, weighted by the degrees."""
@@ -126,7 +119,7 @@ class Graph:
         if not worth_iterating(self.n, count):
             values, vectors = self.spectrum()
             return values[1 : count + 1], vectors[:, 1 : count + 1]
-        values, vectors = self._normalized.leading(count, self.trivial, _FAR)
+        values, vectors = self.normalized.leading(count, self.trivial, _FAR)
         return 1.0 - values, vectors
 
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
@@ -145,17 +138,13 @@ class Graph:
 
     def cut_value(self) -> float:
         """Second smallest eigenvalue of the normalised Laplacian."""
-        if self._in_pieces():
-            return 0.0
+        S = self.similarity
+        if isinstance(S, SparseMatrix) and not (S.matrix.data < 0).any():
+            # Lanczos would be slow where a graph falls apart.
+            _, piece = connected_components(S.matrix > 0.0, directed=False)
+            if len(np.unique(piece[self.degrees > 0.0])) > 1:
+                return 0.0
         return float(self.eigenpairs(1)[0][0])
-
-    def _in_pieces(self) -> bool:
-        """Whether a sparse graph without negative entries falls apart: Lanczos would be slow."""
-        if not isinstance(self.similarity, SparseMatrix) or (self.similarity.matrix.data < 0).any():
-            return False
-        edges = self.similarity.matrix > 0.0
-        _, piece = connected_components(edges, directed=False)
-        return len(np.unique(piece[self.degrees > 0.0])) > 1
 
 
 def degrees(S) -> np.ndarray:
@@ -195,7 +184,7 @@ def laplacian(S, *, normalized: bool = False):
     """
     if normalized:
         graph = Graph.of(S)
-        S, diagonal = graph.normalized(), np.ones(graph.n)
+        S, diagonal = graph.normalized, np.ones(graph.n)
     else:
         S = as_symmetric(S)
         diagonal = S.sums()
@@ -343,32 +332,17 @@ def resolve_gamma(gamma) -> Gamma:
     )
 
 
-def phi1(X, graph: Graph, gamma: Gamma) -> np.ndarray:
-    """First score of every column of X; small is good."""
-    return _ratio(_frequencies(X, graph, gamma, trivial=True), _energies(X, graph))
-
-
-def phi2(X, graph: Graph, gamma: Gamma) -> np.ndarray:
-    """Second score of every column of X; small is good."""
-    variation = column_scatter(X, graph.degrees)
-    return _ratio(_frequencies(X, graph, gamma, trivial=False), variation)
-
-
-def phi3(X, graph: Graph, gamma: Gamma, n_clusters: int) -> np.ndarray:
-    """Third score of every column of X; large is good."""
-    values, vectors = graph.eigenpairs(n_clusters - 1)
-    weights = gamma(np.array([2.0])) - gamma(values)
-    return _ratio(_along(X, graph, weights, vectors), _energies(X, graph))
-
-
-def _energies(X, graph: Graph) -> np.ndarray:
-    """f'Df of every column, zero if it is constant."""
+def phi(score: str, X, graph: Graph, gamma: Gamma, n_clusters: int = 2) -> np.ndarray:
+    """One of three scores of every column of X; small is good, of ``"phi3"`` large."""
+    if score == "phi3":
+        values, vectors = graph.eigenpairs(n_clusters - 1)
+        above = _along(X, graph, gamma(np.array([2.0])) - gamma(values), vectors)
+    else:
+        above = _frequencies(X, graph, gamma, trivial=score == "phi1")
     sums = weighted_sums(X, graph.degrees)
-    return np.where(without_rounding(sums.within, sums.lengths) > 0.0, sums.lengths, 0.0)
-
-
-def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0.0)
+    below = without_rounding(sums.within, sums.lengths)
+    energies = below if score == "phi2" else sums.lengths
+    return np.divide(above, energies, out=np.full(len(above), np.nan), where=below > 0.0)
 
 
 def _frequencies(X, graph: Graph, gamma: Gamma, *, trivial: bool) -> np.ndarray:
@@ -402,7 +376,7 @@ def _power_forms(X, graph: Graph, power: int) -> np.ndarray:
         # The trivial vector is in the kernel; without it less cancels.
         half = part - np.outer(graph.trivial, graph.trivial @ part)
         for _ in range(power // 2):
-            half = graph.laplacian_times(half)
-        other = graph.laplacian_times(half) if power % 2 else half
+            half = half - graph.normalized.times(half)
+        other = half - graph.normalized.times(half) if power % 2 else half
         sums[columns] = np.einsum("ij,ij->j", half, other)
     return sums

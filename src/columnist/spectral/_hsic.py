@@ -124,12 +124,11 @@ class HSIC(SequentialSelector):
         scaling: str = "unit",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
         self.direction = direction
         self.kernel = kernel
         self.kernel_width = kernel_width
         self.scaling = scaling
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
         S = hsic_similarity(self._target_kernel(X, y))

@@ -247,7 +247,7 @@ class _Walk:
         tangent = self._tangent(base, fresh=True)
         steps, copies = self._steps(base, tangent)
         if steps.min() <= 0.0:
-            return _first(steps <= steps.min() + TIE * base.alpha)
+            return int(np.argmax(steps <= steps.min() + TIE * base.alpha))
         for _ in range(_MAX_TRIALS):
             target = self._target(base.alpha - float(steps.min()), low, end)
             trial = self._solve(base, tangent, target)
@@ -278,7 +278,8 @@ class _Walk:
         self._move(base)
         if not np.isfinite(excess[feature]):
             return None
-        return _first(excess >= excess[feature] - tolerance)
+        # The first one: copies are not rounded alike.
+        return int(np.argmax(excess >= excess[feature] - tolerance))
 
     def _target(self, wanted: float, low: float | None, end: float) -> float:
         """The wanted penalty, or a middle one if it is not where the knot must be."""
@@ -372,11 +373,6 @@ def _wider(M: np.ndarray) -> np.ndarray:
     wide = np.empty((M.shape[0], max(16, 2 * M.shape[1])), order="F")
     wide[:, : M.shape[1]] = M
     return wide
-
-
-def _first(which: np.ndarray) -> int:
-    """The first of the features marked: copies are not rounded alike."""
-    return int(np.flatnonzero(which)[0])
 
 
 def optimality(W: np.ndarray, Q: np.ndarray, t: float) -> np.ndarray:

@@ -129,12 +129,11 @@ class MCSF(ScoreSelector):
         scaling: str = "unit",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
         self.form = form
         self.balance = balance
         self.early_stop = early_stop
         self.scaling = scaling
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
         F, S = self._problem(X, y)

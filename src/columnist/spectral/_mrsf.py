@@ -203,12 +203,11 @@ class MRSF(SpectralBase):
         output: str = "columns",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
         self.response = response
         self.n_components = n_components
         self.scaling = scaling
         self.output = output
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     @classmethod
     def sparse_lda(cls, n_features_to_select: int | float | None = None, **options) -> MRSF:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -70,8 +70,8 @@ def neighbor_distances(
             f"n_samples = {n}. Ask for fewer neighbours."
         )
     if hasattr(neighbors, "fit_transform"):
-        found = neighbors.fit_transform(rows.gather())
-        return _without_self(sp.csr_matrix(found, dtype=np.float64))
+        found = sp.csr_matrix(neighbors.fit_transform(rows.gather()), dtype=np.float64).tocoo()
+        return _without_self(found.row, found.col, found.data, n)
     StrOptions("exact", "approximate").check("neighbors", neighbors)
     if neighbors == "approximate":
         return _approximate(rows.gather(), n_neighbors, n_jobs)
@@ -87,8 +87,7 @@ def _exact(X: RowBlocks, n_neighbors: int, n_jobs: int | None) -> sp.csr_matrix:
     return sp.csr_matrix((distances, found.rows.ravel(), indptr), shape=(n, n))
 
 
-@dataclass(frozen=True)
-class Nearest:
+class Nearest(NamedTuple):
     """Neighbours of some rows, nearest first: squared distances, and which rows they are."""
 
     squares: np.ndarray
@@ -111,8 +110,7 @@ def _nearest_of_all(parts: Sequence[Nearest], n_neighbors: int) -> Nearest:
     """The nearest of neighbours found in several blocks, of which earlier ones come first."""
     if len(parts) == 1:
         return parts[0]
-    squares = np.hstack([part.squares for part in parts])
-    rows = np.hstack([part.rows for part in parts])
+    squares, rows = map(np.hstack, zip(*parts, strict=True))
     first = np.lexsort((rows, squares))[:, :n_neighbors]
     return Nearest(np.take_along_axis(squares, first, 1), np.take_along_axis(rows, first, 1))
 
@@ -121,10 +119,8 @@ def _below(parts: Sequence[Nearest]) -> Nearest:
     """Neighbours of the rows of all parts, one after the other."""
     width = max(part.rows.shape[1] for part in parts)
     parts = [part for part in parts if part.rows.shape[1] == width]  # others have no rows
-    return Nearest(
-        np.vstack([part.squares for part in parts]),
-        np.vstack([part.rows for part in parts]).astype(np.int64),
-    )
+    squares, rows = map(np.vstack, zip(*parts, strict=True))
+    return Nearest(squares, rows.astype(np.int64))
 
 
 class _Search:
@@ -186,8 +182,8 @@ class _Search:
         return squares
 
 
-class _Blurred(_Search):
-    """By inner products, which rounding blurs."""
+class _Products(_Search):
+    """By inner products, which rounding blurs, in scikit-learn's search."""
 
     def __init__(self, A, B, own: bool, count: int):
         super().__init__(A, B, own, count)
@@ -203,16 +199,9 @@ class _Blurred(_Search):
     def _slack(self, rows: slice, kth: np.ndarray) -> np.ndarray:
         return 2.0 * (self.A.shape[1] + 12) * _EPS * (self.lengths[rows] + self.longest)
 
-
-class _Products(_Blurred):
-    """By scikit-learn's search."""
-
-    def __init__(self, A, B, own: bool, count: int):
-        super().__init__(A, B, own, count)
-        self.search = NearestNeighbors(algorithm="brute").fit(self.b)
-
     def _query(self, rows: slice, count: int) -> tuple[np.ndarray, np.ndarray]:
-        distances, near = self.search.kneighbors(self.a[rows], count)
+        search = NearestNeighbors(algorithm="brute").fit(self.b)
+        distances, near = search.kneighbors(self.a[rows], count)
         return distances**2, near
 
     def _within(self, rows: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -225,7 +214,7 @@ class _Products(_Blurred):
         return r, c
 
 
-class _Gram(_Blurred):
+class _Gram(_Products):
     """By all inner products of a block with itself at once: every pair is computed once."""
 
     def __init__(self, A, B, own: bool, count: int):
@@ -287,22 +276,19 @@ def _approximate(X, n_neighbors: int, n_jobs: int | None) -> sp.csr_matrix:
         squares, near = index.search(X, n_neighbors + 1)
     finally:
         faiss.omp_set_num_threads(before)
-    return _without_self(_graph_of(squares, near, n))
+    distances = np.sqrt(np.maximum(squares, 0.0), dtype=np.float64)
+    return _without_self(np.repeat(np.arange(n), near.shape[1]), near.ravel(), distances.ravel(), n)
 
 
-def _graph_of(squares: np.ndarray, near: np.ndarray, n: int) -> sp.csr_matrix:
-    """Distances in rows from a table of neighbours, in which -1 stands for none."""
-    rows, places = np.nonzero(near >= 0)
-    distances = np.sqrt(np.maximum(squares[rows, places], 0.0), dtype=np.float64)
-    return sp.csr_matrix((distances, (rows, near[rows, places])), shape=(n, n))
+def _without_self(
+    rows: np.ndarray, columns: np.ndarray, distances: np.ndarray, n: int
+) -> sp.csr_matrix:
+    """The graph without the samples' distances to themselves, zeros to others kept.
 
-
-def _without_self(distances: sp.csr_matrix) -> sp.csr_matrix:
-    """The graph without the samples' distances to themselves, zeros to others kept."""
-    all_pairs = distances.tocoo()
-    other = all_pairs.row != all_pairs.col
-    pairs = all_pairs.row[other], all_pairs.col[other]
-    return sp.csr_matrix((all_pairs.data[other], pairs), shape=distances.shape)
+    A column of -1 stands for none.
+    """
+    other = (columns >= 0) & (columns != rows)
+    return sp.csr_matrix((distances[other], (rows[other], columns[other])), shape=(n, n))
 
 
 def _kind(A, own: bool) -> type[_Search]:
@@ -349,11 +335,15 @@ def neighbor_graph(
     near samples is nearer, and a small class is near as a whole. ``weights[a, b]`` is that from a
     sample of class a to all its neighbours of class b together.
     """
+    X = _contiguous(X)
+    low, scale = _scale_of(X)
     n, sizes = len(codes), np.bincount(codes)
-    order = np.argsort(codes, kind="stable")
-    positions = _nearest(X, order, sizes, n_neighbors, n_jobs)
-    there = positions < n
-    rows, columns = np.repeat(order, there.sum(axis=1)), order[positions[there]]
+    order, starts = np.argsort(codes, kind="stable"), np.append(0, np.cumsum(sizes))
+    nearest = NearestByClass(X, low, scale, order, starts, min(n_neighbors, n), _grid(X, scale))
+    threads = _threads(n_jobs, n // _PER_THREAD)
+    _each(lambda ranges: nearest.meet(*ranges), _meetings(n, threads), threads)
+    there = nearest.positions < n
+    rows, columns = np.repeat(order, there.sum(axis=1)), order[nearest.positions[there]]
     counts = np.minimum(n_neighbors, sizes - np.eye(len(sizes), dtype=int))
     values = (weights / counts)[codes[rows], codes[columns]]
     graph = sp.csr_matrix((values, (rows, columns)), shape=(n, n))
@@ -375,20 +365,6 @@ def relative_differences(X, graph: sp.csr_matrix, *, n_jobs: int | None = None) 
         parts = [X[:, first:stop] for first, stop in pairwise(cuts)]
         sums = np.concatenate(_each(lambda part: edge_sums(*edges, part), [parts], threads))
     return np.where(scale > 0.0, sums * scale, np.nan)
-
-
-def _nearest(
-    X, order: np.ndarray, sizes: np.ndarray, n_neighbors: int, n_jobs: int | None
-) -> np.ndarray:
-    """Table of the neighbours of every position of the order."""
-    X = _contiguous(X)
-    low, scale = _scale_of(X)
-    n = X.shape[0]
-    starts = np.append(0, np.cumsum(sizes))
-    nearest = NearestByClass(X, low, scale, order, starts, min(n_neighbors, n), _grid(X, scale))
-    threads = _threads(n_jobs, n // _PER_THREAD)
-    _each(lambda ranges: nearest.meet(*ranges), _meetings(n, threads), threads)
-    return nearest.positions
 
 
 def _contiguous(X):

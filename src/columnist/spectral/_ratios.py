@@ -188,10 +188,9 @@ class TraceRatio(GraphSelector):
         scaling: str = "unit",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
         self.laplacian = laplacian
         self.scaling = scaling
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
         between, within = self._variations(X, y)

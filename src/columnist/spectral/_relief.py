@@ -16,21 +16,7 @@ from columnist.spectral._neighbors import neighbor_graph, relative_differences
 __all__ = ["Relief", "ReliefF", "relief_similarity"]
 
 
-class _ReliefBase(ScoreSelector):
-    """Differences to the nearest misses minus differences to the nearest hits."""
-
-    _needs_classes = True
-
-    def _score(self, X, codes: np.ndarray, n_neighbors: int, n_jobs) -> np.ndarray:
-        _check_hits(self.classes_, codes, type(self).__name__)
-        n, sizes = len(codes), np.bincount(codes)
-        weights = sizes / (n - sizes)[:, None]
-        np.fill_diagonal(weights, -1.0)
-        graph = neighbor_graph(X, codes, n_neighbors, weights / n, n_jobs=n_jobs)
-        return relative_differences(X, graph, n_jobs=n_jobs)
-
-
-class ReliefF(_ReliefBase):
+class ReliefF(ScoreSelector):
     r"""Keep the features that tell near samples of different classes apart.
 
     Every sample looks at its h nearest hits (samples of its class) and at its h nearest misses in
@@ -102,6 +88,8 @@ class ReliefF(_ReliefBase):
     array([0.181, 0.168, 0.162])
     """
 
+    _needs_classes = True
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -114,10 +102,16 @@ class ReliefF(_ReliefBase):
         self.n_jobs = n_jobs
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
-        return self._score(X, y, self.n_neighbors, self.n_jobs)
+        """Differences to the nearest misses minus differences to the nearest hits."""
+        _check_hits(self.classes_, y, type(self).__name__)
+        n, sizes = len(y), np.bincount(y)
+        weights = sizes / (n - sizes)[:, None]
+        np.fill_diagonal(weights, -1.0)
+        graph = neighbor_graph(X, y, self.n_neighbors, weights / n, n_jobs=self.n_jobs)
+        return relative_differences(X, graph, n_jobs=self.n_jobs)
 
 
-class Relief(_ReliefBase):
+class Relief(ReliefF):
     r"""Keep the features that differ at the nearest sample of the other class.
 
     .. math:: s_f = \frac{1}{n} \sum_i \frac{|x_{if} - m_{if}| - |x_{if} - h_{if}|}{r_f}
@@ -165,6 +159,8 @@ class Relief(_ReliefBase):
     array([21, 27, 20])
     """
 
+    n_neighbors = 1
+
     def __init__(
         self, n_features_to_select: int | float | None = None, *, n_jobs: int | None = None
     ):
@@ -177,7 +173,7 @@ class Relief(_ReliefBase):
                 "Only binary classification is supported: Relief is for two classes, and y has "
                 f"{len(self.classes_)}. Use ReliefF."
             )
-        return self._score(X, y, 1, self.n_jobs)
+        return super()._raw_scores(X, y, size)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

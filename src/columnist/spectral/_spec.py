@@ -14,7 +14,7 @@ from columnist.data._target import resolve_classes
 from columnist.linalg._passes import column_blocks, columns_of, squared_norms
 from columnist.linalg._ties import ranked
 from columnist.spectral._base import ScoreSelector
-from columnist.spectral._graph import Graph, phi1, phi2, phi3, resolve_gamma
+from columnist.spectral._graph import Graph, phi, resolve_gamma
 from columnist.spectral._scatter import class_scatter
 from columnist.spectral._similarity import resolve_similarity
 
@@ -164,11 +164,10 @@ class SpectralSelector(ScoreParameter, GraphSelector):
         width: float | str = "auto",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
         self.score = score
         self.gamma = gamma
         self.n_clusters = n_clusters
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -177,11 +176,10 @@ class SpectralSelector(ScoreParameter, GraphSelector):
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
         gamma, graph = resolve_gamma(self.gamma), self._graph(X, y)
-        name = vars(self)["score"]
-        if name == "phi3":
-            self.n_clusters_ = self._count_clusters(graph, y)
-            return phi3(X, graph, gamma, self.n_clusters_)
-        return (phi1 if name == "phi1" else phi2)(X, graph, gamma)
+        if not self._is_larger_better():
+            return phi(vars(self)["score"], X, graph, gamma)
+        self.n_clusters_ = self._count_clusters(graph, y)
+        return phi("phi3", X, graph, gamma, self.n_clusters_)
 
     def _count_clusters(self, graph: Graph, y) -> int:
         if self.n_clusters is not None:
@@ -266,11 +264,10 @@ class LaplacianScore(GraphSelector):
         width: float | str = "auto",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
-        return phi2(X, self._graph(X, y), resolve_gamma("identity"))
+        return phi("phi2", X, self._graph(X, y), resolve_gamma("identity"))
 
 
 class SemiSupervisedSelector(SpectralSelector):
@@ -398,13 +395,12 @@ class SemiSupervisedSelector(SpectralSelector):
         width: float | str = "auto",
         n_jobs: int | None = None,
     ):
-        self.n_features_to_select = n_features_to_select
         self.weight = weight
         self.supervised = supervised
         self.score = score
         self.gamma = gamma
         self.n_clusters = n_clusters
-        self._set_similarity(similarity, n_neighbors, width, n_jobs)
+        self._set_shared(n_features_to_select, similarity, n_neighbors, width, n_jobs)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -296,11 +296,18 @@ def _forms_of_rows(rows: np.ndarray, core: np.ndarray | None) -> np.ndarray:
 
 def as_symmetric(S, *, n_samples: int | None = None, name: str = "similarity") -> SymmetricMatrix:
     """A checked symmetric matrix from an array or a sparse matrix."""
-    if isinstance(S, SymmetricMatrix):
-        _check_shape((S.n, S.n), n_samples, name)
+    known = isinstance(S, SymmetricMatrix)
+    if not known:
+        S = check_array(S, accept_sparse="csr", dtype=np.float64, input_name=name)
+    shape = (S.n, S.n) if known else S.shape
+    if shape[0] != shape[1]:
+        raise ValueError(f"The {name} must be a square matrix of samples; got shape {shape}.")
+    if n_samples is not None and shape[0] != n_samples:
+        raise ValueError(
+            f"The {name} is a matrix of {shape[0]} samples, but X has {n_samples} rows."
+        )
+    if known:
         return S
-    S = check_array(S, accept_sparse="csr", dtype=np.float64, input_name=name)
-    _check_shape(S.shape, n_samples, name)
     values = S.data if sp.issparse(S) else S
     apart = abs(S - S.T).max()
     if apart > _ASYMMETRY * np.abs(values).max(initial=0.0):
@@ -309,15 +316,6 @@ def as_symmetric(S, *, n_samples: int | None = None, name: str = "similarity") -
             f"{apart:.3g}. Pass (S + S.T) / 2, or np.maximum(S, S.T), if that is what is meant."
         )
     return SparseMatrix(S) if sp.issparse(S) else DenseMatrix(S)
-
-
-def _check_shape(shape: tuple[int, ...], n_samples: int | None, name: str) -> None:
-    if shape[0] != shape[1]:
-        raise ValueError(f"The {name} must be a square matrix of samples; got shape {shape}.")
-    if n_samples is not None and shape[0] != n_samples:
-        raise ValueError(
-            f"The {name} is a matrix of {shape[0]} samples, but X has {n_samples} rows."
-        )
 
 
 def joined(parts: Sequence[np.ndarray], axis: int = 0) -> np.ndarray:

@@ -26,7 +26,7 @@ from columnist.data._parameters import Integer, StrOptions, checked
 from columnist.data._validation import random_generator, resolve_columns
 from columnist.linalg._passes import column_blocks, columns_of
 from columnist.linalg._reduce import squaring_scale
-from columnist.spectral._graph import Gamma, Graph, phi1, phi2, phi3, resolve_gamma
+from columnist.spectral._graph import Gamma, Graph, phi, resolve_gamma
 from columnist.spectral._noise import (
     SHARES,
     NoisyGraph,
@@ -354,9 +354,8 @@ def _ahead(values: np.ndarray, features: list[int]) -> bool:
 
 def _oriented(X, graph: Graph, score: str, gamma: Gamma, n_clusters: int) -> np.ndarray:
     """Scores, larger is better."""
-    if score == "phi3":
-        return phi3(X, graph, gamma, n_clusters)
-    return -(phi1 if score == "phi1" else phi2)(X, graph, gamma)
+    values = phi(score, X, graph, gamma, n_clusters)
+    return values if score == "phi3" else -values
 
 
 def _guarantee(X, features: list[int], spectrum: _Spectrum, score: str, gamma: Gamma) -> float:
