@@ -13,8 +13,6 @@ from columnist.data._blocks import open_blocks
 from columnist.data._parameters import ParameterChecks
 from columnist.data._validation import open_data
 
-__all__ = ["BaseSelector"]
-
 
 class BaseSelector(ParameterChecks, SelectorMixin, BaseEstimator):
     """Anything with ``selected_``: mask and tags of a scikit-learn selector."""

@@ -6,11 +6,6 @@ import math
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = [
-    "count", "joined", "number", "percent", "readable", "rounded_percent", "seconds", "shortened",
-    "ways",
-]  # fmt: skip
-
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 # Longer names lose their middle everywhere.
 _LONGEST = 200

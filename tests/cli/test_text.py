@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.cli._text import count, listed, number, percent, plain, seconds, visible
+from columnist._text import count, seconds
+from columnist.cli._text import listed, number, percent, plain, visible
 
 
 @given(st.text())

@@ -12,12 +12,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from columnist import Certificate, ColumnSelector
-from columnist.search._certificate import (
-    STATUSES,
-    CertifiedPath,
-    tightened,
-    warn_unless_optimal,
-)
+from columnist.search._certificate import CertifiedPath, tightened, warn_unless_optimal
+from columnist.search._words import STATUSES
 
 
 def certificate(**changes):

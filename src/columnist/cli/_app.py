@@ -23,8 +23,6 @@ from columnist.cli import (
 from columnist.cli._errors import guarded, say_error
 from columnist.cli._options import Anywhere, DaskCommand, command, examples
 
-__all__ = ["app", "run"]
-
 _EPILOG = "\n\n".join(
     [
         "[bold]Exit codes[/bold]",

@@ -8,19 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from columnist._text import count
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model, read_model
 from columnist.cli._options import Out, Printing, Reading, argument, option
 from columnist.cli._outliers import FLAG, SHOWN, cutoff_words
 from columnist.cli._task import Task
-from columnist.cli._text import count, listed, number, unused
+from columnist.cli._text import listed, number, unused
 
 if TYPE_CHECKING:
     import numpy as np
 
     from columnist.io import Table
-
-__all__ = ["EXAMPLES", "Apply", "Options"]
 
 EXAMPLES = (
     "columnist select old.csv -k 4 --scale --model model.json",

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from columnist._text import count
 from columnist.cli._errors import FAILED, BadInput
 from columnist.cli._options import Loading, Printing, Report, Searching, argument, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._task import Task
-from columnist.cli._text import count, listed
-
-__all__ = ["EXAMPLES", "Certify", "Options"]
+from columnist.cli._text import listed
 
 EXAMPLES = (
     "columnist certify wine.csv alcohol flavanoids color_intensity --center --scale",

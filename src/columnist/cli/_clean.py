@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from columnist.cli._prepared import Data
 
-__all__ = ["EXAMPLES", "Clean", "Options"]
-
 EXAMPLES = (
     "columnist clean patients.csv --target diagnosis --out cleaned.csv",
     "columnist clean patients.csv --target diagnosis --confidential age --scale --out cleaned.csv",

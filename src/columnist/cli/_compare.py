@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass
 from operator import itemgetter
 from typing import Any, Literal
 
+from columnist._text import count, seconds
 from columnist.cli._errors import BadInput, Failed, in_options
 from columnist.cli._options import Loading, Printing, Report, Searching, as_size, option
 from columnist.cli._selectors import Entry, build, complete_selector, find
 from columnist.cli._task import Task
-from columnist.cli._text import count, number, percent, seconds
-
-__all__ = ["EXAMPLES", "Compare", "Options"]
+from columnist.cli._text import number, percent
 
 EXAMPLES = (
     "columnist compare wine.csv -k 4 --drop class --center --scale",

@@ -35,8 +35,6 @@ from columnist.io._table import one_line
 from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments
 
-__all__ = ["DataInBlocks", "on_cluster", "open_in_blocks"]
-
 # Bytes of a block.
 BLOCKSIZE = "128MiB"
 # Seconds to wait for a scheduler, and for its first worker.

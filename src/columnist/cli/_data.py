@@ -7,11 +7,9 @@ from functools import partial
 
 import typer
 
+from columnist._text import count
 from columnist.cli._options import Printing, argument, command, examples, option
 from columnist.cli._screen import Screen, watching
-from columnist.cli._text import count
-
-__all__ = ["EPILOG", "app"]
 
 EPILOG = examples(
     "columnist data list",

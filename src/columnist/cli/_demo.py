@@ -14,8 +14,6 @@ from columnist.cli._options import Printing, command, examples, option
 from columnist.cli._screen import Screen, Watch, certificate_json, watching
 from columnist.cli._text import percent
 
-__all__ = ["EPILOG", "demo"]
-
 EPILOG = examples("columnist demo", "columnist demo --out folder", "columnist demo --json")
 
 KEEP = 11

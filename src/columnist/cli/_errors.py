@@ -12,8 +12,6 @@ from typing import Any
 
 from columnist.cli._text import visible
 
-__all__ = ["BAD_INPUT", "FAILED", "BadInput", "Failed", "guarded", "in_options", "say_error"]
-
 FAILED, BAD_INPUT = 1, 2
 
 # How messages of the library name things, and what they are called on the command line.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from columnist.cli._prepared import Data
 
-__all__ = ["Model", "read_model", "write_model"]
-
 FORMAT, VERSION = "columnist model", 1
 # Entries of the largest matrix that is worth writing.
 _LARGEST = 5_000_000

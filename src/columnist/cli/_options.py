@@ -19,10 +19,6 @@ from columnist.cli._errors import BadInput, guarded
 from columnist.cli._selectors import complete_criterion
 from columnist.cli._text import parsed
 
-__all__ = ["LOCAL", "Anywhere", "DaskCommand", "Loading", "Model", "Out", "Printing", "Reading"]
-__all__ += ["Report", "Saving", "Searching", "argument", "as_size", "command"]
-__all__ += ["examples", "option"]
-
 
 def option(
     names: str, help: str, *, default: Any = None, panel: str | None = None, **how: Any

@@ -6,14 +6,13 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from columnist._text import count
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model
 from columnist.cli._options import Anywhere, Saving, Searching, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._task import Task
-from columnist.cli._text import count, number, parsed, unused, visible
-
-__all__ = ["EXAMPLES", "FLAG", "SHOWN", "Options", "Outliers", "cutoff_words"]
+from columnist.cli._text import number, parsed, unused, visible
 
 EXAMPLES = (
     "columnist outliers wine.csv -k 5 -r 2 --drop class --center --scale",

@@ -13,18 +13,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
+from columnist._text import count
 from columnist.cli._errors import BadInput
 from columnist.cli._options import Loading, Reading
 from columnist.cli._scan import ColumnFacts, Extracting, Labels, Preparation, column_facts, judged
 from columnist.cli._screen import Screen
-from columnist.cli._text import count, listed
+from columnist.cli._text import listed
 from columnist.data._blocks import ArrayRows, RowBlocks, as_rows
 from columnist.io import Table, read_table
 from columnist.io._read import find_gaps
 from columnist.io._write import Part, write_parts
 from columnist.linalg._passes import squared_norms
-
-__all__ = ["Columns", "Data", "mention_gaps", "prepare", "read_here", "read_label"]
 
 # Columns whose scales differ by more than this are worth a hint.
 _APART = 100.0

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from columnist._text import count
 from columnist.cli._errors import BadInput
 from columnist.cli._options import Anywhere, Out, Printing, Report, argument, as_size, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import SELECTORS, build, complete_selector, find, parse_parameters
 from columnist.cli._task import Task
-from columnist.cli._text import count, listed, number
-
-__all__ = ["EXAMPLES", "Options", "Rank"]
+from columnist.cli._text import listed, number
 
 EXAMPLES = (
     "columnist rank --list",

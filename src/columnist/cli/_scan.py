@@ -17,9 +17,6 @@ from columnist.io._read import EXACT, Gaps, fill_block, find_gaps, merged_gaps
 from columnist.io._table import objects_of
 from columnist.linalg._moments import Moments, merged_moments
 
-__all__ = ["ColumnFacts", "Extracting", "Labels", "Preparation"]
-__all__ += ["all_facts", "column_facts", "judged", "merged_facts", "merged_scans", "scan"]
-
 # Classes are few; nobody needs more different values than this.
 _MOST_VALUES = 1_000_000
 

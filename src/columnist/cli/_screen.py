@@ -14,11 +14,10 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any
 
+from columnist._text import count, seconds
 from columnist.cli._errors import BadInput, in_options
 from columnist.cli._options import Printing
-from columnist.cli._text import count, number, percent, plain, seconds, visible
-
-__all__ = ["Screen", "Watch", "certificate_json", "watching"]
+from columnist.cli._text import number, percent, plain, visible
 
 # Columns of a table that is not for a terminal: never wrapped, so that grep and awk can read it.
 _ENDLESS = 100_000

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from columnist._text import count
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model
 from columnist.cli._options import Anywhere, Saving, Searching, as_size, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
 from columnist.cli._task import Task
-from columnist.cli._text import count, listed, number, percent
+from columnist.cli._text import listed, number, percent
 
 if TYPE_CHECKING:
     from columnist.selection import SelectionPath
-
-__all__ = ["EXAMPLES", "Options", "Select"]
 
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale",

@@ -12,9 +12,6 @@ from typing import Any
 from columnist.cli._errors import BadInput
 from columnist.cli._text import parsed
 
-__all__ = ["SELECTORS", "Entry", "build", "complete_criterion", "complete_selector", "find"]
-__all__ += ["parse_parameters"]
-
 _OPTIONS = {"n_components": "--components", "n_solutions": "--solutions", "n_jobs": "--jobs"}
 CRITERIA = ("frobenius", "spectral", "nuclear", "schatten:0.5", "schatten:1.5", "kyfan:3")
 

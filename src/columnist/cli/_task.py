@@ -20,8 +20,6 @@ from columnist.cli._text import listed
 if TYPE_CHECKING:
     from columnist.cli._prepared import Data
 
-__all__ = ["Task"]
-
 
 class Task(ABC):
     """A command that reads a file.

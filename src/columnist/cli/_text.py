@@ -7,11 +7,6 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from columnist._text import count, seconds
-
-__all__ = ["count", "listed", "number", "parsed", "percent", "plain", "seconds", "unused"]
-__all__ += ["visible"]
-
 # Control characters, marks that turn the direction of text, broken halves of characters, line
 # and paragraph separators: they would change what the terminal shows around them.
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

@@ -23,8 +23,6 @@ from columnist.linalg._memory import check_memory
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 from columnist.linalg._rounding import EPS
 
-__all__ = ["ArrayRows", "RowBlocks", "as_rows", "checked_largest", "open_blocks", "register_blocks"]
-
 # Library of a collection -> module of this package that opens it, imported when it is met.
 _KEEPERS = {"dask": "columnist.distributed._blocks"}
 _OPENERS: dict[str, Callable[[Any], RowBlocks | None]] = {}

@@ -43,8 +43,6 @@ from columnist.linalg._residual import (
 from columnist.linalg._rounding import DEPENDENT, allowance, is_trusted, rank_floor
 from columnist.linalg._threads import single_threaded_blas
 
-__all__ = ["SMALL_ENTRIES", "Matrices"]
-
 # Entries of a matrix that may be written out, or brought here, to compute errors: 16 MB.
 SMALL_ENTRIES = 2_000_000
 # Operations below which more than one BLAS thread only costs.

@@ -24,11 +24,6 @@ from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import merge_repeats
 
-__all__ = [
-    "check_rows", "in_memory", "is_target_given", "matrices_of", "open_matrices", "open_rows",
-    "uses_target",
-]  # fmt: skip
-
 # Most columns whose inner products are formed for every block of rows: 128 MB; four times that
 # where there are more rows than columns.
 _NARROW, _NARROW_TALL = 4_000, 8_000

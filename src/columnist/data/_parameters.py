@@ -16,11 +16,6 @@ import numpy as np
 
 from columnist.criteria import get_criterion
 
-__all__ = [
-    "FINITE", "VOCABULARY", "Constraint", "Flag", "Integer", "Methods", "Number", "Other",
-    "ParameterChecks", "StrOptions", "checked", "constraints_of",
-]  # fmt: skip
-
 _Function = TypeVar("_Function", bound=Callable)
 _BOOLEANS = (bool, np.bool_)
 

@@ -18,11 +18,6 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from columnist.data._blocks import RowBlocks, open_blocks
 
-__all__ = [
-    "MOST_CLASSES", "StreamTarget", "Target", "as_target", "is_classes",
-    "open_target", "resolve_classes", "resolve_target", "target_kind",
-]  # fmt: skip
-
 # Integers with more distinct values than this are numbers.
 MOST_CLASSES = 20
 # Distinct values up to which numbers of a type are classes; text always is.

@@ -16,11 +16,6 @@ from sklearn.utils.validation import (
 
 from columnist.data._blocks import RowBlocks, open_blocks
 
-__all__ = [
-    "check_room", "feature_names", "open_data", "random_generator", "read_data", "resolve_columns",
-    "resolve_constraints", "resolve_size",
-]  # fmt: skip
-
 
 def read_data(estimator, *data, **checks):
     """X, or X and y, as arrays that scikit-learn has checked; collections are gathered."""

@@ -27,9 +27,6 @@ from columnist.datasets._files import DataFile, data_files
 from columnist.datasets._files import data_home as resolve_home
 from columnist.io import _arff as arff
 
-__all__ = ["CATALOGUE", "Dataset", "DatasetInfo", "Matrix", "Source", "describe", "find_dataset"]
-__all__ += ["list_datasets", "read_arff", "read_table"]
-
 Matrix: TypeAlias = np.ndarray | sp.csr_array
 KINDS = {
     "classes": "{} classes",

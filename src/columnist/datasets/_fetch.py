@@ -15,8 +15,6 @@ from columnist.datasets._files import DataFile, Progress, download_file
 from columnist.datasets._files import data_home as resolve_home
 from columnist.io._arff import Attribute
 
-__all__ = ["DataNotAvailable", "download_dataset", "fetch", "named_fetchers"]
-
 # Lists of names cost more than the data where there are more columns than this.
 _MOST_NAMES = 100_000
 

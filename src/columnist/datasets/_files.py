@@ -29,8 +29,6 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from columnist.io import atomic_path
 
-__all__ = ["DataFile", "Progress", "data_files", "data_home", "download_file"]
-
 Progress = Callable[[str, int, int], object]
 # Where copies lie: archives first, then repositories at a fixed commit.
 PLACES = {

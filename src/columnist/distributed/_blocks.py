@@ -34,8 +34,6 @@ from columnist.distributed._run import (
 from columnist.linalg._column_parts import ColumnParts, largest_entry
 from columnist.linalg._memory import available_memory
 
-__all__ = ["ChunkWarning", "DaskColumns", "DaskRows", "open_dask", "row_chunks"]
-
 # Bytes of a block: larger ones do not fit into a worker, many tiny ones cost more than they hold.
 _LARGEST = 2**30
 _TINY = 2**16

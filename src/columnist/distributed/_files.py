@@ -33,8 +33,6 @@ from columnist.io._table import (
     unique_names,
 )
 
-__all__ = ["Collection", "open_collection"]
-
 FORMATS = ("parquet", "zarr", "npy", "csv")
 _NEEDED = "files larger than memory need Dask: pip install 'columnist[dask]'"
 _PARQUET = (".parquet", ".pq", ".parq")

@@ -11,8 +11,6 @@ from columnist.data._blocks import RowBlocks, open_blocks
 from columnist.data._target import StreamTarget, open_target
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
-__all__ = ["RunningMoments", "moments", "opened"]
-
 
 def moments(X, y=None) -> Moments:
     """Count, means and inner products of the columns (and of y beside them), in one pass.

@@ -23,10 +23,6 @@ from dask.delayed import Delayed, delayed
 from columnist.linalg._threads import single_threaded_blas
 from columnist.search._workers import use_workers
 
-__all__ = ["ClusterError", "DaskWorkers", "as_matrix", "cluster_client", "cluster_errors"]
-__all__ += ["compute", "compute_in_turn", "merge_tree", "observed", "search_on", "tell"]
-__all__ += ["visit_task", "warn_caller", "watch"]
-
 _PACKAGE = __name__.partition(".")[0]
 # Results merged by one task: trees of few levels that still keep few results in memory.
 _FAN_IN = 8

@@ -18,8 +18,6 @@ from columnist.io._delimited import NUMBER
 from columnist.io._inputs import Input, as_unicode, open_input
 from columnist.io._table import DataFileError, MatrixColumns, matrix_columns, quoted
 
-__all__ = ["Attribute", "arff_lines", "columns_of", "parsed", "read_arff", "read_attributes"]
-
 NUMERIC = ("numeric", "real", "integer")
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE | re.DOTALL)

@@ -22,9 +22,6 @@ from columnist.io._table import DataFileError, named_columns, plural, quoted
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MISSING", "NOTHING", "NUMBER", "TRUTH", "UTF16", "Layout", "layout_of"]
-__all__ += ["read_delimited"]
-
 MISSING = ("", "NA", "N/A", "n/a", "nan", "NaN", "NAN", "?", "null", "NULL", "None")
 COMMENTS = ("#", "%")
 DELIMITERS = ("\t", ";", "|", ",")

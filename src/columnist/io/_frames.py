@@ -15,8 +15,6 @@ from columnist.io._table import DataFileError, objects_of, one_line, unique_name
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FrameColumns", "import_polars", "read_feather", "read_parquet"]
-
 
 class FrameColumns:
     """The columns of a polars frame."""

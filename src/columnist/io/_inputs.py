@@ -14,9 +14,6 @@ from typing import BinaryIO
 
 from columnist.io._table import DataFileError
 
-__all__ = ["FORMATS", "TEXT", "Input", "as_unicode", "extension_format", "is_zarr"]
-__all__ += ["is_zarr_store", "open_input", "signature", "sniffed_format"]
-
 HEAD = 1 << 16
 GZIP = b"\x1f\x8b"
 FORMATS: dict[str, tuple[str, ...]] = {

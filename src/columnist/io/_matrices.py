@@ -29,9 +29,6 @@ from columnist.io._table import (
     quoted,
 )
 
-__all__ = ["NAMES_MARK", "load_safely", "read_mat", "read_mtx", "read_npy", "read_npz"]
-__all__ += ["read_svmlight"]
-
 MAIN = ("X", "fea", "data")
 NUMBERS = "biuf"
 # How scipy.sparse.save_npz names what it stores of a compressed matrix.

@@ -36,9 +36,6 @@ from columnist.io._table import (
     text_array,
 )
 
-__all__ = ["EXACT", "Filling", "Gaps", "Request", "as_names", "check_roles", "fill_block"]
-__all__ += ["find_gaps", "merged_gaps", "numeric_features", "plan_filling", "read_table"]
-
 EXACT = 2**53
 # Larger numbers may overflow where they are summed up.
 _LARGE = 1e150

@@ -10,10 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Columns", "DataFileError", "Described", "MatrixColumns", "Table", "damage_of"]
-__all__ += ["listed", "matrix_columns", "named_columns", "objects_of", "one_line", "plural"]
-__all__ += ["quoted", "said_of", "text_array", "unique_names"]
-
 LONGEST_NAME = 60
 MOST_NAMES = 5
 LONGEST_MESSAGE = 600

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["Part", "atomic_path", "streamed_format", "write_parts", "write_table"]
-
 STREAMED = ("csv", "tsv", "parquet", "npy", "zarr")
 # Numbers, their names, and the columns before and after them.
 Part = tuple[np.ndarray, list[str], dict[str, Any], dict[str, Any]]

@@ -21,8 +21,6 @@ from sklearn.exceptions import ConvergenceWarning
 from columnist.data._parameters import Number, StrOptions, checked
 from columnist.linalg._ties import ranked
 
-__all__ = ["METHOD", "RankAggregation", "aggregate_levels", "aggregate_rankings"]
-
 # How rankings are aggregated.
 METHOD = StrOptions("em", "borda")
 

@@ -14,17 +14,6 @@ from columnist.linalg._memory import check_memory
 from columnist.spectral._graph import laplacian
 from columnist.spectral._symmetric import DenseMatrix, SparseMatrix, SymmetricMatrix, as_symmetric
 
-__all__ = [
-    "DAMPING",
-    "commute_time_covariance",
-    "feature_graph",
-    "graph_similarity",
-    "mahalanobis_similarity",
-    "propagate",
-    "term_relevance",
-    "vote",
-]
-
 # How much of what a feature has is passed on.
 DAMPING = Number(0.0, 1.0, above=True, below=True)
 

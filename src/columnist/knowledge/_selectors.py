@@ -20,8 +20,6 @@ from columnist.spectral._similarity import weighted_similarity
 from columnist.spectral._spec import ScoreParameter, SpectralSelector
 from columnist.spectral._symmetric import SymmetricMatrix
 
-__all__ = ["KnowledgeSelector", "MultiSourceSelector"]
-
 
 class _SourceSelector(ScoreParameter, RankingSelector):
     """Ranks features by the sources in ``sources``."""

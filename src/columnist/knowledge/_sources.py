@@ -26,8 +26,6 @@ from columnist.spectral._ratios import FisherScore
 from columnist.spectral._similarity import fisher_similarity, resolve_similarity
 from columnist.spectral._symmetric import SymmetricMatrix, as_symmetric
 
-__all__ = ["Source", "Study", "named_sources"]
-
 # Kind -> ways in which a source of this kind can rank features.
 KINDS: dict[str, tuple[str, ...]] = {
     "labels": ("classes",),

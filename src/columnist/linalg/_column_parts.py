@@ -14,11 +14,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = [
-    "ColumnParts", "Visit", "is_sparse", "largest_entry", "per_column", "summed", "total",
-    "visiting",
-]  # fmt: skip
-
 
 class ColumnParts(ABC):
     """A matrix cut into blocks of columns, of which each is visited where it is.

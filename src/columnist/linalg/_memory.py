@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["available_memory", "check_memory"]
-
 
 def check_memory(need: float, what: str, instead: str) -> None:
     """Raise unless ``need`` bytes are free; ``instead`` says what to do."""

@@ -26,8 +26,6 @@ from sklearn.utils import assert_all_finite
 
 from columnist.linalg._rounding import CONSTANT, INDEPENDENT, rank_floor
 
-__all__ = ["Moments", "Sample", "merged_moments", "moments_of", "triangle"]
-
 # Squares of columns between these neither overflow nor vanish when they are summed up.
 _SAFE = (1e-200, 1e200)
 # A mean whose square is larger than this many variances is removed before squaring.

@@ -16,13 +16,6 @@ import scipy.sparse as sp
 from columnist.linalg._column_parts import ColumnParts, Visit, per_column, summed, total, visiting
 from columnist.linalg._rounding import CONSTANT
 
-__all__ = [
-    "apply", "by_columns", "centered_norms", "column_blocks", "columns_of", "cross",
-    "cross_and_back", "energies_along", "gram", "kernel_product", "merge_repeats", "others",
-    "row_blocks", "squared_norms", "squares_along", "take_columns", "without_empty",
-    "without_means",
-]  # fmt: skip
-
 # Entries of a dense work block: 32 MB.
 _BLOCK = 2**22
 

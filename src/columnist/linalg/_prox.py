@@ -13,11 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-__all__ = [
-    "Minimum", "l21_norm", "minimize_l21", "nuclear_norm", "quadratic_gap", "row_norms",
-    "row_shrink", "singular_value_shrink",
-]  # fmt: skip
-
 _EPS = np.finfo(np.float64).eps
 _TINY = np.finfo(np.float64).tiny
 # Squaring costs singular values below 1e-8 of the largest; a threshold well above removes them.

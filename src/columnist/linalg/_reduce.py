@@ -25,11 +25,6 @@ from columnist.linalg._passes import columns_of, without_means
 from columnist.linalg._residual import SHORT, of_like_length
 from columnist.linalg._rounding import DEPENDENT, EPS, NEARLY_DEPENDENT, rank_floor
 
-__all__ = [
-    "Reduced", "can_be_squared", "power_of_two", "randomized_range", "reduce_data", "reduce_gram",
-    "squaring_scale",
-]  # fmt: skip
-
 # Rows from which it pays to ask whether a matrix is rotated already, and what is no rounding.
 _LARGE, _CLEARLY = 500, 1e-6
 # A mean this many times as long as the deviations from it costs digits that count.

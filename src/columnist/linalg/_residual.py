@@ -14,11 +14,6 @@ from columnist.linalg._column_parts import summed
 from columnist.linalg._passes import column_blocks
 from columnist.linalg._prox import row_norms
 
-__all__ = [
-    "SHORT", "Basis", "Verified", "blocked_energy", "chosen_basis", "complete_basis",
-    "graded_basis", "near_one", "of_like_length", "singular_values_outside", "verified_residual",
-]  # fmt: skip
-
 # Columns shorter than this share of the longest one would vanish when they are squared.
 SHORT = 1e-70
 # Work space of a QR per column: blocks of LAPACK's usual size.

@@ -21,12 +21,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = [
-    "AGREEMENT", "CONSTANT", "DEPENDENT", "DISTANCE", "DOUBTFUL", "EPS", "INDEPENDENT",
-    "NEARLY_DEPENDENT", "NOISE", "OUTWARD", "PARALLEL", "SUMS", "TRUSTED", "UNIT", "VISIBLE",
-    "above", "agrees", "allowance", "growth", "is_trusted", "negligible", "rank_floor",
-]  # fmt: skip
-
 EPS = float(np.finfo(np.float64).eps)
 # Rounding of one operation: half of that.
 UNIT = 0.5 * EPS

@@ -21,8 +21,6 @@ from columnist.linalg._passes import (
     without_empty,
 )
 
-__all__ = ["gram_squares", "has_short_rows", "kernel_blocks", "kernel_cost", "squared_kernel_norm"]
-
 # Cost of one pair of entries in a sparse column, in units of one pair of rows in a dense one.
 _PAIR = 256
 # A column with more entries than this share of the rows is better dense: _HEAVY**2 * _PAIR = 1.

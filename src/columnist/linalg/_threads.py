@@ -9,8 +9,6 @@ from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["single_threaded_blas"]
-
 
 @functools.cache
 def _controller() -> ThreadpoolController:

@@ -6,8 +6,6 @@ import numpy as np
 
 from columnist.linalg._rounding import EPS
 
-__all__ = ["TIE", "evened", "first_gain", "first_largest", "levels", "ranked", "rounding_energy"]
-
 # Figures closer than this (relative) count as equal, so that ties go to the smaller index.
 TIE = 1e-12
 

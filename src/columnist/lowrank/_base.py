@@ -16,8 +16,6 @@ from columnist.linalg._prox import row_norms
 from columnist.linalg._ties import ranked
 from columnist.lowrank._table import Table, as_table
 
-__all__ = ["LowRankModel", "check_rank", "ranking", "ridge_inverse"]
-
 
 def check_rank(n_components, shape: tuple[int, int]) -> None:
     """Raise unless a table of this shape has so many components."""

@@ -21,8 +21,6 @@ import scipy.linalg
 from columnist.linalg._prox import row_norms, row_shrink
 from columnist.lowrank._table import Filled, Table
 
-__all__ = ["Factors", "Start", "admm", "alternate", "canonical", "objective_of", "signs_of"]
-
 # The weight is reconsidered every so many iterations; it balances the residuals in the first
 # ones, and then only grows, slowly, until the constraint holds: a fixed one need not converge.
 _PERIOD, _BALANCING, _GROWING = 10, 200, 50

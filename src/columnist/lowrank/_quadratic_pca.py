@@ -14,8 +14,6 @@ from columnist.lowrank._base import LowRankModel, ridge_inverse
 from columnist.lowrank._factors import objective_of, signs_of
 from columnist.lowrank._table import Filled, Table, leading_svd
 
-__all__ = ["QuadraticPCA"]
-
 
 class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
     r"""A low-rank model with squared penalties on scores and loadings.

@@ -18,8 +18,6 @@ from columnist.lowrank._base import check_rank
 from columnist.lowrank._factors import Factors, Start, admm, alternate, canonical, objective_of
 from columnist.lowrank._table import Table, as_table, leading_svd
 
-__all__ = ["SOLVERS", "LoadingsPath", "Solver", "alpha_max", "fit_exactly", "loadings_path"]
-
 SOLVERS = ("auto", "alternate", "admm")
 
 # Share of a row's length that its part outside a column has at least: keeps the loss smooth.

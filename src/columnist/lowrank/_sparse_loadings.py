@@ -17,8 +17,6 @@ from columnist.lowrank._factors import Factors
 from columnist.lowrank._solve import SOLVERS, Solver, fit_exactly
 from columnist.lowrank._table import Table
 
-__all__ = ["SparseLoadings"]
-
 
 class SparseLoadings(LowRankModel, BaseSelector):
     r"""A low-rank model that selects columns: loadings are zero outside them.

@@ -18,8 +18,6 @@ from columnist.linalg._passes import apply, cross, merge_repeats, squared_norms
 from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import randomized_range, squaring_scale
 
-__all__ = ["Filled", "Table", "as_table", "leading_svd"]
-
 # Numbers of a block that is worked on in the cache.
 _CACHED = 2**17
 # Up to this many rows or columns the whole decomposition is as quick as a part of it.

@@ -20,8 +20,6 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from columnist.data._parameters import Integer
 from columnist.data._validation import resolve_columns
 
-__all__ = ["AccuracyBySize", "aggregated_accuracy", "hamming_loss", "paired_t_test"]
-
 # Differences that vary by less than this share of their size are equal.
 _EQUAL = 1e-12
 

@@ -16,14 +16,6 @@ from columnist.linalg._passes import column_blocks, columns_of, merge_repeats, s
 from columnist.linalg._reduce import power_of_two
 from columnist.linalg._second_moment import kernel_blocks, squared_kernel_norm
 
-__all__ = [
-    "matrix_consistency",
-    "neighbour_jaccard",
-    "reconstruction_error",
-    "redundancy_rate",
-    "similarity_residue",
-]
-
 # A column that varies by less than this share of its largest entry is constant.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 # Below this share of its terms an expanded square has lost half of its digits.

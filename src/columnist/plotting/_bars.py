@@ -16,8 +16,6 @@ from columnist.plotting._draw import Display, Style, draw_bars, name_rows, new_a
 from columnist.plotting._picture import FOUND, Bars
 from columnist.selection._certified import ColumnSelector
 
-__all__ = ["FeatureScoresDisplay", "RepresentativeDisplay"]
-
 _DROPPED, _STRIPE = "#8FC1E3", "#F2F2F2"
 # From this many rows on, only kept columns are named; bars of fewer carry figures.
 _CROWDED, _FIGURES = 120, 60

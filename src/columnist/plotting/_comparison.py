@@ -17,8 +17,6 @@ from columnist.plotting._draw import Display, Style
 from columnist.plotting._picture import Axis, Below, Mark, Names, Picture, Points, Rule, unit_of
 from columnist.search._certificate import Certificate
 
-__all__ = ["ComparisonDisplay"]
-
 # A fit quicker than this is repeated: the first one also pays for imports and caches.
 _QUICK, _REPEATS = 0.2, 3
 # Errors this close to the bound reach it.

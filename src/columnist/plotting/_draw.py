@@ -11,9 +11,6 @@ import numpy as np
 from columnist.data._parameters import StrOptions
 from columnist.plotting import _picture as pic
 
-__all__ = [
-    "SCALE", "Display", "Style", "draw", "draw_bars", "name_rows", "new_axes", "panels_for", "tidy",
-]  # fmt: skip
 # Options that are passed on to Matplotlib, and those of several marks by their keys.
 Style = Mapping[str, Any] | None
 Styles = Mapping[str, Style]

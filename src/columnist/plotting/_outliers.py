@@ -16,8 +16,6 @@ from columnist.plotting._draw import SCALE, Display, Style, draw, new_axes, pane
 from columnist.plotting._picture import Axis, Line, Mark, Names, Picture, Points, Rule
 from columnist.robust._base import BaseRobustPCA
 
-__all__ = ["OutlierImagesDisplay", "OutlierMapDisplay", "ScreeDisplay"]
-
 # Name, what it means, shape and colour; the position is 2 * (off the subspace) + (far within).
 _REGIONS = (
     ("regular", "near in both", "dot", "other"),

@@ -15,8 +15,6 @@ from columnist.search._certificate import Certificate
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath, selection_path
 
-__all__ = ["ErrorPathDisplay", "OutlierPathDisplay", "SearchProgressDisplay"]
-
 _DRAWING = {"ax", "relative", "log", "line_kw", "band_kw"}
 # An error that falls below this share of the first is drawn on a logarithmic axis.
 _DEEP = 0.05

@@ -15,11 +15,6 @@ import numpy as np
 from columnist._text import number
 from columnist.search._words import CRITERIA
 
-__all__ = [
-    "COLORS", "FOUND", "OPEN", "PROVEN", "Axis", "Band", "Bars", "Below", "Line", "Mark", "Names",
-    "Picture", "Points", "Rule", "unit_of",
-]  # fmt: skip
-
 # The roles of colours. Most are from Okabe and Ito's palette: told apart under every common colour
 # blindness, and in grey. "warn" is a darker "open", for small marks.
 COLORS = {

@@ -25,8 +25,6 @@ from columnist.privacy._directions import (
 )
 from columnist.privacy._evaluation import PrivacyReport, make_report
 
-__all__ = ["Guard", "NullSpaceCleaner"]
-
 _EPS = np.finfo(np.float64).eps
 # Entries that are cleaned together: they stay in the cache from one product to the next.
 _BLOCK = 1 << 17

@@ -17,8 +17,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted
 
-__all__ = ["coefficients_of", "is_model", "is_unfitted", "precision_of", "pull_back"]
-
 # Models that only pass on to another one.
 _INNER = ("best_estimator_", "regressor_")
 _MANY = (MultiOutputRegressor, MultiOutputClassifier, OneVsRestClassifier)

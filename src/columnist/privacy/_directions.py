@@ -8,16 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-__all__ = [
-    "REACH",
-    "Directions",
-    "against_confidential",
-    "fractional_knapsack",
-    "lengths",
-    "removed_shares",
-    "without_confidential",
-]
-
 _EPS, _TINY = np.finfo(np.float64).eps, np.finfo(np.float64).tiny
 # Gains below this share of the largest are rounding.
 _NO_GAIN = 1e-12

@@ -21,17 +21,6 @@ from columnist._text import count
 from columnist.data._parameters import FINITE, checked
 from columnist.privacy._coefficients import coefficients_of
 
-__all__ = [
-    "AttackResult",
-    "PrivacyReport",
-    "attack",
-    "laplace_noise",
-    "linear_privacy",
-    "make_report",
-    "privacy_error",
-    "utility_error",
-]
-
 # Guesses closer than this share of their size differ by rounding.
 _EQUAL = 1e-12
 # Penalties that the linear adversary chooses from.

@@ -10,11 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = [
-    "Block", "Code", "Facts", "Figure", "KeyFigure", "Legend", "Names", "Note", "Section", "Table",
-    "Text", "Verdict",
-]  # fmt: skip
-
 
 class Block:
     """A piece of a section."""

@@ -16,8 +16,6 @@ from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Tex
 from columnist.report._figures import bar_figure
 from columnist.report._measures import column_names
 
-__all__ = ["cleaning_report"]
-
 # Rows that figures are measured on, bars of the picture, rows of the table.
 _MOST_MEASURED, _MOST_BARS, _MOST_ROWS = 20_000, 30, 3000
 

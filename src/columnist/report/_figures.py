@@ -27,11 +27,6 @@ from columnist.report._measures import Data, Spectrum, correlations
 from columnist.search._certificate import Certificate, tightened
 from columnist.selection._path import SelectionPath
 
-__all__ = [
-    "bar_figure", "correlation_figure", "figure", "history_figure", "path_figure",
-    "spectrum_figure",
-]  # fmt: skip
-
 _IDS = counter(1)
 _FONT, _HEIGHT = 12.0, 340.0
 _SHAPES = {

@@ -21,10 +21,6 @@ from columnist.linalg._rounding import EPS
 from columnist.linalg._threads import single_threaded_blas
 from columnist.metrics import redundancy_rate
 
-__all__ = [
-    "Data", "Spectrum", "column_names", "correlations", "read_data", "redundancy", "spectrum",
-]  # fmt: skip
-
 # Entries of the rows that correlations are computed from, and the fewest rows for it.
 _MOST_ENTRIES, _FEWEST_ROWS = 5_000_000, 2_000
 # Operations of all pairs of columns; beyond, so many columns stand for all.

@@ -15,8 +15,6 @@ from columnist.report._measures import column_names
 from columnist.robust._base import BaseRobustPCA
 from columnist.search._words import Subject, verdict
 
-__all__ = ["outlier_report"]
-
 # Points of the map that are not regular, those that are, and rows of the table.
 _MOST_STRANGE, _MOST_REGULAR, _MOST_ROWS = 700, 800, 2000
 _MAP = (

@@ -25,11 +25,6 @@ from columnist.report._measures import Data, redundancy
 from columnist.search._certificate import Certificate
 from columnist.search._words import Subject, details, explained
 
-__all__ = [
-    "Asked", "asked_section", "code_of", "left_out", "page", "proof_sections", "redundancy_section",
-    "report", "reproduce_section", "size_of", "write_report",
-]  # fmt: skip
-
 # What a user asked for, in the words to be shown.
 Asked = Mapping[str, object] | None
 _TEMPLATES = Path(__file__).with_name("templates")

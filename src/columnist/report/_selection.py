@@ -23,8 +23,6 @@ from columnist.search._words import CRITERIA, Subject, conditions, verdict
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
 
-__all__ = ["certificate_report", "selection_report"]
-
 # Rows of the table of columns, bars of the picture, and names in a list.
 _MOST_ROWS, _MOST_BARS, _MOST_NAMES = 3000, 30, 400
 _GROUPS = "Columns below the kept one closest to them, the largest group first."

@@ -18,8 +18,6 @@ from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Tab
 from columnist.report._figures import bar_figure, figure
 from columnist.report._measures import read_data, redundancy
 
-__all__ = ["comparison_report", "ranking_report"]
-
 # Bars of the picture, rows of the table, names of the list.
 _MOST_BARS, _MOST_ROWS, _MOST_NAMES = 30, 3000, 400
 # Errors this close to the bound reach it.

@@ -25,8 +25,6 @@ from columnist.robust._blocks import Blocks
 from columnist.robust._deal import evaluation_seconds
 from columnist.robust._tails import BlockTables
 
-__all__ = ["Ascent", "Team", "refresh"]
-
 _MOMENTUM = 0.9
 _PATIENCE = 10
 # The bound rises if it gains this share of its distance to the target within _PATIENCE steps.

@@ -32,16 +32,6 @@ from columnist.robust._cutoffs import Cutoffs
 from columnist.robust._row_data import Measured, RowData, given_mean, worth_passes
 from columnist.robust._subspace import Subspace, fit_subspace
 
-__all__ = [
-    "BaseRobustPCA",
-    "CenteredPCA",
-    "RowRemovalPCA",
-    "WholeRowsPCA",
-    "most_outlying",
-    "resolve_components",
-    "resolve_outliers",
-]
-
 # Operations below which more than one BLAS thread only costs.
 _SMALL = 1e8
 

@@ -11,8 +11,6 @@ from columnist.data._parameters import Number
 from columnist.robust._base import WholeRowsPCA
 from columnist.robust._subspace import Subspace, principal_axes
 
-__all__ = ["BiasCentered"]
-
 # Squared length of the constant feature's part in the subspace; it should be close to 1.
 _IGNORED = 1e-6
 

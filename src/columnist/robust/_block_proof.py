@@ -47,8 +47,6 @@ from columnist.robust._deal import (
 from columnist.robust._errors import Interval, RowErrors, WeightedErrors, all_but
 from columnist.search._run import PrecisionError, Run, Strategy
 
-__all__ = ["BlockProof", "Incumbent", "Node"]
-
 # Steps of an ascent between two prunings.
 _CHUNK = 40
 # Blocks are merged, or the node is split, once a chunk closes less than this share of the gap.

@@ -27,8 +27,6 @@ import numpy as np
 from columnist.linalg._rounding import OUTWARD, UNIT
 from columnist.robust._tails import BlockTables, least_elsewhere
 
-__all__ = ["MATRICES", "Block", "Blocks", "every_set"]
-
 # Matrices per block that an ascent holds at a time: old, new and best ones, directions, projectors.
 MATRICES = 8
 # Pairs of sets looked at in one go.

@@ -22,8 +22,6 @@ from columnist.search._log import Progress
 from columnist.search._options import SearchOptions
 from columnist.search._policies import SEARCHES
 
-__all__ = ["RobustPCA"]
-
 
 class RobustPCA(BaseRobustPCA):
     r"""PCA without the worst outliers, with a proof that these are the worst.

@@ -7,8 +7,6 @@ import numpy as np
 from columnist.data._parameters import StrOptions
 from columnist.robust._base import RowRemovalPCA
 
-__all__ = ["CoherencePursuit"]
-
 # Inner products held at a time: 32 MB.
 _BLOCK = 2**22
 

@@ -24,8 +24,6 @@ from columnist.robust._passes import farthest
 from columnist.robust._subspace import about_mean
 from columnist.search import _interrupts as interrupts
 
-__all__ = ["Trimming", "concentrated_rows", "finalists", "sampled_rows"]
-
 # An error has to fall by this share to count as lower.
 _GAIN = 1e-12
 _MAX_STEPS = 100

@@ -30,8 +30,6 @@ from columnist.robust._errors import Interval
 from columnist.robust._row_data import KeptRows, RowData
 from columnist.robust._subspace import at_most_square
 
-__all__ = ["PassErrors", "Seen", "conditioned"]
-
 # Leading eigenvalues become at most so many times the largest other one.
 _LEAD = 100.0
 

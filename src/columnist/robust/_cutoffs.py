@@ -25,17 +25,6 @@ from scipy.special import gammaincinv, ndtri
 
 from columnist.linalg._rounding import EPS
 
-__all__ = [
-    "COVERAGE",
-    "Cutoffs",
-    "Distances",
-    "classical_cutoffs",
-    "cross_fitted_cutoffs",
-    "deal_folds",
-    "n_folds",
-    "orthogonal_cutoff",
-]
-
 # Share of good rows within each of the two cut-offs.
 COVERAGE = 0.975
 # A removed row beyond the cut-off for this share is surely bad.

@@ -49,17 +49,6 @@ from columnist.robust._subspace import about_mean, at_most_square
 from columnist.robust._tails import rank_one_tails
 from columnist.search._run import PrecisionError
 
-__all__ = [
-    "Contraction",
-    "Needs",
-    "block_size",
-    "contract",
-    "deal",
-    "evaluation_seconds",
-    "first_size",
-    "needs",
-]
-
 # Leading directions keep at most l_r, within these multiples of l_{r+1}.
 _LEAD = 2.0, 7.0
 # The constant column: this share of (kept rows) * price / l_{r+1}, but at least as much.

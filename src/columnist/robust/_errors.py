@@ -25,8 +25,6 @@ from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import EPS, is_trusted
 from columnist.robust._subspace import about_mean, at_most_square
 
-__all__ = ["Interval", "RowErrors", "WeightedErrors", "all_but"]
-
 # Errors below this share of the data may be nothing but rounding: look closer.
 _SUSPICIOUS = 1e-8
 # Rounding of double-double arithmetic, as a share of the data.

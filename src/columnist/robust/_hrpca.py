@@ -10,8 +10,6 @@ from columnist.robust._base import CenteredPCA, most_outlying
 from columnist.robust._row_data import given_mean
 from columnist.robust._subspace import Subspace, principal_axes
 
-__all__ = ["HRPCA"]
-
 
 class HRPCA(CenteredPCA):
     r"""High-dimensional robust PCA after Xu, Caramanis and Mannor [1]_.

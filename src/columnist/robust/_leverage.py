@@ -16,8 +16,6 @@ from columnist.robust._passes import in_slices
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._subspace import Subspace, moments_spectrum
 
-__all__ = ["LeverageOutliers"]
-
 # Rows of the sample that brackets medians, and how many standard deviations the bracket reaches.
 _SAMPLE, _REACH = 40_000, 5.0
 

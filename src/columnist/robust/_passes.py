@@ -18,26 +18,6 @@ from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import allowance
 from columnist.robust._subspace import Subspace
 
-__all__ = [
-    "BASE",
-    "CHOSEN",
-    "GONE",
-    "Farthest",
-    "SortedOut",
-    "farthest",
-    "fold_moments",
-    "from_origin",
-    "held_out",
-    "in_slices",
-    "look_around",
-    "measure",
-    "merged_farthest",
-    "merged_folds",
-    "merged_looks",
-    "merged_sorted",
-    "sort_out",
-]
-
 # Entries of a slice: 2 MB.
 _CACHED = 2**18
 # Slopes beyond this are as good as infinite, and safe to square.

@@ -34,8 +34,6 @@ from columnist.robust._solve import Question
 from columnist.search._certificate import Certificate, CertifiedPath, tightened
 from columnist.search._interrupts import at_once, keeps_answer, pending, raise_pending
 
-__all__ = ["OutlierPath", "OutlierStep", "outlier_path"]
-
 # Seconds that a search takes at least, for every product of rows, columns and the fewer of both.
 _SEARCH = 2e-9
 # Concentration steps for each size.

@@ -20,8 +20,6 @@ from columnist.linalg._prox import (
 from columnist.robust._base import CenteredPCA, most_outlying, resolve_components, resolve_outliers
 from columnist.robust._subspace import Subspace
 
-__all__ = ["OutlierPursuit", "pursue_outliers"]
-
 # A row is an outlier if this share of it went to the row-sparse part.
 _SHARE = 1e-3
 # The step size adapts when residuals differ so much.

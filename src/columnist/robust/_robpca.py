@@ -28,8 +28,6 @@ from columnist.robust._base import WholeRowsPCA, resolve_components
 from columnist.robust._cutoffs import COVERAGE, classical_cutoffs
 from columnist.robust._subspace import Subspace, fit_subspace, fix_signs
 
-__all__ = ["ROBPCA"]
-
 # Up to so many dimensions the MCD alone will do.
 _FEW = 10
 _FLAT = 1e-12

@@ -50,8 +50,6 @@ from columnist.robust._subspace import (
     subspace_of_moments,
 )
 
-__all__ = ["KeptRows", "Measured", "RowData", "given_mean", "worth_passes"]
-
 # So many rows are brought together, if they fit: in memory every start is tried on all of them.
 _FEW_ROWS = 8000
 # Share of the free memory that they, and three copies, may take.

@@ -28,8 +28,6 @@ from columnist.search import _interrupts as interrupts
 from columnist.search._downdates import Downdates, Moment
 from columnist.search._incumbent import exchange, greedy
 
-__all__ = ["RemovedRows", "Scatter"]
-
 # Operations of a greedy choice and one pass of exchanges beyond which concentration must do.
 _MOST_WORK = 2e9
 

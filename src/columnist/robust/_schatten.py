@@ -32,8 +32,6 @@ from columnist.robust._cutoffs import Cutoffs
 from columnist.robust._row_data import Measured, RowData, given_mean
 from columnist.robust._subspace import Subspace, fit_subspace, rounding_size
 
-__all__ = ["SchattenPCA"]
-
 # Distance of the quadrature's nodes in ln t. Its error is exp(-2 pi^2 / step), 5e-15.
 _STEP = 0.6
 # How far the nodes reach beyond the spectrum, before closed forms take over.

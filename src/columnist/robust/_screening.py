@@ -60,8 +60,6 @@ from columnist.robust._row_data import KeptRows, RowData
 from columnist.robust._subspace import rows_about
 from columnist.search._run import Run, Strategy
 
-__all__ = ["Rows", "Screened", "Screening", "Undecided", "screen", "screen_rows"]
-
 # Ratio of the ends of an interval of s, also where so many rows take long; most intervals.
 _RATIO, _COARSE, _LONG = 0.97, 0.7, 1_000_000
 _INTERVALS = 600

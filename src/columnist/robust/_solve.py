@@ -36,8 +36,6 @@ from columnist.search._log import SolverLog
 from columnist.search._options import SearchOptions, certificate_of
 from columnist.search._run import Run, Strategy
 
-__all__ = ["Question", "certified_outliers"]
-
 # Share of what counts as equally good up to which sets are told apart: the rest is for rounding.
 _TOLD_APART = 0.5
 # Seconds that one look at the final set in better arithmetic may take.

@@ -11,20 +11,6 @@ from columnist.linalg._moments import Moments
 from columnist.linalg._prox import row_norms
 from columnist.linalg._rounding import DISTANCE, rank_floor
 
-__all__ = [
-    "Subspace",
-    "about_mean",
-    "at_most_square",
-    "fit_subspace",
-    "fix_signs",
-    "moments_spectrum",
-    "principal_axes",
-    "rounding_size",
-    "rows_about",
-    "spanned_subspace",
-    "subspace_of_moments",
-]
-
 # As good as infinite, and safe to square.
 _FAR = 1e150
 

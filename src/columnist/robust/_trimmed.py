@@ -8,8 +8,6 @@ from columnist.robust._base import BaseRobustPCA
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._subspace import Subspace, subspace_of_moments
 
-__all__ = ["TrimmedPCA"]
-
 
 class TrimmedPCA(BaseRobustPCA):
     """PCA of all rows, then of all but the farthest, until nothing changes.

@@ -11,9 +11,7 @@ from typing import Any, overload
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist.search._words import STATUSES, facts, gap_words
-
-__all__ = ["STATUSES", "Certificate", "CertifiedPath", "tightened", "warn_unless_optimal"]
+from columnist.search._words import facts, gap_words
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,6 @@ from columnist.linalg._secular import downdated_eigenvalues
 from columnist.search._interlace import surviving_tuples
 from columnist.search._problem import Branches, Demand
 
-__all__ = ["Downdates", "Moment", "best_goals", "complete_goal"]
-
 # Longest candidate list whose pairs are bounded all at once.
 _MOST_PAIRED = 200
 # Longest candidate list whose triples are.

@@ -28,8 +28,6 @@ from columnist.search._problem import Branches, Demand, SubsetProblem, check_pro
 from columnist.search._run import Limits, Run, SearchResult, Strategy
 from columnist.search._workers import Expanded, Portion, Workers, expand_portion
 
-__all__ = ["BestFirst", "search"]
-
 _BATCH_SECONDS = 2e-3
 # Least and largest number of operations spent on exploring ahead of one node.
 _EFFORT = (2e5, 4e6)

@@ -18,8 +18,6 @@ import numpy as np
 from columnist.search._policies import Policy
 from columnist.search._problem import Branches
 
-__all__ = ["Branch", "Frontier"]
-
 _BOUND, _ORDER = 0, 1  # views of the open branches
 _LEAST_MEMORY = 2**18  # bytes that are used whatever the budget
 _OVERHEAD = 1000  # bytes of Python objects per family, as measured by tracemalloc

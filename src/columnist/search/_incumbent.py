@@ -12,8 +12,6 @@ from columnist.linalg._ties import TIE
 from columnist.search._interrupts import expired
 from columnist.search._problem import SubsetProblem
 
-__all__ = ["exchange", "greedy", "incumbents", "prefer_smaller"]
-
 Items = Sequence[int] | np.ndarray
 # Errors that may turn out to be equal when they are computed with care.
 _NEAR = 1e-9

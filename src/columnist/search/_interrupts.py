@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-__all__ = ["at_once", "deferred", "expired", "keeps_answer", "pending", "raise_pending"]
-
 _Parameters = ParamSpec("_Parameters")
 _Answer = TypeVar("_Answer")
 

@@ -6,8 +6,6 @@ import sys
 from dataclasses import dataclass
 from typing import TextIO
 
-__all__ = ["Progress", "SolverLog"]
-
 _HEADER = (
     f"{'':1}{'Expanded':>10} {'Open':>10} {'Bound':>13} {'Incumbent':>13} {'Gap':>8} {'Time':>8}"
 )

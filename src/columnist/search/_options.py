@@ -19,8 +19,6 @@ from columnist.search._policies import Policy, get_policy
 from columnist.search._run import Limits, SearchResult
 from columnist.search._workers import Workers
 
-__all__ = ["SearchOptions", "certificate_of"]
-
 
 @dataclass(frozen=True)
 class SearchOptions:

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["SEARCHES", "WEIGHTS", "Policy", "get_policy"]
-
 SEARCHES = ("auto", "optimal", "weighted", "greedy", "optimistic")
 WEIGHTS = ("u", "g", "h", "b")
 

@@ -9,8 +9,6 @@ import numpy as np
 from columnist.linalg._rounding import is_trusted
 from columnist.search._problem import SubsetProblem
 
-__all__ = ["Pool"]
-
 
 class Pool:
     """The best complete sets, each one once, and a lower bound of all others that were seen.

@@ -27,8 +27,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-__all__ = ["Branches", "Demand", "SubsetProblem", "check_problem"]
-
 
 @dataclass(frozen=True)
 class Demand:

@@ -20,8 +20,6 @@ from columnist.search._interrupts import expired, pending
 from columnist.search._log import Progress, SolverLog
 from columnist.search._pool import Pool
 
-__all__ = ["Limits", "PrecisionError", "Run", "SearchResult", "Strategy"]
-
 # Seconds between two entries of the history, unless there is a new incumbent.
 _HISTORY_SECONDS = 0.05
 

@@ -15,11 +15,6 @@ from columnist._text import count, joined, number, percent, seconds
 if TYPE_CHECKING:
     from columnist.search._certificate import Certificate
 
-__all__ = [
-    "CRITERIA", "STATUSES", "Subject", "conditions", "details", "explained", "facts", "gap_words",
-    "graded", "verdict",
-]  # fmt: skip
-
 # What each status means; but for the first, these end a sentence that begins with "the search".
 STATUSES: Mapping[str, str] = {
     "optimal": "no other choice has a smaller error",

@@ -18,8 +18,6 @@ from columnist.linalg._threads import single_threaded_blas
 from columnist.search._frontier import Branch
 from columnist.search._problem import Branches, Demand, SubsetProblem
 
-__all__ = ["Expanded", "Portion", "Workers", "current_workers", "expand_portion", "use_workers"]
-
 
 class Workers(Protocol):
     """What helpers must offer."""

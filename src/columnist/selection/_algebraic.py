@@ -10,8 +10,6 @@ from columnist.data._validation import random_generator
 from columnist.selection._base import FastSelector
 from columnist.selection._factors import pivoted_columns, right_vectors, strong_rrqr
 
-__all__ = ["GKSSelector", "PivotedQRSelector", "StrongRRQRSelector"]
-
 
 class PivotedQRSelector(FastSelector):
     r"""Take the column that is farthest from the span of those taken, one at a time.

@@ -17,8 +17,6 @@ from columnist.linalg._prox import row_norms
 from columnist.linalg._ties import ranked
 from columnist.selection._duplicates import shared_by_copies
 
-__all__ = ["FastSelector", "RowSparseSelector"]
-
 # Penalties beyond mean nothing, but must not become zero or infinite.
 _SMALLEST, _LARGEST = 1e-300, 1e300
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 
-__all__ = ["GrowingBasis"]
-
 
 class GrowingBasis:
     """Orthonormal basis of the vectors appended so far, ``capacity`` of them at most.

@@ -36,8 +36,6 @@ from columnist.selection._task import (
     confirmed_error,
 )
 
-__all__ = ["ColumnSelector"]
-
 
 class ColumnSelector(BaseSelector):
     r"""Select the columns that rebuild a matrix best, with a proof.

@@ -14,8 +14,6 @@ from columnist.search._certificate import Certificate
 from columnist.search._interrupts import keeps_answer
 from columnist.selection._certified import ColumnSelector
 
-__all__ = ["certify"]
-
 # A choice is better only if its error is smaller by more than rounding.
 _BETTER = 1e-10
 

@@ -41,8 +41,6 @@ from columnist.selection._branch import FrobeniusBrancher, Workspace
 from columnist.selection._relaxed import RelaxedNodes, relaxed_nodes
 from columnist.selection._swaps import add_columns, exchange_columns
 
-__all__ = ["FrobeniusColumns", "InvariantColumns", "column_problem", "forward_order"]
-
 # Data smaller than this, or larger than its inverse, cannot be squared.
 _LEAST_SCALE = 1e-152
 # Operations after which the closed forms for the last columns give way to branching.

@@ -12,8 +12,6 @@ import scipy.sparse as sp
 
 from columnist.linalg._passes import column_blocks, columns_of, squared_norms
 
-__all__ = ["distinct_columns", "shared_by_copies"]
-
 # Reduced columns that differ by more than this are no copies of each other.
 _PARALLEL = 1e-12
 

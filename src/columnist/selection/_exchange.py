@@ -24,8 +24,6 @@ from columnist.selection._base import FastSelector
 from columnist.selection._columns import column_problem
 from columnist.selection._swaps import add_columns, exchange_columns
 
-__all__ = ["ExchangeSelector"]
-
 
 class ExchangeSelector(FastSelector):
     r"""Exchange one column at a time until no single exchange improves.

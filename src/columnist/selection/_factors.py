@@ -29,8 +29,6 @@ from columnist.linalg._second_moment import kernel_blocks
 from columnist.linalg._ties import TIE, first_largest
 from columnist.selection._basis import GrowingBasis
 
-__all__ = ["Deflated", "pivoted_columns", "right_vectors", "strong_rrqr", "triangle"]
-
 _EPS = np.finfo(np.float64).eps
 # A squared length that fell to this share of its last accurate value is computed anew before
 # it is compared.

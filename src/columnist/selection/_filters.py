@@ -14,8 +14,6 @@ from columnist.linalg._passes import centered_norms, column_blocks, columns_of, 
 from columnist.linalg._ties import ranked
 from columnist.selection._base import FastSelector
 
-__all__ = ["CorrelationFilter", "MatchingFilter"]
-
 # A column that varies by less than this share of its length is constant: what is left is the
 # rounding of its mean.
 _CONSTANT = 100 * np.finfo(np.float64).eps

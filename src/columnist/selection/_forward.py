@@ -17,8 +17,6 @@ from columnist.selection._base import FastSelector
 from columnist.selection._forward_spectra import BlockForward, SpectrumForward
 from columnist.selection._forward_states import GramForward, TargetForward, WideForward
 
-__all__ = ["ForwardSelector"]
-
 # Widest matrix whose Gram matrix is formed: 1.2 GB, or less if it has fewer rows anyway.
 _GRAM_SIDE, _GRAM_SIDE_WIDE = 12_000, 5_000
 

@@ -20,8 +20,6 @@ from columnist.selection._factors import triangle
 from columnist.selection._forward_states import SHRUNK, Residuals
 from columnist.selection._powers import Polynomials, fit_polynomials, power_blocks
 
-__all__ = ["BestDowndate", "BlockForward", "LinearPath", "SpectrumForward", "fresh_directions"]
-
 _EPS = np.finfo(np.float64).eps
 # Rows solved completely at first, to have an error to compare with.
 _FIRST = 4

@@ -28,8 +28,6 @@ from columnist.linalg._ties import first_gain, rounding_energy
 from columnist.selection._basis import GrowingBasis
 from columnist.selection._forward_kernels import add_forms, deflate
 
-__all__ = ["ColumnForms", "GramForward", "TargetForward", "WideForward", "column_forms"]
-
 # Share of a squared length below which a residual is computed anew.
 SHRUNK = 1e-4
 

@@ -23,8 +23,6 @@ from columnist.linalg._passes import columns_of
 from columnist.selection._forward import ForwardSelector
 from columnist.selection._forward_spectra import LinearPath
 
-__all__ = ["MultiLabelForwardClassifier", "MultiLabelForwardClassifierCV"]
-
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csc", "dtype": [np.float64, np.float32]}
 # Sizes to try when none are given.
 _MANY = 100

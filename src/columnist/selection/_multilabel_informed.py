@@ -15,8 +15,6 @@ from columnist.linalg._passes import apply, column_blocks, columns_of, cross
 from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms
 from columnist.selection._base import RowSparseSelector
 
-__all__ = ["MultiLabelInformedSelector"]
-
 # Share of the labels' energy that the latent labels hold by default.
 _ENERGY = 0.9
 # Evaluations for the coefficients in one sweep.

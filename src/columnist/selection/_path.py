@@ -11,8 +11,6 @@ from columnist.search._certificate import Certificate, CertifiedPath, tightened
 from columnist.search._interrupts import keeps_answer
 from columnist.selection._certified import ColumnSelector
 
-__all__ = ["PathStep", "SelectionPath", "selection_path"]
-
 
 class PathStep(NamedTuple):
     """One size of a path: the selection and its certificate."""

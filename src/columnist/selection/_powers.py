@@ -25,8 +25,6 @@ import scipy.sparse as sp
 
 from columnist.linalg._passes import by_columns, column_blocks
 
-__all__ = ["DensePowers", "Polynomials", "SparsePowers", "fit_polynomials", "power_blocks"]
-
 # A product is dependent when orthogonalising leaves less than this share of it.
 _DROP = 1e-10
 # A column whose entries differ by less than this share of them is constant.

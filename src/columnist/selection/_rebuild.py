@@ -14,8 +14,6 @@ from columnist.data import Matrices
 from columnist.linalg._passes import centered_norms, squared_norms, without_means
 from columnist.linalg._rounding import CONSTANT
 
-__all__ = ["Rebuild", "rebuild"]
-
 # Work space of LAPACK per column: blocks of its usual size.
 _WORK = 64
 

@@ -17,8 +17,6 @@ from columnist.linalg import _rounding as rounding
 from columnist.linalg._reduce import Reduced
 from columnist.selection._relax import Relaxation, RelaxationSpace
 
-__all__ = ["RelaxedNode", "RelaxedNodes", "relaxed_nodes"]
-
 # How often the relaxation of a node is solved again after a candidate has gone, at most.
 _CHAIN = 100
 

@@ -11,8 +11,6 @@ from columnist.linalg._passes import apply, columns_of, cross, gram
 from columnist.linalg._prox import l21_norm, row_norms, row_shrink
 from columnist.selection._base import RowSparseSelector
 
-__all__ = ["Anderson", "RobustL21Selector"]
-
 _TINY = np.finfo(np.float64).tiny
 # Over-relaxation of the splitting.
 _RELAX = 1.6

@@ -13,8 +13,6 @@ from columnist.linalg._passes import squared_norms
 from columnist.selection._base import FastSelector
 from columnist.selection._factors import Deflated, column_squares, right_vectors
 
-__all__ = ["LeverageSampler", "NormSampler", "UniformSampler", "VolumeSampler"]
-
 
 def draw_distinct(probabilities: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
     """Distinct indices, drawn one after the other with renormalised probabilities.

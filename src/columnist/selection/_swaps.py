@@ -40,8 +40,6 @@ from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 from columnist.linalg._ties import TIE, first_largest
 from columnist.selection._basis import GrowingBasis
 
-__all__ = ["SwapTable", "add_columns", "energy_left", "exchange_columns"]
-
 _EPS = np.finfo(np.float64).eps
 # Share of an earlier value below which a figure is computed anew.
 _SHRUNK = 1e-6

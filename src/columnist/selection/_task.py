@@ -29,8 +29,6 @@ from columnist.search._workers import current_workers
 from columnist.selection._columns import InvariantColumns, column_problem, forward_order
 from columnist.selection._duplicates import distinct_columns
 
-__all__ = ["Options", "Outcome", "Sizes", "Solution", "choose", "confirmed_error"]
-
 # Operations from which errors of a path are computed together once its time is over.
 _LONG_WORK = 1e9
 

@@ -35,8 +35,6 @@ from columnist.selection._base import FastSelector
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._sampling import LeverageSampler, NormSampler
 
-__all__ = ["Candidates", "TwoStageSelector", "best_weights", "deflated", "stage_errors"]
-
 _FITTED = ("quadratic", "clipped")
 _WEIGHTS = (*_FITTED, "sampling", "none")
 _STAGE = Methods(

@@ -17,9 +17,6 @@ from columnist.data._validation import resolve_size
 from columnist.linalg._reduce import squaring_scale
 from columnist.linalg._ties import first_largest, ranked
 
-__all__ = ["RankingSelector", "ScoreSelector", "SequentialSelector", "SpectralBase",
-           "chosen_first", "forward"]  # fmt: skip
-
 
 class SpectralBase(BaseSelector):
     """Validation that all spectral selectors share."""

@@ -19,8 +19,6 @@ from columnist.linalg._ties import evened, levels
 from columnist.spectral._base import SequentialSelector, forward
 from columnist.spectral._scatter import class_scatter, column_scatter
 
-__all__ = ["MRMR", "ZeroNormSVM"]
-
 # Redundancy below this counts as this in a quotient, which would be infinite without.
 _LEAST_REDUNDANCY = 1e-3
 # In place of the infinite F statistic of a feature that does not vary within classes.

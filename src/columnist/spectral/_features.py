@@ -19,8 +19,6 @@ from columnist.linalg._reduce import squaring_scale
 from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._symmetric import SymmetricMatrix
 
-__all__ = ["Features", "ProductsAhead", "ScaledColumns", "prepare_columns"]
-
 # Products with columns whose scaled means are larger than this lose digits to cancellation.
 _FAR = 10.0
 # Features whose products are computed together: what a pass costs is reading the data.

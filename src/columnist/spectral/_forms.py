@@ -38,9 +38,6 @@ from columnist.spectral._symmetric import (
     largest_eigenpairs,
 )
 
-__all__ = ["CommonForm", "common_form", "lda_response", "pca_response", "spectral_response",
-           "svm_response"]  # fmt: skip
-
 _FORMS = ("phi1", "phi2", "phi3", "laplacian", "fisher", "relief", "trace_ratio", "hsic")
 # Eigenvalues below this share of the largest are zero but for rounding.
 _ZERO = 1e-12

@@ -37,9 +37,6 @@ from columnist.spectral._symmetric import (
     worth_iterating,
 )
 
-__all__ = ["Gamma", "Graph", "cut", "cut_value", "degrees", "laplacian", "leading_eigenpairs",
-           "normalized_cut", "phi", "resolve_gamma"]  # fmt: skip
-
 # More than the width of the spectrum.
 _FAR = 3.0
 # Degrees that rounding may leave of a sum of this relative size.

@@ -18,8 +18,6 @@ from columnist.spectral._scatter import weighted_sums, without_rounding
 from columnist.spectral._similarity import hsic_similarity, resolve_similarity
 from columnist.spectral._symmetric import SymmetricMatrix
 
-__all__ = ["HSIC"]
-
 
 class HSIC(SequentialSelector):
     r"""Keep the features whose kernel depends most on the classes, or on a kernel of all.

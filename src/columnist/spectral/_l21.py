@@ -12,12 +12,10 @@ from sklearn.utils.validation import check_array
 from columnist.data import check_rows, in_memory
 from columnist.data._parameters import Number, StrOptions, checked
 from columnist.linalg._passes import apply, by_columns, columns_of, cross
-from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms, row_shrink
+from columnist.linalg._prox import l21_norm, minimize_l21, quadratic_gap, row_norms
 from columnist.linalg._reduce import power_of_two
 from columnist.spectral._l21_coordinate import descend_columns
 from columnist.spectral._l21_path import optimality
-
-__all__ = ["L21Solution", "as_columns", "l21_regression", "row_shrink"]
 
 # First working set of coordinate descent; later ones have room for as many rows as are nonzero.
 _FEW = 10

@@ -27,8 +27,6 @@ from columnist.linalg._ties import TIE, first_largest
 from columnist.spectral._features import ProductsAhead, ScaledColumns
 from columnist.spectral._l21_coordinate import descend_gram
 
-__all__ = ["Curvature", "Knot", "L21Path", "l21_path", "optimality", "solve_rows"]
-
 _EPS = np.finfo(np.float64).eps
 # The path ends at this share of the largest penalty: what enters later explains nothing.
 _END = 1e-5

@@ -17,8 +17,6 @@ from columnist.spectral._forms import CommonForm
 from columnist.spectral._similarity import resolve_similarity
 from columnist.spectral._symmetric import DenseMatrix, SymmetricMatrix
 
-__all__ = ["MCSF"]
-
 # A trace below this share of the diagonal's size is rounding.
 _NO_TRACE = 1e-12
 

@@ -30,8 +30,6 @@ from columnist.spectral._l21 import as_columns
 from columnist.spectral._l21_path import Knot, L21Path, l21_path, optimality
 from columnist.spectral._similarity import resolve_similarity
 
-__all__ = ["MRSF", "PathReport"]
-
 _RESPONSES = ("auto", "spectral", "lda", "svm", "pca")
 # Components of a spectral or PCA response, unless told otherwise.
 _COMPONENTS = 10

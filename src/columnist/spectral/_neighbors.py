@@ -29,8 +29,6 @@ from columnist.data._parameters import StrOptions, checked
 from columnist.linalg._column_parts import Visit
 from columnist.spectral._edges import NearestByClass, edge_sums, sparse_edge_sums
 
-__all__ = ["nearest_rows", "neighbor_distances", "neighbor_graph", "relative_differences"]
-
 _EPS = np.finfo(np.float64).eps
 # Links of a sample in an approximate search, and candidates it keeps: nearly all true neighbours
 # are found.

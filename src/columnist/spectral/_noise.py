@@ -16,10 +16,6 @@ from columnist.data._validation import random_generator
 from columnist.spectral._graph import Graph
 from columnist.spectral._similarity import resolve_similarity
 
-__all__ = ["SHARES", "NoisyGraph", "blur", "blurred", "check_rebuilt", "eigengap_bound",
-           "growth", "inject_noise", "perturb_laplacian", "score_bound", "spectral_norm", "turn",
-           "weyl_bound"]  # fmt: skip
-
 # Shares of noise that are tried.
 SHARES = np.arange(1, 41) / 40
 

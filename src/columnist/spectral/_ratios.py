@@ -12,8 +12,6 @@ from columnist.spectral._base import ScoreSelector
 from columnist.spectral._scatter import class_scatter, column_scatter
 from columnist.spectral._spec import GraphSelector
 
-__all__ = ["FisherScore", "TraceRatio", "maximize_trace_ratio"]
-
 
 class FisherScore(ScoreSelector):
     r"""Keep the features whose class means differ most, for the spread within the classes.

@@ -13,8 +13,6 @@ from columnist.linalg._passes import merge_repeats
 from columnist.spectral._base import ScoreSelector
 from columnist.spectral._neighbors import neighbor_graph, relative_differences
 
-__all__ = ["Relief", "ReliefF", "relief_similarity"]
-
 
 class ReliefF(ScoreSelector):
     r"""Keep the features that tell near samples of different classes apart.

@@ -18,9 +18,6 @@ from columnist.linalg._column_parts import Visit, total
 from columnist.linalg._passes import column_blocks, merge_repeats
 from columnist.linalg._reduce import squaring_scale
 
-__all__ = ["ClassScatter", "GroupSums", "block_sums", "class_scatter", "class_sums",
-           "column_scatter", "merged_groups", "weighted_sums", "without_rounding"]  # fmt: skip
-
 # Variation below this share of a column's length is the rounding of its entries.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 # Arrays of the size of a sparse block that exist at the same time.

@@ -31,10 +31,6 @@ from columnist.spectral._symmetric import (
     row_lengths,
 )
 
-__all__ = ["class_members", "cosine_similarity", "fisher_similarity", "hsic_similarity",
-           "knn_similarity", "label_similarity", "linear_similarity", "polynomial_similarity",
-           "rbf_similarity", "resolve_similarity", "weighted_similarity"]  # fmt: skip
-
 # Samples whose distances give the automatic width of an RBF kernel.
 _WIDTH_SAMPLES = 1000
 _GATHER = "Use similarity='knn', which works on blocks, or select rows first."

@@ -18,9 +18,6 @@ from columnist.spectral._graph import Graph, phi, resolve_gamma
 from columnist.spectral._scatter import class_scatter
 from columnist.spectral._similarity import resolve_similarity
 
-__all__ = ["GraphSelector", "LaplacianScore", "ScoreParameter", "SemiSupervisedSelector",
-           "SpectralSelector"]  # fmt: skip
-
 # Clusters to look for at most when their number is read off the spectrum.
 _MOST_CLUSTERS = 20
 # Smaller eigenvalues are zero but for rounding.

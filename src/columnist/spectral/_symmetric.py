@@ -27,10 +27,6 @@ from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import apply, column_blocks, columns_of, cross, row_blocks
 from columnist.spectral._edges import edge_sums
 
-__all__ = ["DenseMatrix", "LowRankMatrix", "RowProducts", "SparseMatrix", "SumMatrix",
-           "SymmetricMatrix", "as_symmetric", "cross_rows", "dense_columns", "edge_forms",
-           "joined", "largest_eigenpairs", "row_lengths", "worth_iterating"]  # fmt: skip
-
 # How far, relative to the largest entry, a matrix may be from symmetric by rounding.
 _ASYMMETRY = 1e-8
 # Up to this order all eigenpairs cost less than some by iteration.
