@@ -59,6 +59,10 @@ cdef int BEYOND = 8
 cdef double SEEN = 1.03
 cdef int POWER_STEPS = 8
 cdef double LEAST_Z = 1e-5
+# How often B and z alternate at most (four times as often without a z to start from), and the share
+# of the gap which they may leave unless the threshold is in reach.
+cdef int TURNS = 6
+cdef double SETTLED = 0.3
 
 
 cdef int _descending(const void* a, const void* b) noexcept nogil:
@@ -244,7 +248,7 @@ cdef class Relaxation:
         cdef int[::1] items = np.empty(n, dtype=np.intc)
         cdef double[::1] z = np.full(n, t / <double> n)
         cdef int[::1] marks = np.zeros(n, dtype=np.intc)
-        cdef int n_bounds = 1, n_left
+        cdef int n_bounds = 1, n_left, n_turns = 4 * TURNS if hint is None else TURNS
         q = self.n_targets if fixed_target else min(self.r, t + BEYOND)
         if hint is not None:
             z = np.clip(np.asarray(hint, dtype=np.float64), 10 * LEAST_Z, 1.0)
@@ -260,8 +264,8 @@ cdef class Relaxation:
             elif ok:
                 for i in range(n):
                     space.z[i] = z[i]
-                ok = self._bound(&node, n, NULL, threshold, 2 if hint is not None else 4,
-                                 space.z, space.g, &base, &bound, space)
+                ok = self._bound(&node, n, NULL, threshold, n_turns, space.z, space.g, &base,
+                                 &bound, space)
         if ok == 2 or (ok and bound >= threshold):
             return np.inf, empty, empty, empty, np.empty(0), np.empty(0), 1
         if not ok:
@@ -453,12 +457,15 @@ cdef class Relaxation:
             w.P[j + <size_t> j * n] -= w.D[j]
         return 1
 
-    cdef int _bound(self, const Node* node, int n, const int* live, double threshold, int n_iter,
+    cdef int _bound(self, const Node* node, int n, const int* live, double threshold, int n_turns,
                     double* z, double* g, double* base, double* bound,
                     RelaxationSpace w) noexcept nogil:
-        """Bound of the node with these candidates only; z and g are updated in their places."""
+        """Bound of the node with these candidates only; z and g are updated in their places.
+
+        B and z alternate until they have settled, or the node is closed.
+        """
         cdef int i, j, a, b, q = node.q, t = node.t, turn, info = 0, whole = node.n
-        cdef double caught, gain, quick, one = 1.0, minus = -1.0, norm
+        cdef double caught, gain, quick, best, one = 1.0, minus = -1.0, norm
         cdef double spread = 0.0, off, quad = 0.0, charge = 0.0, top = 0.0
         for j in range(n):
             b = live[j] if live else j
@@ -474,7 +481,7 @@ cdef class Relaxation:
             return 0
         for i in range(n):
             w.zl[i] = z[live[i] if live else i]
-        for turn in range(n_iter):
+        for turn in range(n_turns):
             for j in range(n):
                 memcpy(w.F + j + <size_t> j * n, w.P + j + <size_t> j * n, (n - j) * sizeof(double))
                 w.F[j + <size_t> j * n] += w.D[j] / w.zl[j]
@@ -492,8 +499,10 @@ cdef class Relaxation:
             for i in range(n):
                 w.gl[i] = sqrt(w.D[i] * w.row_b[i])
             _capped(w.gl, n, t, w.zl)
-            if quick >= threshold or (turn > 0 and node.energy - caught < threshold):
-                break
+            best = node.energy - caught  # no B makes the bound larger at this z
+            if quick >= threshold or (turn > 0 and best < threshold
+                                      and best - quick <= SETTLED * (threshold - quick)):
+                break  # closed, or out of reach
         # What B is worth, whatever it is.
         memcpy(w.U, w.cl, <size_t> n * q * sizeof(double))
         dsymm("L", "L", &n, &q, &minus, w.P, &n, w.B, &n, &one, w.U, &n)
@@ -573,7 +582,7 @@ cdef class Relaxation:
                 continue
             tried += 1
             n_bounds[0] += 1
-            if not self._bound(node, n, &live[0], threshold, 2, w.z, w.g, &new_base, &again, w):
+            if not self._bound(node, n, &live[0], threshold, TURNS, w.z, w.g, &new_base, &again, w):
                 tried = n_chain  # the old g have been kept
                 continue
             base = new_base
