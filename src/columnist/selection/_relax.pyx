@@ -19,7 +19,8 @@ fixed if the bound and :math:`g_i - g_{(t+1)}` do.
 
 *Y* holds the eigenvectors of M beyond s, or is the target itself if that has no more than t
 columns (then s = 0, and no decomposition is needed). *D* is a multiple of
-:math:`1/(K^{-1})_{ii}`, found anew at each node. *B* comes from alternating
+:math:`1/(K^{-1})_{ii}`, found anew at each node, and for each part of its candidates that is clearly
+smaller. *B* comes from alternating
 
 .. math:: B = (P + D/z)^{-1}c, \qquad z_i \propto \sqrt{D_i} \lVert B_i \rVert,
           \quad z \le 1, \quad \sum z_i = t .
@@ -59,6 +60,9 @@ cdef int BEYOND = 8
 cdef double SEEN = 1.03
 cdef int POWER_STEPS = 8
 cdef double LEAST_Z = 1e-5
+# D is kept for a part of the candidates if these are many and most of what it was found for.
+cdef int SMALL = 64
+cdef double SHRUNK = 0.8
 # How often B and z alternate at most (four times as often without a z to start from), and the share
 # of the gap which they may leave unless the threshold is in reach.
 cdef int TURNS = 6
@@ -92,6 +96,7 @@ cdef class RelaxationSpace:
     cdef double *Y
     cdef double *work
     cdef double *D
+    cdef double *kept
     cdef double *z
     cdef double *g
     cdef double *sorted
@@ -104,6 +109,7 @@ cdef class RelaxationSpace:
     cdef double *tau
     cdef int lwork
     cdef long size
+    cdef int known
 
     def __init__(self):
         self.size = 0
@@ -139,6 +145,7 @@ cdef class RelaxationSpace:
         self.Y = base + at; at += <long> r * q
         self.work = base + at; at += self.lwork
         self.D = base + at; at += n
+        self.kept = base + at; at += n
         self.z = base + at; at += n
         self.g = base + at; at += n
         self.sorted = base + at; at += n
@@ -477,8 +484,16 @@ cdef class Relaxation:
             for i in range(n):
                 a = live[i] if live else i
                 w.cl[i + <size_t> j * n] = w.c[a + <size_t> j * whole]
-        if not self._diagonal(n, w):
-            return 0
+        if live and n > SMALL and n > SHRUNK * w.known:
+            for i in range(n):  # valid for every part of the list
+                w.D[i] = w.kept[live[i]]
+                w.P[i + <size_t> i * n] -= w.D[i]
+        else:
+            if not self._diagonal(n, w):
+                return 0
+            for i in range(n):
+                w.kept[live[i] if live else i] = w.D[i]
+            w.known = n
         for i in range(n):
             w.zl[i] = z[live[i] if live else i]
         for turn in range(n_turns):

@@ -17,9 +17,8 @@ from columnist.linalg import _rounding as rounding
 from columnist.linalg._reduce import Reduced
 from columnist.selection._relax import Relaxation, RelaxationSpace
 
-# How often the relaxation of a node with at most so many candidates is solved again after one has
-# gone; less often, as the cube of their number, where there are more.
-_CHAIN, _NARROW = 100, 100
+# How often the relaxation of a node is solved again after a candidate has gone, at most.
+_CHAIN = 100
 
 
 class _Use(NamedTuple):
@@ -103,7 +102,7 @@ class RelaxedNodes:
                 return RelaxedNode(bound, fixed, candidates, None, nothing, None, n_bounds)
             found = self._relaxation.expand(
                 inner, candidates[some], left, threshold, None if hint is None else hint[some],
-                free, _chain(len(some)), margin, self._space(worker),
+                free, _CHAIN, margin, self._space(worker),
             )  # fmt: skip
             low, more, kept, items, f, z, count = found
             n_bounds += count
@@ -170,10 +169,6 @@ def relaxed_nodes(
         return None
     bound = min(relaxed.bound(include, candidates, threshold), threshold)
     return relaxed if bound - low >= _WORTHWHILE * (threshold - low) else None
-
-
-def _chain(n: int) -> int:
-    return int(_CHAIN * min(1.0, (_NARROW / n) ** 3))
 
 
 def _use(reduced: Reduced, size: int) -> _Use:
