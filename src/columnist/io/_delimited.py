@@ -246,12 +246,10 @@ def as_numbers(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, str]:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the data of a text file begin and what their columns are.
-
-    ``skip`` counts the lines before the data; ``trailing`` tells of a delimiter at the end of
-    every row; ``blanks`` of columns separated by runs of blanks; ``text`` marks columns whose first
-    values are not numbers.
-    """
+    """Where the data of a text file begin and what their columns are. ``skip`` counts the lines
+    before the data; ``trailing`` tells of a delimiter at the end of every row; ``blanks`` of
+    columns separated by runs of blanks; ``text`` marks columns whose first values are not
+    numbers."""
 
     delimiter: str
     names: tuple[str, ...] | None

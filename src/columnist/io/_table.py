@@ -153,11 +153,8 @@ class Columns(Described, Protocol):
 
 @dataclass
 class MatrixColumns:
-    """One matrix, with text where a column is not of numbers.
-
-    ``text`` maps places to arrays of str and None. ``extras`` stand next to the matrix and
-    become targets or ids on request only.
-    """
+    """One matrix, with text where a column is not of numbers. ``text`` maps places to arrays of str
+    and None. ``extras`` stand next to the matrix and become targets or ids on request only."""
 
     matrix: np.ndarray | sp.csr_array
     names: tuple[str, ...]

@@ -80,12 +80,10 @@ class Moments:
         return triangle(rows) if len(rows) > len(self.mean) else rows
 
     def sample(self, *, centered: bool = False) -> Sample:
-        r"""A few rows with the same means and covariances; without the means if ``centered``.
-
-        Let R be a factor of the scatter with r - 1 rows, and H a reflection that turns the first
-        axis into the diagonal :math:`1/\sqrt r`: all other columns of H sum to zero. The rows
-        :math:`1\mu^T + \sqrt{r/m} H_{2:} R` are the ones.
-        """
+        r"""A few rows with the same means and covariances; without the means if ``centered``. Let R
+        be a factor of the scatter with r - 1 rows, and H a reflection that turns the first axis
+        into the diagonal :math:`1/\sqrt r`: all other columns of H sum to zero. The rows
+        :math:`1\mu^T + \sqrt{r/m} H_{2:} R` are the ones."""
         R = self.factor()
         r = len(R) + 1
         padded = np.vstack([np.zeros((1, R.shape[1])), R])

@@ -64,11 +64,9 @@ class Factors:
 
 
 def polar(M: np.ndarray) -> np.ndarray:
-    r"""The matrix with orthonormal columns closest to M: :math:`UV^T` of its thin SVD.
-
-    It maximises :math:`\langle X, M \rangle` (orthogonal Procrustes). Where M has no full rank
-    there are many; one of them is returned.
-    """
+    r"""The matrix with orthonormal columns closest to M: :math:`UV^T` of its thin SVD. It maximises
+    :math:`\langle X, M \rangle` (orthogonal Procrustes). Where M has no full rank there are many;
+    one of them is returned."""
     U, _, Vt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
     return U @ Vt
 
@@ -94,11 +92,9 @@ def objective_of(table: Table, X: np.ndarray, Y: np.ndarray, alpha: np.ndarray, 
 
 
 def canonical(found: Factors) -> Factors:
-    r"""The same product with orthogonal loadings, the longest first, of fixed sign.
-
-    A rotation of both factors changes neither :math:`XY^T` nor any length of a row, so the
-    model leaves it open.
-    """
+    r"""The same product with orthogonal loadings, the longest first, of fixed sign. A rotation of
+    both factors changes neither :math:`XY^T` nor any length of a row, so the model leaves it
+    open."""
     V, sigma, Rt = scipy.linalg.svd(found.Y, full_matrices=False, check_finite=False)
     Y = V * sigma
     Y[~found.Y.any(axis=1)] = 0.0  # rounding must not bring a column back

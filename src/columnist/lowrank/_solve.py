@@ -264,11 +264,8 @@ class Solver:
         return Factors(X, Y, self.limits, objective, np.array([objective]), np.zeros((1, 2)), True)
 
     def refit(self, found: Factors, columns: np.ndarray) -> Factors:
-        """The best factors found without a penalty, with loadings in these columns only.
-
-        For squared errors without missing entries these are the principal components of the
-        columns.
-        """
+        """The best factors found without a penalty, with loadings in these columns only. For
+        squared errors without missing entries these are the principal components of the columns."""
         rank = found.X.shape[1]
         part = self.table.take(columns)
         point = np.zeros(found.X.shape)

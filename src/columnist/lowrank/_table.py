@@ -194,12 +194,10 @@ def leading_svd(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 class Filled:
-    """A copy of a table with missing entries, filled anew whenever the model moves.
-
-    The squared error of the filled table is that over the entries that are there, at the point it
-    was filled at, and no smaller elsewhere. A step that lowers the one lowers the other. The
-    values of ``table`` change with :meth:`follow`.
-    """
+    """A copy of a table with missing entries, filled anew whenever the model moves. The squared
+    error of the filled table is that over the entries that are there, at the point it was filled
+    at, and no smaller elsewhere. A step that lowers the one lowers the other. The values of
+    ``table`` change with :meth:`follow`."""
 
     def __init__(self, table: Table):
         assert table.missing is not None  # else there is nothing to fill

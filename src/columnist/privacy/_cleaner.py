@@ -309,11 +309,9 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return cleaned
 
     def _clean(self, rows: np.ndarray) -> tuple[np.ndarray, int]:
-        """Cleaned rows of one block, and how many of them had to stay as they are.
-
-        Ways of cleaning are tried from the thorough to the cautious, each on the rows whose
-        outputs moved too far by those before.
-        """
+        """Cleaned rows of one block, and how many of them had to stay as they are. Ways of cleaning
+        are tried from the thorough to the cautious, each on the rows whose outputs moved too far by
+        those before."""
         found = self._directions(self._cut)
         if self.utility == 0.0:
             return self._clean_for_free(found, rows), 0
@@ -351,11 +349,9 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return ~(after <= _LONGEST * np.maximum(before, self._spread))
 
     def _try(self, found: Directions, spend: bool, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Clean rows in one way; which of them broke the promise.
-
-        Room is left for rounding by the length that cleaned rows should have. Those that become
-        longer get a second try, by the length that they had.
-        """
+        """Clean rows in one way; which of them broke the promise. Room is left for rounding by the
+        length that cleaned rows should have. Those that become longer get a second try, by the
+        length that they had."""
         before, open_ = self._sizes(rows), np.arange(len(rows))
         sizes = before + found.stretch * before
         for _ in range(2):
@@ -498,11 +494,9 @@ class Guard:
             return self.unit * lengths(change @ self.coef.T) + self._of_the_check(lengths(change))
 
     def holds(self, rows: np.ndarray, cleaned: np.ndarray, utility: float) -> np.ndarray:
-        """Whether the outputs of every row moved by no more than the tolerance.
-
-        Where the precision of the rows can resolve the tolerance, some of it has to be left for
-        the rounding of whoever checks.
-        """
+        """Whether the outputs of every row moved by no more than the tolerance. Where the precision
+        of the rows can resolve the tolerance, some of it has to be left for the rounding of whoever
+        checks."""
         with np.errstate(invalid="ignore"):
             sizes = lengths(rows.astype(np.float64)) + lengths(cleaned.astype(np.float64))
         tolerance, reserve = np.sqrt(utility), self._of_the_user(sizes, rows.dtype)

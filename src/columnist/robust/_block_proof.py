@@ -72,11 +72,9 @@ _MOST_BYTES = 2**27
 
 
 class BlockProof(Strategy):
-    """Blocks of rows, pruned and merged.
-
-    ``removed(kept)`` are the numbers, among all rows of the problem, of those that a set of these
-    rows removes; ``proven(error)`` is what an error that no set can be below proves in the run.
-    """
+    """Blocks of rows, pruned and merged. ``removed(kept)`` are the numbers, among all rows of the
+    problem, of those that a set of these rows removes; ``proven(error)`` is what an error that no
+    set can be below proves in the run."""
 
     def __init__(
         self,
@@ -127,12 +125,10 @@ class BlockProof(Strategy):
 
 
 class Incumbent:
-    """The problem and the best set so far.
-
-    Sets whose error is proven to reach the incumbent's up to a share, ``tolerance``, need not be
-    looked at. ``floor`` is the least error that any set looked at can have; ``fixed`` a mask of
-    rows that stand for many others and must stay; ``max_memory`` what all lists may take, in bytes.
-    """
+    """The problem and the best set so far. Sets whose error is proven to reach the incumbent's up
+    to a share, ``tolerance``, need not be looked at. ``floor`` is the least error that any set
+    looked at can have; ``fixed`` a mask of rows that stand for many others and must stay;
+    ``max_memory`` what all lists may take, in bytes."""
 
     def __init__(
         self,
@@ -190,12 +186,10 @@ class Incumbent:
 
 
 class Node:
-    """A problem with rows that must stay or go (masks), perhaps part of another one, its parent.
-
-    No set of it has an error smaller than ``bound``, unless that reaches the threshold of the
+    """A problem with rows that must stay or go (masks), perhaps part of another one, its parent. No
+    set of it has an error smaller than ``bound``, unless that reaches the threshold of the
     incumbent at the time; it is ``closed`` if none is better than the incumbent. The first stages
-    may leave out a share ``loss`` of the error; ``row`` makes the difference from the parent.
-    """
+    may leave out a share ``loss`` of the error; ``row`` makes the difference from the parent."""
 
     def __init__(
         self,

@@ -204,11 +204,8 @@ def finalists(
     rng: np.random.Generator,
     expired: Callable[[], bool] = lambda: False,
 ) -> list[np.ndarray]:
-    """The best sets of rows of a sample to fit subspaces to, as masks.
-
-    A sample may hold more than its ``share`` of outliers: three standard deviations more are
-    removed.
-    """
+    """The best sets of rows of a sample to fit subspaces to, as masks. A sample may hold more than
+    its ``share`` of outliers: three standard deviations more are removed."""
     size = len(X)
     removed = size * share + 3.0 * math.sqrt(size * share * (1.0 - share))
     removed = min(math.ceil(removed), max(size - n_components - 2, 0))

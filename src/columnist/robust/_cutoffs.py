@@ -58,12 +58,10 @@ def classical_cutoffs(orthogonal: np.ndarray, n_components: int, longest: float)
 def cross_fitted_cutoffs(
     held_out: Distances, own: np.ndarray, removed: Distances, n_components: int, longest: float
 ) -> Cutoffs:
-    """Cut-offs from distances of kept rows to subspaces fitted without them (``held_out``).
-
-    ``own`` are score distances of the kept rows. Removed rows that may be good count with their own
+    """Cut-offs from distances of kept rows to subspaces fitted without them (``held_out``). ``own``
+    are score distances of the kept rows. Removed rows that may be good count with their own
     distances: without them the cut-offs would be too small where good rows were removed, with the
-    others too large where bad ones were.
-    """
+    others too large where bad ones were."""
     limit = _settled(held_out.orthogonal, removed.orthogonal, orthogonal_cutoff)
     limit = max(limit, _smallest(longest))
     # A row far from the subspace says nothing about the spread within.

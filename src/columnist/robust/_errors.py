@@ -186,11 +186,9 @@ class RowErrors:
 
 
 class WeightedErrors:
-    """The same for the squared Frobenius norm of rows with weights, in double precision.
-
-    Some rows stand for many others, whose rounding is charged elsewhere. Weights are what rows are
-    multiplied by (see :func:`columnist.robust._subspace.about_mean`); None: about the origin.
-    """
+    """The same for the squared Frobenius norm of rows with weights, in double precision. Some rows
+    stand for many others, whose rounding is charged elsewhere. Weights are what rows are multiplied
+    by (see :func:`columnist.robust._subspace.about_mean`); None: about the origin."""
 
     def __init__(self, X: np.ndarray, n_components: int, weights: np.ndarray | None = None):
         self.rows, self.n_components = X, n_components

@@ -78,11 +78,9 @@ def merged_looks(parts: Sequence[Look]) -> Look:
 
 @dataclass(frozen=True)
 class Farthest:
-    """The rows farthest from each of several subspaces, and the moments of all other rows.
-
-    Only rows that are among the farthest of their block can be among the farthest of all; the
-    others are summed up at once. So the moments of the kept rows come without any subtraction.
-    """
+    """The rows farthest from each of several subspaces, and the moments of all other rows. Only
+    rows that are among the farthest of their block can be among the farthest of all; the others are
+    summed up at once. So the moments of the kept rows come without any subtraction."""
 
     subspaces: list[Subspace]
     count: int  # rows wanted for each

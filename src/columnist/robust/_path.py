@@ -170,11 +170,9 @@ def outlier_path(
 
 
 def _certificates(model: RobustPCA, X: np.ndarray, numbers: Sequence[int]) -> list[Certificate]:
-    """Certificates for growing numbers of outliers; the fit of the model is that of the last.
-
-    Each search starts from the rows of the one before; what easy ones leave of the time
-    goes to the others.
-    """
+    """Certificates for growing numbers of outliers; the fit of the model is that of the last. Each
+    search starts from the rows of the one before; what easy ones leave of the time goes to the
+    others."""
     rng = random_generator(model.random_state)
     data = model._begin(X)
     certificates: list[Certificate] = []
@@ -299,12 +297,10 @@ def _spaced(most: int, n_steps: int) -> list[int]:
 
 
 def _limit(fitted: RobustPCA, X: np.ndarray) -> float:
-    r"""Squared distance that no good row exceeds, with the probability of a cut-off.
-
-    The cut-off c holds for a single row: :math:`c^{2/3} = m + zs` for a normal quantile z,
-    with m the median of :math:`d^{2/3}` over the rows within it. The same formula with
-    the quantile for the largest of n rows gives the distance for all of them.
-    """
+    r"""Squared distance that no good row exceeds, with the probability of a cut-off. The cut-off c
+    holds for a single row: :math:`c^{2/3} = m + zs` for a normal quantile z, with m the median of
+    :math:`d^{2/3}` over the rows within it. The same formula with the quantile for the largest of n
+    rows gives the distance for all of them."""
     cutoff, distances = fitted.orthogonal_cutoff_, fitted.orthogonal_distances(X)
     within = distances[distances <= cutoff]
     middle = float(np.median(within if len(within) else cutoff) ** (2.0 / 3.0))

@@ -280,11 +280,9 @@ def subset_size(n: int, d: int, alpha: float) -> int:
 
 
 def univariate_mcd(values: np.ndarray, h: int) -> tuple[np.ndarray, np.ndarray]:
-    """Reweighted MCD location and scale, shape (m,), of every column of (n, m) values.
-
-    In one dimension the tightest h values are neighbours, so all windows can be tried. A scale is
-    zero where h values are equal.
-    """
+    """Reweighted MCD location and scale, shape (m,), of every column of (n, m) values. In one
+    dimension the tightest h values are neighbours, so all windows can be tried. A scale is zero
+    where h values are equal."""
     n = len(values)
     if h == n:
         return values.mean(axis=0), values.std(axis=0, ddof=1)
@@ -321,12 +319,10 @@ def mcd(
     n_starts: int = 250,
     starts: np.ndarray | None = None,
 ) -> Scatter | None:
-    """Reweighted MCD of the rows; None if the subset lies in a hyperplane.
-
-    The subset holds :func:`subset_size` rows; steps start from ``n_starts`` random sets of d + 1
-    rows (one column needs none) and from ``starts``, index arrays one per row. The support are
-    the rows of weight one. Where no row is left out, it is the plain covariance.
-    """
+    """Reweighted MCD of the rows; None if the subset lies in a hyperplane. The subset holds
+    :func:`subset_size` rows; steps start from ``n_starts`` random sets of d + 1 rows (one column
+    needs none) and from ``starts``, index arrays one per row. The support are the rows of weight
+    one. Where no row is left out, it is the plain covariance."""
     n, d = X.shape
     rows = _tightest(X, subset_size(n, d, alpha), rng, n_starts, starts)
     if rows is None:

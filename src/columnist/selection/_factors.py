@@ -47,11 +47,9 @@ _SETTLED = 1e-5
 
 
 def triangle(X: np.ndarray) -> np.ndarray:
-    """Triangular factor of a dense X = QR in float64, row block by row block.
-
-    It has the inner products of the columns of X, in at most n rows. A matrix without more
-    rows than columns is returned as it is.
-    """
+    """Triangular factor of a dense X = QR in float64, row block by row block. It has the inner
+    products of the columns of X, in at most n rows. A matrix without more rows than columns is
+    returned as it is."""
     m, n = X.shape
     if m <= n:
         return X.astype(np.float64, copy=False)
@@ -72,22 +70,18 @@ def column_squares(X, left: np.ndarray | None = None) -> np.ndarray:
 
 
 def _fewer_rows(X, size: int):
-    """X, or its triangular factor where that saves more than it costs.
-
-    The factor takes 2mn^2 operations in matrix products; it spares 2mn in each of ``size``
-    steps, which are bound by memory and about twice as slow or more.
-    """
+    """X, or its triangular factor where that saves more than it costs. The factor takes 2mn^2
+    operations in matrix products; it spares 2mn in each of ``size`` steps, which are bound by
+    memory and about twice as slow or more."""
     m, n = X.shape
     return triangle(X) if isinstance(X, np.ndarray) and m > 2 * n and 2 * size >= n else X
 
 
 class Deflated:
     """Squared lengths of columns of X, or of ``left @ X``, after projecting out those taken.
-
     ``squares`` is exactly zero for columns taken and columns found dependent. With q a new
     direction and w = X'q, squared lengths fall by w*w: one product with X a step, and no residual
-    matrix.
-    """
+    matrix."""
 
     def __init__(self, X, capacity: int, *, left: np.ndarray | None = None):
         if left is not None and not sp.issparse(X):

@@ -28,13 +28,10 @@ _SPECTRAL_TIE = 1e-9
 
 
 class SpectrumForward(Residuals):
-    """State under a unitarily invariant criterion.
-
-    Let V diag(lam) V' be the second moment of what is left of the target. A column whose residual
-    has the direction q turns its spectrum into that of diag(lam) - zz', z = sqrt(lam) V'q. After
-    the choice both come from the SVD of (I - qq')V sqrt(lam): rank-one updates of the vectors would
-    lose their orthogonality.
-    """
+    """State under a unitarily invariant criterion. Let V diag(lam) V' be the second moment of what
+    is left of the target. A column whose residual has the direction q turns its spectrum into that
+    of diag(lam) - zz', z = sqrt(lam) V'q. After the choice both come from the SVD of (I - qq')V
+    sqrt(lam): rank-one updates of the vectors would lose their orthogonality."""
 
     def __init__(self, reduced: Reduced, capacity: int, criterion: Criterion):
         super().__init__(reduced.columns.T, capacity, center=False)
@@ -45,11 +42,9 @@ class SpectrumForward(Residuals):
         self._lam, self._V = reduced.weights[:d], np.eye(len(reduced.weights), d)
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column with the smallest error, and by how much its squares fall.
-
-        The criterion itself may stand still (the largest of several equal singular values does)
-        while a column still brings the next ones closer.
-        """
+        """The allowed column with the smallest error, and by how much its squares fall. The
+        criterion itself may stand still (the largest of several equal singular values does) while a
+        column still brings the next ones closer."""
         squares = self._refresh()
         rows = np.flatnonzero(allowed & (squares > 0.0))
         Z = (self._rest[rows] @ self._V) / np.sqrt(squares[rows])[:, None]
@@ -186,10 +181,8 @@ def _pour(room: np.ndarray, left: np.ndarray) -> np.ndarray:
 
 def fresh_directions(B: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What blocks B (..., m, p) of vectors of length one, or zero, add to an orthonormal Q (m, j).
-
     Returns an orthonormal basis U of (I - QQ')B, zero columns last, and coefficients T (..., p, p)
-    and K (..., j, p) such that U = (I - QQ')BT = BT - QK.
-    """
+    and K (..., j, p) such that U = (I - QQ')BT = BT - QK."""
     first = Q.T @ B
     rest = B - Q @ first
     second = Q.T @ rest
@@ -308,12 +301,9 @@ class BlockForward:
 
 
 class LinearPath:
-    """Least squares on the first 1, 2, ... features of a selection, with their powers.
-
-    The powers of each feature are orthogonalised against those before it: a further feature
-    then adds to the scores without changing the rest. Rows that were not fitted go through the
-    same steps.
-    """
+    """Least squares on the first 1, 2, ... features of a selection, with their powers. The powers
+    of each feature are orthogonalised against those before it: a further feature then adds to the
+    scores without changing the rest. Rows that were not fitted go through the same steps."""
 
     def __init__(self, chosen: np.ndarray, Y: np.ndarray, degree: int, *, center: bool):
         self._polynomials = fit_polynomials(chosen, degree, center=center)

@@ -33,11 +33,9 @@ SHRUNK = 1e-4
 
 
 class Residuals:
-    """Columns and what the chosen ones leave of them, computed anew where it has shrunk.
-
-    A state chooses the best of the allowed columns with its gain (0 for rounding), adds a column
-    (one that depends on the chosen ones changes nothing) and knows the squared Frobenius error.
-    """
+    """Columns and what the chosen ones leave of them, computed anew where it has shrunk. A state
+    chooses the best of the allowed columns with its gain (0 for rounding), adds a column (one that
+    depends on the chosen ones changes nothing) and knows the squared Frobenius error."""
 
     def __init__(self, X, capacity: int, *, center: bool):
         self._X = self.data = X
@@ -65,12 +63,10 @@ class Residuals:
         return rest, squares, squares > DEPENDENT**2 * self._own[columns]
 
     def replace(self, columns: np.ndarray, residuals: np.ndarray) -> None:
-        """Put what is left of columns in their place, in a copy of the data.
-
-        Products with directions outside the selection do not change by it, but no longer carry the
-        rounding of whole columns. Sparse data stay as they are, since residuals would not be
-        sparse, and so do data that are kept elsewhere.
-        """
+        """Put what is left of columns in their place, in a copy of the data. Products with
+        directions outside the selection do not change by it, but no longer carry the rounding of
+        whole columns. Sparse data stay as they are, since residuals would not be sparse, and so do
+        data that are kept elsewhere."""
         if isinstance(self._X, np.ndarray):
             if self.data is self._X:
                 self.data = np.array(self._X, dtype=np.float64)
@@ -78,12 +74,10 @@ class Residuals:
 
 
 class GramForward(Residuals):
-    """State for the matrix itself, by the Gram matrix G of what is left of its columns.
-
-    Adding column i lowers the error by |G_i|^2 / G_ii; once column l is chosen, G becomes G - ww'
-    with w = G_l / sqrt(G_ll). Entries of G keep an absolute error of the size of the columns that
-    they started from, so a column whose residual has shrunk a hundredfold is computed anew.
-    """
+    """State for the matrix itself, by the Gram matrix G of what is left of its columns. Adding
+    column i lowers the error by |G_i|^2 / G_ii; once column l is chosen, G becomes G - ww' with w =
+    G_l / sqrt(G_ll). Entries of G keep an absolute error of the size of the columns that they
+    started from, so a column whose residual has shrunk a hundredfold is computed anew."""
 
     def __init__(self, X, capacity: int, *, center: bool = False):
         super().__init__(X, capacity, center=center)
@@ -134,12 +128,10 @@ class GramForward(Residuals):
 
 
 class TargetForward(Residuals):
-    """State for a target Y (m, q): one product with X a step.
-
-    Adding column i, of which r is left, lowers the error by |c|^2 / d, c = T'r and d = |r|^2, T
-    being what is left of Y. With q the direction of a chosen column, w = X'q and b = T'q, c falls
-    by w_i b, d by w_i^2 and T by qb'. What has shrunk is computed anew; all c when T has.
-    """
+    """State for a target Y (m, q): one product with X a step. Adding column i, of which r is left,
+    lowers the error by |c|^2 / d, c = T'r and d = |r|^2, T being what is left of Y. With q the
+    direction of a chosen column, w = X'q and b = T'q, c falls by w_i b, d by w_i^2 and T by qb'.
+    What has shrunk is computed anew; all c when T has."""
 
     def __init__(self, X, Y: np.ndarray, capacity: int, *, center: bool = False):
         super().__init__(X, capacity, center=center)
@@ -305,11 +297,9 @@ _DENSE = 1 / 8
 
 
 class ColumnForms:
-    """The forms x'PKPx of all columns of X, K = XX', for whatever P projects out.
-
-    Where data are kept elsewhere in parts, the forms with P = I are computed once, and
-    x'PKPx = x'Kx - 2 (Q'x)'(Q'Kx) + (Q'x)'(Q'KQ)(Q'x): the kernel goes round once at most.
-    """
+    """The forms x'PKPx of all columns of X, K = XX', for whatever P projects out. Where data are
+    kept elsewhere in parts, the forms with P = I are computed once, and x'PKPx = x'Kx - 2
+    (Q'x)'(Q'Kx) + (Q'x)'(Q'KQ)(Q'x): the kernel goes round once at most."""
 
     def __init__(self, X):
         self._X, self._whole = X, None
@@ -328,11 +318,9 @@ class ColumnForms:
 
 
 def column_forms(X, Q: np.ndarray) -> np.ndarray:
-    """:class:`ColumnForms` of data in memory; the kernel is formed in blocks and never stored.
-
-    A column with z nonzeros costs z^2 operations, or m^2 in a matrix product when it is dense. A
-    tall X takes its Gram matrix instead, whose squared column lengths are the forms.
-    """
+    """:class:`ColumnForms` of data in memory; the kernel is formed in blocks and never stored. A
+    column with z nonzeros costs z^2 operations, or m^2 in a matrix product when it is dense. A tall
+    X takes its Gram matrix instead, whose squared column lengths are the forms."""
     if X.shape[0] > X.shape[1]:
         return _gram_forms(X, Q)
     KQ = kernel_product(X, Q)

@@ -74,11 +74,9 @@ def power_blocks(X, degree: int, *, center: bool) -> DensePowers | SparsePowers:
 
 
 class DensePowers:
-    """Bases of the powers of dense columns; vectors behind the ``rank`` of each are zero.
-
-    Kept while they fit into 1 GB, else computed again, a block of features at a time, whenever
-    they are read.
-    """
+    """Bases of the powers of dense columns; vectors behind the ``rank`` of each are zero. Kept
+    while they fit into 1 GB, else computed again, a block of features at a time, whenever they are
+    read."""
 
     def __init__(self, X: np.ndarray, degree: int, *, center: bool):
         self._X, self.degree, self._center = X, degree, center
@@ -116,11 +114,9 @@ class DensePowers:
 
 
 class SparsePowers:
-    """Bases of the powers of sparse columns; X is never made dense.
-
-    A polynomial has one value on all zeros of a column. Each basis vector is therefore kept as
-    its values on the stored entries of X, and one more value for the rest.
-    """
+    """Bases of the powers of sparse columns; X is never made dense. A polynomial has one value on
+    all zeros of a column. Each basis vector is therefore kept as its values on the stored entries
+    of X, and one more value for the rest."""
 
     def __init__(self, X, degree: int, *, center: bool):
         X = by_columns(X)
@@ -199,11 +195,9 @@ def _scales(spread: np.ndarray, largest: np.ndarray) -> np.ndarray:
 def _arnoldi(
     z: np.ndarray, start: float, degree: int, center: bool, dot: Callable, spread: Callable
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """Basis vectors by power, projections and lengths.
-
-    ``z`` holds all columns in any layout: ``dot(a, b)`` gives one inner product per column and
-    ``spread(values)`` one value per column in that layout.
-    """
+    """Basis vectors by power, projections and lengths. ``z`` holds all columns in any layout:
+    ``dot(a, b)`` gives one inner product per column and ``spread(values)`` one value per column in
+    that layout."""
     vectors = [np.full(z.shape, start)]
     n = len(dot(z, z))
     projections, lengths = np.zeros((n, degree, degree + 1)), np.zeros((n, degree))

@@ -101,11 +101,9 @@ def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, s
 
 @dataclass(frozen=True)
 class Sizes:
-    """One problem, to be solved for one or several sizes. No input validation.
-
-    The deadline of the options is for all sizes together; ``include`` and ``exclude`` are the
-    columns that must, or must not, be selected.
-    """
+    """One problem, to be solved for one or several sizes. No input validation. The deadline of the
+    options is for all sizes together; ``include`` and ``exclude`` are the columns that must, or
+    must not, be selected."""
 
     matrices: Matrices
     reduced: Reduced
@@ -116,11 +114,9 @@ class Sizes:
     # -- one size -------------------------------------------------------------------
 
     def choose(self, size: int, options: Options, start: Sequence[Sequence[int]]) -> Outcome:
-        """Solve for one size; where the columns run out of rank, fill up with the first ones.
-
-        A pool is searched at its full size, so that the sets that explain less than everything
-        stand in it where they belong. ``start`` holds known selections.
-        """
+        """Solve for one size; where the columns run out of rank, fill up with the first ones. A
+        pool is searched at its full size, so that the sets that explain less than everything stand
+        in it where they belong. ``start`` holds known selections."""
         enough = self.useful(size)
         if enough == size or options.n_solutions > 1:
             return self._solve(size, options, start)

@@ -459,11 +459,9 @@ class StageErrors(NamedTuple):
 
 
 def best_weights(method: str, inner: np.ndarray, energy: np.ndarray, gamma: float) -> np.ndarray:
-    """The z that minimises z'(H + gamma D)z - 2h'z, D the diagonal of H, from G = ``inner``.
-
-    Over z >= 0 ("quadratic"), or over all z with negative ones set to zero then ("clipped").
-    Columns are scaled to unit length first, so that ``gamma`` is relative.
-    """
+    """The z that minimises z'(H + gamma D)z - 2h'z, D the diagonal of H, from G = ``inner``. Over z
+    >= 0 ("quadratic"), or over all z with negative ones set to zero then ("clipped"). Columns are
+    scaled to unit length first, so that ``gamma`` is relative."""
     z = np.zeros(len(energy))
     kept = np.flatnonzero((energy > 0.0) & (np.diag(inner) > 0.0))
     if len(kept) == 0:

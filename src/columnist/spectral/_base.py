@@ -118,11 +118,9 @@ class ScoreSelector(RankingSelector):
 
     @abstractmethod
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
-        """The literature's score of every feature, NaN where undefined.
-
-        ``X`` was divided by ``self._scale``; ``y`` holds class codes if ``_needs_classes``; so many
-        features are to be selected.
-        """
+        """The literature's score of every feature, NaN where undefined. ``X`` was divided by
+        ``self._scale``; ``y`` holds class codes if ``_needs_classes``; so many features are to be
+        selected."""
 
     def fit(self, X, y=None):
         """Score the features of X and select the best.
@@ -147,11 +145,9 @@ class ScoreSelector(RankingSelector):
 
 
 class SequentialSelector(ScoreSelector):
-    """Ranks features by what they add to others, so that no score of their own says the order.
-
-    The subclass's :meth:`_raw_scores` keeps ``ranking_``, of which the first ``size`` features
-    matter and those with NaN come last. ``scores_`` then counts the features ranked behind.
-    """
+    """Ranks features by what they add to others, so that no score of their own says the order. The
+    subclass's :meth:`_raw_scores` keeps ``ranking_``, of which the first ``size`` features matter
+    and those with NaN come last. ``scores_`` then counts the features ranked behind."""
 
     def _keep(self, raw: np.ndarray, size: int) -> None:
         behind = np.empty(len(raw))

@@ -119,11 +119,8 @@ cdef class NearestByClass:
         self.rounder = 1.5 * 2.0**52 * grid
 
     def meet(self, Py_ssize_t a, Py_ssize_t a_stop, Py_ssize_t b, Py_ssize_t b_stop):
-        """Every position a <= i < a_stop meets every position b <= j < b_stop.
-
-        The two ranges are equal or disjoint. Calls whose ranges are disjoint may run at the same
-        time.
-        """
+        """Every position a <= i < a_stop meets every position b <= j < b_stop. The two ranges are
+        equal or disjoint. Calls whose ranges are disjoint may run at the same time."""
         cdef Py_ssize_t room = max(3 * BLOCK * BLOCK, BLOCK * BLOCK + self.low.shape[0])
         cdef double[::1] memory = np.zeros(room + PANEL)
         # Loads across two cache lines are slow.
@@ -263,11 +260,9 @@ cdef inline void pack_row(const floating* row, const double* low, const double* 
 
 def edge_sums(const int[::1] indptr, const int[::1] indices, const double[::1] weights,
               const floating[:, :] X, bint squared=False):
-    """Sum over the edges (i, j) of w_ij |f_i - f_j|, or of its square, for every column f of X.
-
-    The graph is in compressed rows, X in rows of unit stride. Squares, with every edge once, are
-    the form f'Lf of the Laplacian; nothing cancels as in f'Df - f'Sf.
-    """
+    """Sum over the edges (i, j) of w_ij |f_i - f_j|, or of its square, for every column f of X. The
+    graph is in compressed rows, X in rows of unit stride. Squares, with every edge once, are the
+    form f'Lf of the Laplacian; nothing cancels as in f'Df - f'Sf."""
     cdef Py_ssize_t n = X.shape[0], m = X.shape[1], first = 0, width, i, e, k
     cdef const floating* a
     cdef const floating* b

@@ -126,12 +126,10 @@ class ProductsAhead:
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of data X, centred and of unit length or as is.
-
-    The rows of ``few`` have the inner products of all rows, and were multiplied by ``root``, the
-    root of the number of rows that each of them stands for. The data were divided by ``scale`` so
-    that they can be squared. ``response`` holds these rows of a response that came with the data.
-    """
+    """The columns of data X, centred and of unit length or as is. The rows of ``few`` have the
+    inner products of all rows, and were multiplied by ``root``, the root of the number of rows that
+    each of them stands for. The data were divided by ``scale`` so that they can be squared.
+    ``response`` holds these rows of a response that came with the data."""
 
     X: RowBlocks
     few: ScaledColumns

@@ -66,11 +66,9 @@ _HALVINGS = 12
 
 @dataclass(frozen=True)
 class Knot:
-    """The solution where features enter, or have left since the last knot.
-
-    ``coef`` holds the rows of the features ``rows``, in order of entry; ``residual`` is the norm of
-    Y - F W, ``kkt`` the largest violation of the optimality conditions as a share of alpha.
-    """
+    """The solution where features enter, or have left since the last knot. ``coef`` holds the rows
+    of the features ``rows``, in order of entry; ``residual`` is the norm of Y - F W, ``kkt`` the
+    largest violation of the optimality conditions as a share of alpha."""
 
     alpha: float
     entered: tuple[int, ...]
@@ -94,12 +92,10 @@ class L21Path:
 
 
 def l21_path(F: ScaledColumns, Y: np.ndarray, size: int) -> L21Path:
-    """Follow the path until one more than ``size`` features would have nonzero rows.
-
-    Features that tie enter one by one, the smaller index first. A copy of one that is in (up to
-    1e-7 of its length, 3e-5 where no solution can be computed with both) never enters. Where the
-    residual vanishes, cannot be lowered or is rounding, the path ends with fewer features.
-    """
+    """Follow the path until one more than ``size`` features would have nonzero rows. Features that
+    tie enter one by one, the smaller index first. A copy of one that is in (up to 1e-7 of its
+    length, 3e-5 where no solution can be computed with both) never enters. Where the residual
+    vanishes, cannot be lowered or is rounding, the path ends with fewer features."""
     with single_threaded_blas():  # hundreds of small products and solves
         walk = _Walk(F, Y)
         walk.run(size)
@@ -310,12 +306,10 @@ class _Walk:
         return slope
 
     def _steps(self, point: _Point, tangent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        r"""How far the penalty must fall until each feature enters, as the tangent tells.
-
-        The smallest root of :math:`\|q - \delta q'\| = \alpha - \delta`; infinite for active
-        features. Negative where the pull exceeds the penalty already. Also tells what features
-        are copies: their pulls equal the penalty and stay so.
-        """
+        r"""How far the penalty must fall until each feature enters, as the tangent tells. The
+        smallest root of :math:`\|q - \delta q'\| = \alpha - \delta`; infinite for active features.
+        Negative where the pull exceeds the penalty already. Also tells what features are copies:
+        their pulls equal the penalty and stay so."""
         alpha, near = point.alpha, self._near(point)
         pulls = point.pulls[near]
         turn = -self.known.cross(self.known.spread(self.active, tangent), near)
@@ -374,11 +368,9 @@ def _wider(M: np.ndarray) -> np.ndarray:
 
 
 def optimality(W: np.ndarray, Q: np.ndarray, t: float) -> np.ndarray:
-    r"""Violation of the optimality conditions, row by row, as a share of t.
-
-    With :math:`Q = X^T(Y - XW)` a row of the minimum has :math:`q_i = t w_i/\|w_i\|` if it is not
-    zero, and :math:`\|q_i\| \le t` if it is.
-    """
+    r"""Violation of the optimality conditions, row by row, as a share of t. With :math:`Q = X^T(Y -
+    XW)` a row of the minimum has :math:`q_i = t w_i/\|w_i\|` if it is not zero, and :math:`\|q_i\|
+    \le t` if it is."""
     norms = row_norms(W)
     kept = norms > 0.0
     violation = np.maximum(row_norms(Q) / t - 1.0, 0.0)
@@ -425,10 +417,9 @@ class Curvature:
 
 def solve_rows(G: np.ndarray, B: np.ndarray, W: np.ndarray, t: float) -> np.ndarray:
     r"""Minimiser of :math:`\tfrac12\langle W, GW\rangle - \langle B, W\rangle + t\sum_i\|w_i\|`.
-
     Newton steps on the rows that are not zero or are about to grow. Far from the minimum they are
-    shortened until the objective falls, and sweeps of coordinate descent decide what rows are zero.
-    """
+    shortened until the objective falls, and sweeps of coordinate descent decide what rows are
+    zero."""
     G, W = np.ascontiguousarray(G), np.array(W, dtype=np.float64, order="C")
     Q = np.ascontiguousarray(B - G @ W)
     worst = _worst(W, Q, t)

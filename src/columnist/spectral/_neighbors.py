@@ -56,11 +56,9 @@ _PER_THREAD = 256
 def neighbor_distances(
     X, n_neighbors: int, neighbors="exact", n_jobs: int | None = None
 ) -> sp.csr_matrix:
-    """Distances to the nearest neighbours, in rows; a sample is no neighbour of itself.
-
-    A zero distance, to an equal sample, is stored. Among neighbours at the same distance the
-    first in X is nearer. All searches but the exact one gather blocks.
-    """
+    """Distances to the nearest neighbours, in rows; a sample is no neighbour of itself. A zero
+    distance, to an equal sample, is stored. Among neighbours at the same distance the first in X is
+    nearer. All searches but the exact one gather blocks."""
     rows, n = as_rows(X), X.shape[0]
     if n_neighbors >= n:
         raise ValueError(
@@ -308,11 +306,9 @@ def _pieces(n: int, height: int) -> Iterator[slice]:
 
 
 def _scale_of(X: np.ndarray | sp.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Origin of every feature, and 1 / its range; 0 for a constant feature.
-
-    The origin is the smallest value, which keeps the digits of features far from zero. A sparse
-    feature that is zero somewhere keeps its origin, and its zeros.
-    """
+    """Origin of every feature, and 1 / its range; 0 for a constant feature. The origin is the
+    smallest value, which keeps the digits of features far from zero. A sparse feature that is zero
+    somewhere keeps its origin, and its zeros."""
     if sp.issparse(X):
         low, high = min_max_axis(X, axis=0)
         filled = np.bincount(X.indices[X.data != 0.0], minlength=X.shape[1]) == X.shape[0]
@@ -328,11 +324,9 @@ def neighbor_graph(
     X, codes: np.ndarray, n_neighbors: int, weights: np.ndarray, *, n_jobs: int | None = None
 ) -> sp.csr_matrix:
     r"""Graph from every sample to its nearest samples of every class; in general not symmetric.
-
     Distances are :math:`\sum_f |x_f - y_f| / r_f` with the range :math:`r_f`; the first of equally
     near samples is nearer, and a small class is near as a whole. ``weights[a, b]`` is that from a
-    sample of class a to all its neighbours of class b together.
-    """
+    sample of class a to all its neighbours of class b together."""
     X = _contiguous(X)
     low, scale = _scale_of(X)
     n, sizes = len(codes), np.bincount(codes)

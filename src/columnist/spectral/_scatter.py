@@ -71,11 +71,9 @@ def without_rounding(scatter: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Sums over rows in c groups, for every column, of entries divided by ``unit``.
-
-    ``sizes`` are the weights of the groups, ``means`` (c rows) the weighted means minus ``origin``,
-    ``within`` the weighted squares around them, all groups together, ``lengths`` weighted squares.
-    """
+    """Sums over rows in c groups, for every column, of entries divided by ``unit``. ``sizes`` are
+    the weights of the groups, ``means`` (c rows) the weighted means minus ``origin``, ``within``
+    the weighted squares around them, all groups together, ``lengths`` weighted squares."""
 
     sizes: np.ndarray
     origin: np.ndarray

@@ -42,11 +42,9 @@ class GraphSelector(ScoreSelector):
 
 
 class ScoreParameter:
-    """Mixin for a selector with a parameter ``score``.
-
-    scikit-learn takes an attribute of that name for the method that scores predictions, so it
-    can be set, and read by ``get_params``, but is no attribute.
-    """
+    """Mixin for a selector with a parameter ``score``. scikit-learn takes an attribute of that name
+    for the method that scores predictions, so it can be set, and read by ``get_params``, but is no
+    attribute."""
 
     @property
     def score(self):

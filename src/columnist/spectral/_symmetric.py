@@ -202,12 +202,10 @@ class RowProducts(SymmetricMatrix):
     def leading(
         self, count: int, away: np.ndarray | None = None, far: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        r"""Largest eigenpairs on the complement of a unit vector u, in three passes.
-
-        With :math:`Z = CX - uw^T, w = X^TCu` they are :math:`(\lambda, Zv/\sqrt\lambda)` for the
-        eigenpairs :math:`(\lambda, v)` of :math:`Z^TZ = X^TC^2X - ww^T`, a matrix of features.
-        By iteration where that matrix is too large, or an eigenvalue is lost in its rounding.
-        """
+        r"""Largest eigenpairs on the complement of a unit vector u, in three passes. With :math:`Z
+        = CX - uw^T, w = X^TCu` they are :math:`(\lambda, Zv/\sqrt\lambda)` for the eigenpairs
+        :math:`(\lambda, v)` of :math:`Z^TZ = X^TC^2X - ww^T`, a matrix of features. By iteration
+        where that matrix is too large, or an eigenvalue is lost in its rounding."""
         m = self.X.n_features
         if not count <= m <= _MOST_FEATURES:
             return super().leading(count, away, far)
@@ -253,10 +251,8 @@ def largest_eigenpairs(
     whole: Callable[[], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues, descending, and their vectors, by iteration where that is cheaper.
-
     ``times`` multiplies the matrix, of order n, with vectors; ``whole`` gives the matrix itself, if
-    that costs less than products with all unit vectors.
-    """
+    that costs less than products with all unit vectors."""
     if worth_iterating(n, count):
         return _lanczos(times, n, count)
     check_memory(24.0 * n**2, f"The full spectrum of {n} samples", "Ask for fewer eigenvectors.")
