@@ -1,7 +1,4 @@
-"""ARFF files, dense and sparse.
-
-Not by `scipy.io.arff`, which reads neither sparse rows nor attributes of text.
-"""
+"""ARFF files, also sparse ones and those with text, neither of which `scipy.io.arff` reads."""
 
 from __future__ import annotations
 

@@ -201,10 +201,8 @@ def matrix_columns(
 
 
 def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Names without repetition, and what those that changed were called.
-
-    An empty name becomes ``x`` and its place, the second ``a`` becomes ``a_2``.
-    """
+    """Names made distinct (a second ``a`` becomes ``a_2``, an empty one ``x`` and its place), and
+    what those that changed were called."""
     taken = set(names)
     seen: set[str] = set()
     unique: list[str] = []

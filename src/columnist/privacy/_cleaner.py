@@ -188,10 +188,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return self
 
     def _fitted_predictor(self, given, X: np.ndarray, y):
-        """The model, fitted to y unless it was fitted before; None for coefficients.
-
-        A model of the user's gets X as it was given, with its column names.
-        """
+        """The model, fitted to y and X as given, unless fitted before; None for coefficients."""
         if self.predictor is not None and not is_model(self.predictor):
             return None
         if self.predictor is not None and not is_unfitted(self.predictor):
@@ -383,10 +380,8 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         yield without_confidential(self.coef_), False
 
     def _rebuilt(self, found: Directions, rows: np.ndarray, room: np.ndarray | None) -> np.ndarray:
-        """Rows from their coordinates alone, computed in double precision and rounded once.
-
-        The tolerance is spent on the coordinates as far as there is room for it.
-        """
+        """Rows from their coordinates alone, rounded once; the tolerance is spent on the
+        coordinates as far as there is room."""
         a = rows.astype(np.float64) @ found.basis - self.mean_ @ found.basis
         if room is not None and found.n_spendable:
             tau = found.coordinates(a)
@@ -404,10 +399,8 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return lengths(rows.astype(np.float64)) + float(lengths(self.mean_[None])[0])
 
     def _room(self, found: Directions, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Roots of the budgets, in units of the coordinates.
-
-        Rounding has its share of them, and so have directions that are left out.
-        """
+        """Roots of the budgets, in units of the coordinates, less the shares of rounding and of
+        directions that are left out."""
         reserve = self._guard.reserve(sizes, rows.dtype) / found.scale
         if found.dropped > 0.0:
             reserve += found.dropped * lengths(rows - self.mean_)

@@ -95,19 +95,15 @@ def against_confidential(
 ) -> Directions:
     r"""Directions that tell most about confidential outputs, per change of the outputs, first.
 
-    With :math:`A = PSU^T` the coefficients and C the confidential ones, a row is first moved
-    within the null space of A to where :math:`\|Cx\|` is least: :math:`B = U - N`,
-    :math:`N = (C(I - UU^T))^+ CU`. What remains of C as a function of the outputs is
-    :math:`E = (CB) S^{-1}`; its singular vectors :math:`Z` order the directions. These are the
-    generalized eigenvectors of :math:`A^TA` and :math:`C^TC`, but nothing is squared, and the
-    outputs are kept whatever the rank of C.
+    With :math:`A = PSU^T` the coefficients and C the confidential ones, a row is first moved within
+    the null space of A to where :math:`\|Cx\|` is least: :math:`B = U - N`, :math:`N = (C(I -
+    UU^T))^+ CU`. The singular vectors of :math:`E = (CB) S^{-1}` order the directions: the
+    generalized eigenvectors of :math:`A^TA` and :math:`C^TC`, but nothing is squared.
 
-    The shorter :math:`C(I - UU^T)` is in some direction, the farther rows have to move along it.
-    Directions at the level of the rounding of C (``precision``, relative to its rows) are none, and
-    those that would make typical rows more than ten times as long are not used: there C counts as a
-    function of the outputs. Second moments of ``typical`` are those of what the predictor reads of
-    rows of root-mean-square length 1, by default of any. Rows are not moved along what ``cut``
-    leaves out, as in :func:`without_confidential`.
+    Directions of :math:`C(I - UU^T)` at the level of the rounding of C (``precision``, relative to
+    its rows) are none, and those that would make typical rows more than ten times as long are not
+    used. ``typical`` holds second moments of what the predictor reads of rows of root-mean-square
+    length 1, by default of any. Rows are not moved along what ``cut`` leaves out.
     """
     U, s, scale, weak, dropped = _read(coef, cut)
     whole = np.hstack([U, weak])

@@ -155,10 +155,7 @@ class Blocks:
         return table
 
     def prune(self, target: float) -> float:
-        """Drop sets that cannot be part of a total below ``target``; returns the least total.
-
-        The total is infinite when nothing is left.
-        """
+        """Drop sets that are in no total below ``target``; the least total, inf if none is left."""
         while all(len(block) for block in self.blocks):
             others, totals = least_elsewhere(self.least(), self.k)
             before = self.n_sets

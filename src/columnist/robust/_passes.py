@@ -1,7 +1,6 @@
 """What robust PCA asks of blocks of rows: visitors, and how their answers merge.
 
-Rows are taken a slice at a time, so that what is computed of them stays in the cache. No input
-validation, except that the first look refuses NaN and infinity.
+Rows are taken a slice at a time, for the cache. Only the first look refuses NaN and infinity.
 """
 
 from __future__ import annotations

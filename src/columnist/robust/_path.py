@@ -1,10 +1,9 @@
-r"""Rows removed and a certificate for every number of outliers.
+"""Rows removed and a certificate for every number of outliers.
 
 Where time is short, concentration steps on a scatter kept up to date (:class:`NestedRows`) replace
-searches. With S the sum of :math:`xx^T` and s that of x over the m kept rows, their scatter about
-the mean is :math:`S - ss^T/m`. Exchanging a few rows changes S by a few products, and a few Lanczos
-steps find its leading axes; so one more step costs a small part of what a decomposition of the data
-does. Rounding is that of the largest S seen since S was last added up anew.
+searches. With S the sum of :math:`xx^T` and s that of x over the m kept rows, their scatter is
+:math:`S - ss^T/m`: exchanging a few rows changes S by a few products, and a few Lanczos steps find
+its leading axes. Rounding is that of the largest S seen since S was last added up anew.
 """
 
 from __future__ import annotations

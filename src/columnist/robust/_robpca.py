@@ -1,15 +1,10 @@
-r"""ROBPCA: projection pursuit, then the minimum covariance determinant (MCD).
+"""ROBPCA: projection pursuit, then the minimum covariance determinant (MCD).
 
 The raw MCD is the mean and covariance of the h of n rows whose covariance has the smallest
-determinant [1]_. A concentration step keeps the h rows nearest in the Mahalanobis distance of
-the present h; it never raises the determinant. Two factors make the raw covariance unbiased
-at a Gaussian: one for large n, and one for small samples [2]_. The reweighted MCD is the mean
-and covariance of all rows within the 97.5% quantile of the raw one, corrected likewise.
-
-.. [1] P. Rousseeuw, K. Van Driessen. A fast algorithm for the minimum covariance determinant
-   estimator. Technometrics, 1999.
-.. [2] G. Pison, S. Van Aelst, G. Willems. Small sample corrections for LTS and MCD. Metrika,
-   2002.
+determinant (Rousseeuw and Van Driessen, Technometrics, 1999). A concentration step keeps the h rows
+nearest in the Mahalanobis distance of the present h; it never raises the determinant. Two factors
+make the covariance unbiased at a Gaussian, for large n and for small samples (Pison, Van Aelst and
+Willems, Metrika, 2002). The reweighted MCD is that of all rows within the raw one's 97.5% quantile.
 """
 
 from __future__ import annotations

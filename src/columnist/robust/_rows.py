@@ -92,10 +92,7 @@ class Scatter(Moment):
 
 
 class RemovedRows(Downdates):
-    """The problem: choose the rows to remove.
-
-    ``start`` is a set, of any size, near a good one.
-    """
+    """The problem: choose the rows to remove. ``start`` is a set, of any size, near a good one."""
 
     def __init__(
         self,

@@ -262,10 +262,7 @@ class _Kept:
         return min(float(lam[-1]), float(np.min(gaps[near] / steep, initial=np.inf)))
 
     def remove(self, at: int, gap: float) -> None:
-        """Drop the row with this gap and update the decomposition.
-
-        The rest of U times (I - uu')^(-1/2) has orthonormal columns again.
-        """
+        """Drop the row with this gap; U (I - uu')^(-1/2) has orthonormal columns again."""
         u = np.sqrt(self.inflation) * self.U[at]
         rest = np.delete(self.U, at, axis=0)
         if self.free:

@@ -29,10 +29,8 @@ class Subspace:
         return (X - self.mean) @ self.components.T
 
     def score_distances(self, X: np.ndarray) -> np.ndarray:
-        r"""Distances within the subspace, :math:`\sqrt{\sum_j t_j^2 / \lambda_j}`.
-
-        An axis without variance counts with that of rounding: a row off along it is far away.
-        """
+        r""":math:`\sqrt{\sum_j t_j^2 / \lambda_j}`; an axis without variance has that of
+        rounding."""
         return self._within(self.scores(X), self._noise(X))
 
     def orthogonal_distances(self, X: np.ndarray) -> np.ndarray:

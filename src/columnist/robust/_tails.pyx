@@ -403,13 +403,10 @@ cdef class BlockTables:
                 at[0] = s
 
     def minimise(self, int k, int64_t budget, evaluate=None):
-        """Least total of one set per block with k removals in all.
-
-        Only the sets the programme picks are evaluated, until every pick is up to date or
-        ``budget`` evaluations are spent. Returns the total, a lower bound in any case; the
-        picks, one per block (none if no choice removes k rows); and whether all are up to date.
-        With ``evaluate``, that is called with all picks of a round to bring them up to date.
-        """
+        """Least total of one set per block with k removals in all, a lower bound in any case; the
+        picks, one per block (none if no choice removes k rows); whether all are up to date. Only
+        picks are evaluated (by ``evaluate``, a round at a time, if given), until all are up to date
+        or ``budget`` evaluations are spent."""
         cdef int B = self.n_blocks, b, j, size
         cdef int width = min(max(self._sizes(b) for b in range(B)), k + 1)
         cdef bint stale = True

@@ -102,13 +102,10 @@ cdef struct Given:
 cdef void _scan_pairs(const double* A, const double* M, int stride, const Given* given,
                       double own, double error, double rounding, double doubt, Search* search,
                       const int* names) noexcept nogil:
-    """Offer all pairs of candidates, given column i (energy ``own``), below the limit.
-
-    With conditional lengths g, energies e and inner products a, m, a pair catches
-    (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute terms,
-    ``doubt`` that of squared lengths; ``names`` are the public numbers of the positions. Pairs that
-    cannot be told from the limit are offered, and evaluated there, as long as the budget lasts.
-    """
+    """Offer all pairs of candidates, given column i (energy ``own``), below the limit, and those
+    that cannot be told from it, while the budget lasts. With conditional lengths g, energies e and
+    inner products a, m, a pair catches (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding``
+    is that of e, m, absolute, ``doubt`` that of squared lengths; ``names`` are public numbers."""
     cdef int x, y, j, l
     cdef int last[2]
     cdef Left one, two

@@ -1,7 +1,6 @@
 """What forward selection keeps between steps under the squared Frobenius norm.
 
-Every state has ``best``, ``add`` and ``error``; no input validation. Those for other criteria, and
-for powers, are in :mod:`columnist.selection._forward_spectra`.
+Every state has ``best``, ``add`` and ``error``; no input validation.
 """
 
 from __future__ import annotations
@@ -195,12 +194,9 @@ class WideForward(Residuals):
 
     The error drops by f / g, g = |r|^2 and f = |X'r|^2 with the residual r of a column. With q the
     direction of a chosen column and w = X'q, f becomes f - 2 w*(X'PXw) + |w|^2 w*w and g becomes g
-    - w*w, P projecting off what was chosen before: three passes over X a step (two over parts). The
-    first f needs the kernel XX' once, in blocks of rows.
-
-    Rounding: f is quadratic in the residual, so a column is computed anew when its f has fallen
-    a millionfold (less when little is left of the column) or its g ten thousandfold; where many
-    columns have, all of them, from the kernel of the residual.
+    - w*w, P projecting off what was chosen before: three passes over X a step (two over parts), and
+    the kernel XX' once. As f is quadratic in the residual, a column is computed anew when its f has
+    fallen a millionfold or its g ten thousandfold; where many have, all are, from the kernel.
     """
 
     def __init__(self, X, capacity: int, *, center: bool = False):

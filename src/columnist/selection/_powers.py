@@ -1,17 +1,14 @@
 r"""Orthonormal bases of the powers of a feature, many features at once. No input validation.
 
-Raw powers of a column x are numerically dependent long before they are so in theory. For each
-column the Arnoldi process multiplies the last basis vector by x, element by element, and
-orthogonalises the product twice; x is divided by its largest entry first, which changes no span:
+Raw powers of a column x are numerically dependent long before they are so in theory. The Arnoldi
+process multiplies the last basis vector by x (divided by its largest entry), element by element,
+and orthogonalises the product twice:
 
 .. math:: q_1 = x / \|x\|, \qquad h_{j+1} q_{j+1} = x \circ q_j - \sum_{l \le j} h_{lj} q_l .
 
-A product that falls to 1e-10 of its length is dropped, and with it all further powers of that
-column, for they lie in the span already. The coefficients h are kept: run on other rows they
-give the same polynomials there.
-
-The span of :math:`x, \dots, x^p` changes when x is shifted. With a free intercept (``center``)
-the span of :math:`1, x, \dots, x^p` counts, which does not: x is then centred, the process
+A product that falls to 1e-10 of its length is dropped, and with it all further powers, for they lie
+in the span already. Run on other rows, the coefficients h give the same polynomials there. With a
+free intercept (``center``) the span of :math:`1, x, \dots, x^p` counts: x is centred, the process
 starts from the constant vector, and that vector is left out of the basis.
 """
 

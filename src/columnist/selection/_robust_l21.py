@@ -317,14 +317,10 @@ class _Graph:
 
 
 class Anderson:
-    r"""Anderson's mixing for an iteration :math:`v \leftarrow v + f(v)`, with a safeguard.
-
-    Every few iterations the last steps are combined so that their sum cancels, as if f were
-    affine, and the same combination of points is tried next; where the steps are all alike, many
-    of them are made at once. Unless the step from there is clearly shorter, or still the same,
-    the iteration goes back and forgets the past, so it converges wherever the plain one does.
-    ``memory`` steps are combined, every ``period`` iterations.
-    """
+    r"""Anderson's mixing for :math:`v \leftarrow v + f(v)`: every ``period`` iterations the last
+    ``memory`` steps are combined so that their sum cancels, as if f were affine, or repeated many
+    times if all alike. Unless the step from there is clearly shorter, or the same, it goes back and
+    forgets the past: so it converges wherever the plain iteration does."""
 
     def __init__(self, memory: int = 10, period: int = 5):
         self.memory, self.period = memory, period

@@ -228,10 +228,7 @@ class SwapTable(_Residuals):
         return lower
 
     def best(self, allowed: np.ndarray, movable: np.ndarray) -> tuple[float, int, int]:
-        """Largest gain, position and new column; the first ones among near ties.
-
-        ``allowed`` columns may come in, but for chosen ones; ``movable`` positions may go.
-        """
+        """Largest gain, position (``movable``) and new column (``allowed``); first of near ties."""
         gains = self._gains
         height = max(1, _ENTRIES // len(self.chosen))
         for start in range(0, len(gains), height):
@@ -307,13 +304,10 @@ def exchange_columns(
     max_swaps: float = np.inf,
     deadline: float = np.inf,
 ) -> tuple[list[int], list[float]]:
-    """Exchange one column at a time, always the best exchange, until none lowers the error.
-
-    Columns of the ``start`` that depend on others are given up first, ``fixed`` ones stay, and
-    ``candidates`` (all by default) may come in. After the deadline no exchange is begun. Returns as
-    many columns as the start has, and the errors of the start and after every exchange, strictly
-    falling.
-    """
+    """Make the best exchange of one column, until none lowers the error or time is up. Dependent
+    columns of the ``start`` go first, ``fixed`` ones stay, ``candidates`` (all by default) may come
+    in. Returns as many columns as the start has, and the errors of the start and after every
+    exchange, strictly falling."""
     stay = set(fixed)
     kept, spare = _independent(columns, sorted(start, key=lambda i: (i not in stay, i)))
     stuck = [i for i in spare if i in stay]

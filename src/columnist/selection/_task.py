@@ -181,10 +181,8 @@ class Sizes:
         return replace(outcome, solutions=[(error, filled)], certificate=certificate)
 
     def _without_search(self, subset: Sequence[int], error: float | None = None) -> Outcome:
-        """A known selection and the bound of the root: what there is when no time is left.
-
-        ``error`` is its error from the data, if that is known already.
-        """
+        """A known selection, with its ``error`` if known, and the bound of the root: no time is
+        left."""
         options = self.options
         problem = InvariantColumns(
             self.reduced, len(subset), options.criterion, options.n_components, self.include, None
@@ -370,10 +368,8 @@ def confirmed_error(
     found: float,
     interval: Callable[..., tuple[float, float]] | None = None,
 ) -> float:
-    """Error of a choice from the data, whatever the search has ``found`` it to be.
-
-    ``interval`` is where the search asked the data, if it did.
-    """
+    """Error of a choice from the data, by ``interval`` if the search asked them, whatever it has
+    ``found``."""
     low, high = (interval or _interval(matrices, options))(subset)
     if is_trusted(low, high, float(options.criterion.value(np.zeros(1)))):
         return low + 0.5 * (high - low)
@@ -383,10 +379,7 @@ def confirmed_error(
 
 
 def _until_impossible(options: Options, limit: float) -> Options:
-    """Options that stop a size once no selection of it can reach the limit.
-
-    A size also leaves half of the time to the larger ones.
-    """
+    """Options that stop a size once it cannot reach the limit, after half of the time at most."""
     user = options.callback
 
     def callback(progress: Progress) -> bool:

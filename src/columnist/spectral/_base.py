@@ -37,10 +37,7 @@ class SpectralBase(BaseSelector):
         self.n_jobs = n_jobs
 
     def _begin(self, X) -> tuple[Any, int]:
-        """Checked data whose entries can be squared safely, and how many features to keep.
-
-        Blocks of rows, or one array for a selector that does not work on blocks.
-        """
+        """Checked data, safe to square, as blocks or one array, and how many features to keep."""
         self._check_parameters()
         rows = open_rows(
             self,

@@ -70,14 +70,12 @@ cdef enum:
 cdef class NearestByClass:
     """For every row the nearest rows of every class, found as pairs of rows meet.
 
-    Rows are known by their position in an order in which every class is contiguous. Distances
-    that differ by less than ``grid`` count as equal; then the smaller position is nearer.
-
-    ``X`` is C-contiguous, float64 or float32, or a CSR matrix; ``low`` is subtracted from every
-    feature (of a sparse X, from its stored entries), and the rest multiplied by ``scale``.
-    ``order`` holds the row of X at every position, ``starts`` the first position of every class,
-    and n. ``positions`` are those of the ``size`` nearest rows, class by class, in no order; n where
-    a class has none left. ``grid`` is a power of two.
+    ``X`` is C-contiguous, float64 or float32, or CSR; ``low`` is subtracted from every feature (of
+    a sparse X, from its stored entries), and the rest multiplied by ``scale``. ``order`` holds the
+    row of X at every position, with classes contiguous, ``starts`` the first position of every
+    class, and n. ``positions`` are those of the ``size`` nearest rows, class by class, in no order;
+    n where a class has none left. Distances within ``grid``, a power of two, count as equal; then
+    the smaller position is nearer.
     """
 
     cdef readonly object positions

@@ -1,7 +1,6 @@
 """Features as the multivariate selectors compare them: centred and of unit length, or as is.
 
-These selectors ask for inner products of features and a response. Rows with the same inner products
-answer that: all rows of an array or, after one pass over blocks, a few. No input validation.
+Rows with the same inner products, all or, after a pass over blocks, a few. No input validation.
 """
 
 from __future__ import annotations

@@ -4,13 +4,11 @@ For features F (one column each) and a response Y the solution of
 
 .. math:: \min_W \tfrac12\|Y - FW\|_F^2 + \alpha \sum_j \|w_j\|
 
-is zero from :math:`\alpha = \max_j \|f_j^TY\|` on. Below, a feature enters where its pull
-:math:`\|f_j^T(Y - FW)\|` reaches :math:`\alpha`, and between two such knots the solution moves
-smoothly, so it can be followed: predict along the tangent, correct by Newton steps, and find the
-knot as the root of :math:`\max_j \|f_j^TR\| - \alpha`.
-
-A pass over the data is needed only for the products :math:`F^Tf_j` of a feature that enters, which
-are kept. No input validation.
+is zero from :math:`\alpha = \max_j \|f_j^TY\|` on. A feature enters where its pull :math:`\|f_j^T(Y
+- FW)\|` reaches :math:`\alpha`; between two such knots the solution is smooth and followed: predict
+along the tangent, correct by Newton steps, find the knot as the root of :math:`\max_j \|f_j^TR\| -
+\alpha`. Only a feature that enters needs a pass over the data, for :math:`F^Tf_j`. No input
+validation.
 """
 
 from __future__ import annotations
@@ -379,13 +377,12 @@ def optimality(W: np.ndarray, Q: np.ndarray, t: float) -> np.ndarray:
 
 
 class Curvature:
-    r"""The second derivative of the objective at W with directions U of its rows, to be inverted.
+    r"""The second derivative at W with directions U of its rows, to be inverted.
 
-    As long as no row vanishes the objective is smooth. Its second derivative maps :math:`\Delta` to
-    :math:`G\Delta + E^{-1}(\Delta - \mathrm{diag}(U\Delta^T)\,U)`, E = diag(lengths). Its inverse
-    needs matrices no larger than G: with :math:`F = (I + EG)^{-1}`, :math:`M = GF \circ UU^T` and
-    :math:`v = M^{-1}\mathrm{diag}(U(F^TR)^T)` it is :math:`R \mapsto F(ER + \mathrm{diag}(v)U)`. No
-    :math:`E^{-1}` is left: a row that is about to enter may be zero if its direction is known.
+    It maps :math:`\Delta` to :math:`G\Delta + E^{-1}(\Delta - \mathrm{diag}(U\Delta^T)\,U)`, E =
+    diag(lengths). With :math:`F = (I + EG)^{-1}`, :math:`M = GF \circ UU^T` and :math:`v =
+    M^{-1}\mathrm{diag}(U(F^TR)^T)` its inverse is :math:`R \mapsto F(ER + \mathrm{diag}(v)U)`,
+    without :math:`E^{-1}`: a row about to enter may be zero.
     """
 
     def __init__(self, G: np.ndarray, W: np.ndarray, U: np.ndarray, t: float):

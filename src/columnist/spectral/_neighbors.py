@@ -1,10 +1,9 @@
 r"""Nearest neighbours, exact or approximate, as sparse graphs: of all samples, and by class.
 
-Exact neighbours are looked for in pairs of blocks. Among many features, squared distances come
-from inner products, :math:`\|a\|^2 + \|b\|^2 - 2a^Tb`, which rounding blurs. They only tell who may
-be near: with an error of at most e, the k nearest are among those within 2e of the k-th smallest.
-The distances of these few are summed up from differences, and equal ones ordered by index, so
-that neighbours do not depend on how the rows are cut into blocks.
+Exact ones are looked for in pairs of blocks, among many features by :math:`\|a\|^2 + \|b\|^2 -
+2a^Tb`. With rounding of at most e, the k nearest are among those within 2e of the k-th smallest;
+the distances of these few are summed up from differences, and equal ones ordered by index, so that
+neighbours do not depend on how the rows are cut into blocks.
 """
 
 from __future__ import annotations
@@ -120,10 +119,7 @@ def _below(parts: Sequence[Nearest]) -> Nearest:
 
 
 class _Search:
-    """What looks for neighbours of some rows of A in B.
-
-    A subclass finds candidates: by these three, or in its own way.
-    """
+    """Looks for neighbours of some rows of A in B; a subclass finds candidates."""
 
     def __init__(self, A, B, own: bool, count: int):
         self.own, self.count, self.wanted = own, count, count + own
@@ -279,10 +275,7 @@ def _approximate(X, n_neighbors: int, n_jobs: int | None) -> sp.csr_matrix:
 def _without_self(
     rows: np.ndarray, columns: np.ndarray, distances: np.ndarray, n: int
 ) -> sp.csr_matrix:
-    """The graph without the samples' distances to themselves, zeros to others kept.
-
-    A column of -1 stands for none.
-    """
+    """The graph without distances of samples to themselves; a column of -1 stands for none."""
     other = (columns >= 0) & (columns != rows)
     return sp.csr_matrix((distances[other], (rows[other], columns[other])), shape=(n, n))
 

@@ -103,10 +103,7 @@ class GroupSums:
 
 
 def class_sums(X, codes: np.ndarray, n_classes: int, look: bool = True) -> GroupSums:
-    """Sums of a block for each class.
-
-    It can ``look`` whether entries are finite, and choose a unit in which they can be squared.
-    """
+    """Sums by class of a block; ``look`` checks for NaN and finds a unit that is safe to square."""
     if len(codes) != X.shape[0]:
         raise ValueError(f"A block of X has {X.shape[0]} rows, but its part of y has {len(codes)}.")
     unit = squaring_scale(np.array(checked_largest(X))) if look else 1.0

@@ -1,10 +1,8 @@
 """Symmetric matrices of samples that are known by their products.
 
-A neighbourhood graph is sparse, a graph of c classes has rank c, and sums of such matrices are
-neither: hardly ever a similarity is n x n. What scores ask of it is products and quadratic forms,
-which every class here answers in the cheapest way it knows. Functions of blocks of rows, or of
-pairs of blocks, are sent to where the blocks are; an array is one block. Columns are centred there,
-before products are formed, so that nothing cancels. No input validation.
+Sparse graphs, graphs of c classes (rank c) and sums of them are hardly ever n x n: every class
+answers products and quadratic forms in the cheapest way it knows. Functions of blocks of rows go to
+where the blocks are, and centre columns there, so that nothing cancels. No input validation.
 """
 
 from __future__ import annotations
@@ -175,10 +173,7 @@ class LowRankMatrix(SymmetricMatrix):
 
 
 class RowProducts(SymmetricMatrix):
-    """``C X X' C`` for rows X and a diagonal C of factors: inner products that are never formed.
-
-    A product with vectors takes two passes over the rows.
-    """
+    """``C X X' C``, C diagonal, never formed: a product takes two passes over the rows X."""
 
     def __init__(self, X: RowBlocks, factors: np.ndarray | None = None):
         self.X, self.n = X, X.shape[0]
