@@ -108,9 +108,9 @@ def minimize_l21(
     tol: float = 1e-8,
 ) -> Minimum:
     r"""Minimise :math:`g(W) + t\|W\|_{2,1}` for a smooth convex g: W -> value and gradient, by
-    FISTA steps that drop momentum uphill, take back rises and follow the curvature. Ends when
-    ``gap`` (of W, value, gradient) is ``tol`` times the objective, or else when a step is ``tol``
-    times W. A ``quadratic`` g is evaluated once a step, about ``max_iter`` times."""
+    FISTA without uphill momentum or rising steps, their length by the curvature. Ends when ``gap``,
+    a bound of the excess from W, value and gradient, is ``tol`` times the objective; without it
+    when a step is ``tol`` times W. A ``quadratic`` g is evaluated once a step, not twice."""
     run = _Descent(smooth, start, t, gap=gap, lipschitz=lipschitz, quadratic=quadratic)
     while run.measure > tol and run.n_iter < max_iter:
         run.step()

@@ -110,8 +110,8 @@ def alternate(
 ) -> Factors:
     r"""Minimise :math:`\|A - XY^T\|_F^2 + \sum_i \alpha_i\|y_i\|`, from X on: the best loadings are
     the rows of :math:`A^TX` shortened by :math:`\alpha_i/2`, the best scores the polar factor of
-    :math:`AY`, missing entries filled before, so the objective never rises. Ends when what is left
-    of AY = XS, S symmetric (the dual residual), is within ``tol`` of its length."""
+    :math:`AY`, missing entries filled before, so the objective never rises. Ends when the dual
+    residual, by which AY misses XS with S symmetric, is within ``tol`` of the length of AY."""
     filled = None if table.missing is None else Filled(table)
     work, energy = (table, table.energy()) if filled is None else (filled.table, 0.0)
     history, residuals = [], []

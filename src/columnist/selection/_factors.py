@@ -130,8 +130,8 @@ class Deflated:
 
 
 def pivoted_columns(X, size: int, *, left: np.ndarray | None = None) -> list[int]:
-    """Pivots of the QR of X (or of ``left @ X``), at most ``size``, until every column has a
-    residual of a billionth of its length."""
+    """Pivots of the QR of X (or of ``left @ X``), up to ``size`` or the rank: a column with a
+    residual of a billionth of its own length is dependent."""
     X = _fewer_rows(X, size) if left is None else X
     columns = Deflated(X, min(size, X.shape[0] if left is None else len(left)), left=left)
     chosen: list[int] = []
@@ -146,9 +146,9 @@ def pivoted_columns(X, size: int, *, left: np.ndarray | None = None) -> list[int
 
 def strong_rrqr(X, size: int, f: float) -> list[int]:
     """Columns of a strong rank-revealing QR X = Q (A B; 0 C) (Gu and Eisenstat), at most the rank.
-    From pivoted QR, columns i and j are swapped until |det A| grows by no rho > f, rho^2 = (inv(A)
-    B)_ij^2 + |row i of inv(A)|^2 |column j of C|^2. Each of the few swaps is followed by a pass,
-    O(mnk), that computes all ratios anew: nothing drifts."""
+    From pivoted QR on, a chosen column i is swapped for j while that multiplies |det A| by some rho
+    > f, rho^2 = (inv(A) B)_ij^2 + |row i of inv(A)|^2 |column j of C|^2. There are few swaps, each
+    followed by a blocked pass, O(mnk), that computes all ratios anew: nothing drifts."""
     X = _fewer_rows(X, size)
     chosen = pivoted_columns(X, size)
     squares = squared_norms(X)
@@ -201,10 +201,10 @@ def _sharpen(part, Q, rest, squares, matters: float) -> None:
 
 @dataclass(frozen=True)
 class RightVectors:
-    """Leading right singular vectors, the rows of ``data`` or, for a wide X, of ``left @ data``,
-    left :math:`S_r^{-1} U_r^T` and data X, which holds no n x r numbers. The squared length of
-    column j is its leverage. ``values`` are singular values, descending, without those of
-    rounding."""
+    """Leading right singular vectors: the rows of ``data`` or, where X is wide, of ``left @ data``
+    with left :math:`S_r^{-1} U_r^T` and data X, so that n x r numbers are never held at once. The
+    squared length of column j is its leverage. ``values`` are the singular values, descending,
+    those of rounding left out."""
 
     values: np.ndarray
     data: Any
