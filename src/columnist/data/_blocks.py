@@ -1,8 +1,7 @@
 """Matrices that are visited block by block: the protocol, and how one is recognised.
 
-An estimator that can work without holding all rows asks :func:`open_blocks`; what it gets back
-may live in another process, on disk or on a cluster. Whoever keeps such collections registers how
-they are opened: nothing here knows their library. An array is one block (:class:`ArrayRows`).
+:func:`open_blocks` gives what may live in another process, on disk or on a cluster. Whoever keeps
+such collections registers how they are opened; an array is one block (:class:`ArrayRows`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How data are opened: whatever X and y are, a selection gets :class:`Matrices` of them.
 
-Arrays, frames and sparse matrices are checked and kept. Collections of blocks of rows, and sums
-over a stream, give way to a few rows with the same means and inner products; with too many columns
-for that, a collection is cut into blocks of columns, or brought into memory if it fits.
+Arrays, frames and sparse matrices are checked and kept; blocks of rows and streams give way to a
+few rows with the same moments, or, with too many columns, to blocks of columns or an array.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What parameters may be, as data: checked in one call, refused in one clear sentence.
 
-A class lists what is special to it in ``_parameter_constraints``; parameters that mean the same
-everywhere are in :data:`VOCABULARY`.
+A class lists its own in ``_parameter_constraints``; shared ones are in :data:`VOCABULARY`.
 """
 
 from __future__ import annotations

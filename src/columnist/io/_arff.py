@@ -1,7 +1,4 @@
-"""ARFF files, dense and sparse.
-
-Not by `scipy.io.arff`, which reads neither sparse rows nor attributes of text.
-"""
+"""ARFF files, also sparse ones and those with text, neither of which `scipy.io.arff` reads."""
 
 from __future__ import annotations
 
@@ -45,12 +42,10 @@ class Attribute:
 
 
 def read_arff(path: str | Path) -> tuple[np.ndarray | sp.csr_array, tuple[str, ...]]:
-    """All attributes of a file, plain or gzipped, as numbers, and their names.
-
-    Names among the values of a nominal attribute count as their place in its list (from 0);
-    numbers, also those of a nominal attribute, stand for themselves. ``?`` is missing (nan).
-    Sparse rows give a sparse matrix.
-    """
+    """All attributes of a file, plain or gzipped, as numbers, and their names. Names among the
+    values of a nominal attribute count as their place in its list (from 0); numbers, also those of
+    a nominal attribute, stand for themselves. ``?`` is missing (nan). Sparse rows give a sparse
+    matrix."""
     attributes, rows = parsed(open_input(Path(path)))
     columns = columns_of(attributes, rows)
     matrix = columns.matrix

@@ -246,12 +246,10 @@ def as_numbers(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, str]:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the data of a text file begin and what their columns are.
-
-    ``skip`` counts the lines before the data; ``trailing`` tells of a delimiter at the end of
-    every row; ``blanks`` of columns separated by runs of blanks; ``text`` marks columns whose first
-    values are not numbers.
-    """
+    """Where the data of a text file begin and what their columns are. ``skip`` counts the lines
+    before the data; ``trailing`` tells of a delimiter at the end of every row; ``blanks`` of
+    columns separated by runs of blanks; ``text`` marks columns whose first values are not
+    numbers."""
 
     delimiter: str
     names: tuple[str, ...] | None
@@ -330,10 +328,7 @@ def find_delimiter(body: str, whole: bool) -> str:
 
 
 def split_records(body: str, delimiter: str, line: int, whole: bool) -> tuple[list[Record], int]:
-    """The first rows, split into raw fields (quotes are kept), and the line behind the first.
-
-    Blank lines are left out; lines count from 1.
-    """
+    """Raw fields of the first rows that are not blank, and the line behind the first, from 1 on."""
     apart = r" \t" if delimiter == " " else re.escape(delimiter)
     field = re.compile(rf'[ \t]*"(?:[^"]|"")*"[^{apart}\n]*|[^{apart}\n]*')
     gap = re.compile(r"[ \t]+" if delimiter == " " else re.escape(delimiter))

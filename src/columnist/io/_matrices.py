@@ -1,7 +1,4 @@
-"""Files that hold matrices: NPY, NPZ (also sparse) and MAT, Matrix Market and svmlight.
-
-Never pickled objects.
-"""
+"""Files of matrices, never of pickled objects: NPY, NPZ, MAT, Matrix Market and svmlight."""
 
 from __future__ import annotations
 
@@ -219,10 +216,7 @@ def as_column(array: Any, n_rows: int) -> np.ndarray | None:
 
 
 def read_mtx(data: Input) -> MatrixColumns:
-    """A dense or sparse Matrix Market file; names may stand in a comment of ours.
-
-    Not by scipy, whose reader brings the interpreter down on some damaged files.
-    """
+    """A Matrix Market file, names in a comment; scipy's reader crashes on some damaged files."""
     content = data.read()
     lines = [line for line in as_unicode(content).splitlines() if line.strip()]
     layout, field, symmetry = mtx_kind(lines[0])

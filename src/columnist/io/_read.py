@@ -489,11 +489,8 @@ def plan_filling(
     fixed: bool = False,
     remedies: str = "use missing='mean' to impute.",
 ) -> Filling:
-    """What to do about the gaps.
-
-    ``values`` fill them (means by default); ``fixed`` says that no column may be left out;
-    ``remedies`` is said where nothing may be done.
-    """
+    """What to do about the gaps. ``values`` fill them (means by default); ``fixed`` says that no
+    column may be left out; ``remedies`` is said where nothing may be done."""
     refuse_infinite(names, gaps)
     places = np.arange(len(names))
     if not gaps.missing.any():

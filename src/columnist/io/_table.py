@@ -153,11 +153,8 @@ class Columns(Described, Protocol):
 
 @dataclass
 class MatrixColumns:
-    """One matrix, with text where a column is not of numbers.
-
-    ``text`` maps places to arrays of str and None. ``extras`` stand next to the matrix and
-    become targets or ids on request only.
-    """
+    """One matrix, with text where a column is not of numbers. ``text`` maps places to arrays of str
+    and None. ``extras`` stand next to the matrix and become targets or ids on request only."""
 
     matrix: np.ndarray | sp.csr_array
     names: tuple[str, ...]
@@ -204,10 +201,8 @@ def matrix_columns(
 
 
 def unique_names(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Names without repetition, and what those that changed were called.
-
-    An empty name becomes ``x`` and its place, the second ``a`` becomes ``a_2``.
-    """
+    """Names made distinct (a second ``a`` becomes ``a_2``, an empty one ``x`` and its place), and
+    what those that changed were called."""
     taken = set(names)
     seen: set[str] = set()
     unique: list[str] = []

@@ -322,11 +322,9 @@ def streamed_format(name: str) -> str:
 
 
 def write_parts(path: str | os.PathLike[str], parts: Iterator[Part], n_rows: int) -> None:
-    """Write a table of ``n_rows`` rows that comes in parts, whole or not at all.
-
-    The path may be the folder of a Zarr array, or ``"-"`` for standard output. Formats that cannot
-    grow take a table that comes in one part.
-    """
+    """Write a table of ``n_rows`` rows that comes in parts, whole or not at all. The path may be
+    the folder of a Zarr array, or ``"-"`` for standard output. Formats that cannot grow take a
+    table that comes in one part."""
     name = os.fspath(path)
     X, names, before, after = first = next(parts)
     if X.shape[0] == n_rows and not is_zarr(name):

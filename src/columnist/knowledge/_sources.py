@@ -210,7 +210,7 @@ class Study:
             if source.data is not None:
                 return self.samples_square(source)
         elif source.kind == "auxiliary":
-            X = self.samples_table(source)
+            X = _numbers(self._rows(_read(source), source, "sample"), source)
         else:
             X = self._related(source)
         return resolve_similarity(source.similarity, X, self.y)
@@ -244,10 +244,6 @@ class Study:
                 f"Source {source.name!r} must hold one label per sample; got {labels.shape[1]}."
             )
         return labels.ravel()
-
-    def samples_table(self, source: Source):
-        """Numbers about the samples, one row each."""
-        return _numbers(self._rows(_read(source), source, "sample"), source)
 
     def samples_square(self, source: Source) -> SymmetricMatrix:
         """Similarities of the samples."""

@@ -169,13 +169,10 @@ cdef void _swap(Row a, Row b, Py_ssize_t n) noexcept nogil:
 
 cdef Py_ssize_t _orthonormalise(double[:, ::1] hi, double[:, ::1] lo, double dependent,
                                 double[::1] lengths, double[::1] heights) noexcept nogil:
-    """Orthonormal basis of the rows in place; returns how many stay.
-
-    The row with the largest share of its length left is next: so the order in which rows are
-    given does not matter, and those that are left out depend on the others if any do. They end
-    with a share of at most ``dependent``. ``heights`` receives the shares in order, ``lengths`` is
-    scratch.
-    """
+    """Orthonormal basis of the rows in place; returns how many stay. The row with the largest share
+    of its length left is next: so the order in which rows are given does not matter, and those that
+    are left out depend on the others if any do. They end with a share of at most ``dependent``.
+    ``heights`` receives the shares in order, ``lengths`` is scratch."""
     cdef Py_ssize_t i, j, best, kept = 0, count = hi.shape[0], n = hi.shape[1]
     cdef Row q, other
     cdef DD scale
@@ -216,12 +213,10 @@ def _copied(X):
 
 
 def residual(columns, target, double dependent=1e-13):
-    """What projecting on vectors (k x m) leaves of others (q x m), both in two parts.
-
-    A vector whose part outside the others is at most ``dependent`` of its length adds nothing: so
-    much is the rounding of the data themselves. Also returns the shares of their lengths by which
-    vectors, the best one next, lie outside those before.
-    """
+    """What projecting on vectors (k x m) leaves of others (q x m), both in two parts. A vector
+    whose part outside the others is at most ``dependent`` of its length adds nothing: so much is
+    the rounding of the data themselves. Also returns the shares of their lengths by which vectors,
+    the best one next, lie outside those before."""
     parts, rests = _copied(columns), _copied(target)
     heights = np.zeros(len(parts[0]))
     cdef double[:, ::1] hi = parts[0], lo = parts[1], rest_hi = rests[0], rest_lo = rests[1]

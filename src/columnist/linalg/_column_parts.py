@@ -16,12 +16,10 @@ import scipy.sparse as sp
 
 
 class ColumnParts(ABC):
-    """A matrix cut into blocks of columns, of which each is visited where it is.
-
-    ``visit(part, *pieces)`` receives one block, a NumPy array or a CSC array of floating point
-    numbers, and the same columns' entries of everything in ``along`` (arrays with one row per
-    column). Empty columns of sparse data belong to no block.
-    """
+    """A matrix cut into blocks of columns, of which each is visited where it is. ``visit(part,
+    *pieces)`` receives one block, a NumPy array or a CSC array of floating point numbers, and the
+    same columns' entries of everything in ``along`` (arrays with one row per column). Empty columns
+    of sparse data belong to no block."""
 
     shape: tuple[int, int]  # empty columns included
     dtype: np.dtype

@@ -2,15 +2,12 @@ r"""Means and inner products of columns, in one pass over the rows. No input val
 
 Blocks of rows are summed up one by one, anywhere and in any order, and the sums merged:
 
-.. math::
-
-    \mu = \tfrac{1}{m} \sum_b m_b \mu_b, \qquad
+.. math:: \mu = \tfrac{1}{m} \sum_b m_b \mu_b, \qquad
     C = \sum_b C_b + \sum_b m_b (\mu_b - \mu)(\mu_b - \mu)^T,
 
-:math:`C = (X - 1\mu^T)^T (X - 1\mu^T)` being the scatter. Squaring loses half of the digits, so a
-block is squared only where the columns are clearly independent; of others a triangular factor R
-with :math:`R^T R = C_b` is kept. The result is as exact as a QR of all rows, at nearly the price of
-X'X.
+:math:`C = (X - 1\mu^T)^T (X - 1\mu^T)` being the scatter. Squaring loses half of the digits, so of
+a block with columns that are not clearly independent a triangular factor :math:`R^T R = C_b` is
+kept: the result is as exact as a QR of all rows, at nearly the price of X'X.
 """
 
 from __future__ import annotations
@@ -80,12 +77,10 @@ class Moments:
         return triangle(rows) if len(rows) > len(self.mean) else rows
 
     def sample(self, *, centered: bool = False) -> Sample:
-        r"""A few rows with the same means and covariances; without the means if ``centered``.
-
-        Let R be a factor of the scatter with r - 1 rows, and H a reflection that turns the first
-        axis into the diagonal :math:`1/\sqrt r`: all other columns of H sum to zero. The rows
-        :math:`1\mu^T + \sqrt{r/m} H_{2:} R` are the ones.
-        """
+        r"""A few rows with the same means and covariances; without the means if ``centered``. Let R
+        be a factor of the scatter with r - 1 rows, and H a reflection that turns the first axis
+        into the diagonal :math:`1/\sqrt r`: all other columns of H sum to zero. The rows
+        :math:`1\mu^T + \sqrt{r/m} H_{2:} R` are the ones."""
         R = self.factor()
         r = len(R) + 1
         padded = np.vstack([np.zeros((1, R.shape[1])), R])

@@ -1,9 +1,8 @@
 """Passes over a data matrix, dense or sparse, in float64 and little memory.
 
-X is read block by block where a product would be larger than X itself: float32 data are never
-copied whole, wide sparse data never become dense. A matrix that is kept elsewhere in parts
-(:class:`~columnist.linalg._column_parts.ColumnParts`) is visited there, one pass for each call. No
-input validation; column means are not removed (deflate by the constant vector for that).
+X is read in blocks where a product would be larger than X: float32 data are never copied whole,
+wide sparse data never become dense; a :class:`~columnist.linalg._column_parts.ColumnParts` is
+visited where it is. No input validation; column means are not removed.
 """
 
 from __future__ import annotations

@@ -107,14 +107,10 @@ def minimize_l21(
     max_iter: int = 1000,
     tol: float = 1e-8,
 ) -> Minimum:
-    r"""Minimise :math:`g(W) + t\|W\|_{2,1}` for a smooth convex g: W -> value and gradient.
-
-    Accelerated proximal gradient steps (FISTA): momentum is dropped when it points uphill, a step
-    that raises the objective is taken back, and the step length follows the curvature. The
-    iteration ends when ``gap``, a bound of the objective's excess from W, value and gradient, falls
-    to ``tol`` times the objective; without it when a step is shorter than ``tol`` times W. A
-    ``quadratic`` g is evaluated once a step instead of twice, ``max_iter`` times at most, about.
-    """
+    r"""Minimise :math:`g(W) + t\|W\|_{2,1}` for a smooth convex g: W -> value and gradient, by
+    FISTA without uphill momentum or rising steps, their length by the curvature. Ends when ``gap``,
+    a bound of the excess from W, value and gradient, is ``tol`` times the objective; without it
+    when a step is ``tol`` times W. A ``quadratic`` g is evaluated once a step, not twice."""
     run = _Descent(smooth, start, t, gap=gap, lipschitz=lipschitz, quadratic=quadratic)
     while run.measure > tol and run.n_iter < max_iter:
         run.step()

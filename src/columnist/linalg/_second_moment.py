@@ -1,8 +1,7 @@
 """The kernel XX' of a data matrix, block by block and never stored. No input validation.
 
-Of a matrix in blocks of columns, a block of kernel rows is the sum of what every part makes. Where
-rows have few entries, X'X is cheaper: formed for pairs of parts, of which only squared column
-lengths leave the place.
+In blocks of columns, kernel rows are sums over the parts. Where rows have few entries, X'X is
+cheaper: formed for pairs of parts, of which only squared column lengths leave the place.
 """
 
 from __future__ import annotations

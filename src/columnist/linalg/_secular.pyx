@@ -204,11 +204,9 @@ cdef Py_ssize_t scale_data(
 
 
 cdef Py_ssize_t merge_poles(Poles* poles, Py_ssize_t n) noexcept nogil:
-    """Merge equal poles and drop zero weights in place; return the number left.
-
-    Of a group of equal poles the last index stands for all: the others are eigenvalues
-    already, equal to both of the entries of ``d`` that enclose them.
-    """
+    """Merge equal poles and drop zero weights in place; return the number left. Of a group of equal
+    poles the last index stands for all: the others are eigenvalues already, equal to both of the
+    entries of ``d`` that enclose them."""
     cdef Py_ssize_t i, k = 0
     cdef double weight = 0.0
     for i in range(n):

@@ -1,12 +1,9 @@
 r"""The two factors of a low-rank model: what they cost, and the two ways to improve them.
 
-The model is :math:`A \approx XY^T` with orthonormal scores, :math:`X^TX = I`, and row-sparse
-loadings Y:
+.. math:: A \approx XY^T: \quad \min_{X^TX = I,\,Y} \ell(A - XY^T) + \sum_i \alpha_i \|y_i\|,
 
-.. math:: \min_{X^TX = I,\,Y} \ell(A - XY^T) + \sum_i \alpha_i \|y_i\|,
-
-where :math:`\ell` is the sum of the squared lengths of the rows (``"quadratic"``) or of the lengths
-(``"robust"``). The penalties may differ from column to column: an infinite one keeps a column out.
+with orthonormal scores X, row-sparse loadings Y, and :math:`\ell` the sum of the squared lengths of
+the rows (``"quadratic"``) or of the lengths (``"robust"``). An infinite penalty keeps a column out.
 No input validation.
 """
 
@@ -64,11 +61,9 @@ class Factors:
 
 
 def polar(M: np.ndarray) -> np.ndarray:
-    r"""The matrix with orthonormal columns closest to M: :math:`UV^T` of its thin SVD.
-
-    It maximises :math:`\langle X, M \rangle` (orthogonal Procrustes). Where M has no full rank
-    there are many; one of them is returned.
-    """
+    r"""The matrix with orthonormal columns closest to M: :math:`UV^T` of its thin SVD. It maximises
+    :math:`\langle X, M \rangle` (orthogonal Procrustes). Where M has no full rank there are many;
+    one of them is returned."""
     U, _, Vt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
     return U @ Vt
 
@@ -94,11 +89,9 @@ def objective_of(table: Table, X: np.ndarray, Y: np.ndarray, alpha: np.ndarray, 
 
 
 def canonical(found: Factors) -> Factors:
-    r"""The same product with orthogonal loadings, the longest first, of fixed sign.
-
-    A rotation of both factors changes neither :math:`XY^T` nor any length of a row, so the
-    model leaves it open.
-    """
+    r"""The same product with orthogonal loadings, the longest first, of fixed sign. A rotation of
+    both factors changes neither :math:`XY^T` nor any length of a row, so the model leaves it
+    open."""
     V, sigma, Rt = scipy.linalg.svd(found.Y, full_matrices=False, check_finite=False)
     Y = V * sigma
     Y[~found.Y.any(axis=1)] = 0.0  # rounding must not bring a column back
@@ -115,14 +108,10 @@ def signs_of(Y: np.ndarray) -> np.ndarray:
 def alternate(
     table: Table, X: np.ndarray, alpha: np.ndarray, *, tol: float, max_iter: int
 ) -> Factors:
-    r"""Minimise :math:`\|A - XY^T\|_F^2 + \sum_i \alpha_i\|y_i\|`, from X on.
-
-    The best loadings are the rows of :math:`A^TX`, each shortened by :math:`\alpha_i/2`; the best
-    scores the polar factor of :math:`AY`. Both steps are exact minimisations, with missing entries
-    filled before, so the objective never rises. At a stationary point :math:`AY = XS` with S
-    symmetric; the iteration ends when what is left of AY, the dual residual, is within ``tol`` of
-    its length. The primal one is zero, for both constraints hold all the time.
-    """
+    r"""Minimise :math:`\|A - XY^T\|_F^2 + \sum_i \alpha_i\|y_i\|`, from X on: the best loadings are
+    the rows of :math:`A^TX` shortened by :math:`\alpha_i/2`, the best scores the polar factor of
+    :math:`AY`, missing entries filled before, so the objective never rises. Ends when the dual
+    residual, by which AY misses XS with S symmetric, is within ``tol`` of the length of AY."""
     filled = None if table.missing is None else Filled(table)
     work, energy = (table, table.energy()) if filled is None else (filled.table, 0.0)
     history, residuals = [], []
@@ -165,25 +154,20 @@ def admm(
 ) -> Factors:
     r"""Minimise the loss of :math:`A - XY^T` plus :math:`\sum_i \alpha_i\|y_i\|`, for dense data.
 
-    With the residual E as a variable of its own, tied to the model by :math:`E = A - XY^T` with
-    multipliers L and a weight :math:`\mu`, each step has a closed form. For
-    :math:`W = A - E + L/\mu`:
+    With :math:`E = A - XY^T`, multipliers L and a weight :math:`\mu`, each step has a closed form.
+    For :math:`W = A - E + L/\mu`:
 
     .. math::
 
        X = \mathrm{polar}(WY), \quad y_i = (1 - \alpha_i/(\mu\|q_i\|))_+\, q_i \text{ with } Q =
        W^TX, \quad e_j = c_j p_j \text{ with } P = A - XY^T + L/\mu,
 
-    with :math:`c_j = (1 - 1/(\mu\|p_j\|))_+` for lengths, :math:`c_j = \mu/(\mu + 2)` for squares,
-    and then :math:`L = \mu(P - E)`. So E and L are multiples of the rows of P, and P is the only
-    matrix of the size of the data that is kept. Missing entries are zero in P and those of
-    :math:`XY^T` in W.
-
-    The iteration ends when the primal residual :math:`\|A - E - XY^T\|` is within ``tol`` of
-    :math:`\|A\|` and the dual one, :math:`\mu\|E - E_{\mathrm{old}}\|`, within ``tol`` of
-    :math:`\|L\|`. The objective need not fall all the time: the best pair (X, Y), the start
-    included, is returned. Of several starts the one with the smallest objective after a few
-    iterations goes on.
+    :math:`c_j = (1 - 1/(\mu\|p_j\|))_+` for lengths, :math:`\mu/(\mu + 2)` for squares, and then
+    :math:`L = \mu(P - E)`: P is the only matrix of the size of the data that is kept. Missing
+    entries are zero in P and those of :math:`XY^T` in W. The iteration ends when :math:`\|A - E -
+    XY^T\|` is within ``tol`` of :math:`\|A\|` and :math:`\mu\|E - E_{\mathrm{old}}\|` of
+    :math:`\|L\|`. The objective may rise: the best pair (X, Y), the start included, is returned. Of
+    several starts the best after a few iterations goes on.
     """
     best = None
     for start in starts:

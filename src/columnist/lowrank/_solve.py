@@ -190,10 +190,7 @@ def _grid(alphas, top: float, unit: float) -> np.ndarray:
 
 
 class Solver:
-    """How one problem is solved: its data, loss, first points, and when to end.
-
-    ``"auto"`` alternates where it can: for squared errors.
-    """
+    """How one problem is solved; ``"auto"`` alternates where it can, for squared errors."""
 
     def __init__(
         self, table: Table, rank: int, loss: str, *, method: str = "auto", n_starts: int,
@@ -222,10 +219,8 @@ class Solver:
         starts: Sequence[Start | Factors] | None = None,
         columns: np.ndarray | None = None,
     ) -> Factors:
-        """The best factors found for a penalty, turned to orthogonal loadings.
-
-        Only the given columns may have loadings, if any are given.
-        """
+        """The best factors for a penalty, loadings orthogonal, and only in the given
+        ``columns``."""
         if alpha >= self.top:
             return self._nothing()
         penalties = np.full(self.table.shape[1], float(alpha))
@@ -264,11 +259,8 @@ class Solver:
         return Factors(X, Y, self.limits, objective, np.array([objective]), np.zeros((1, 2)), True)
 
     def refit(self, found: Factors, columns: np.ndarray) -> Factors:
-        """The best factors found without a penalty, with loadings in these columns only.
-
-        For squared errors without missing entries these are the principal components of the
-        columns.
-        """
+        """The best factors found without a penalty, with loadings in these columns only. For
+        squared errors without missing entries these are the principal components of the columns."""
         rank = found.X.shape[1]
         part = self.table.take(columns)
         point = np.zeros(found.X.shape)
@@ -281,14 +273,10 @@ class Solver:
 def first_points(
     table: Table, rank: int, loss: str, n_starts: int, rng: np.random.Generator
 ) -> list[Start]:
-    """As many first scores as asked for, the most promising ones first.
-
-    Both problems have many local minima, among them Y = 0. Squared errors start from the leading
-    singular vectors, the longest columns, then columns drawn by their squared lengths: scores along
-    a real column are not lost on the penalty. Lengths of rows start from the same of the rows
-    brought to unit length, which outliers cannot turn far, then of the rows as they are, then from
-    random directions.
-    """
+    """As many first scores as asked for, the most promising first. Squared errors: leading singular
+    vectors, the longest columns, columns drawn by squared length, which are not lost on the
+    penalty. Lengths: the same of rows of unit length, which outliers cannot turn far, then of the
+    rows as they are, then random directions. Both have many local minima, Y = 0 among them."""
     if loss == "robust":
         norms = table.row_norms()
         scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0.0)
@@ -345,13 +333,10 @@ def _columns(table: Table, which: np.ndarray) -> np.ndarray:
 
 
 def fit_exactly(solver: Solver, size: int) -> tuple[Factors, float]:
-    """Bisect the penalty until ``size`` columns have loadings, or fewer if there are no more.
-
-    Of the penalties that leave this number the smallest is approached, for it shortens the loadings
-    least. Each solution starts from the one at the next smaller penalty: on the way down from a
-    large one the iteration may be caught at zero. Where no penalty leaves this number, the longest
-    loadings of the next larger one are kept, and the problem is solved for these columns alone.
-    """
+    """Bisect the penalty until ``size`` columns have loadings, or fewer if there are no more; the
+    smallest such penalty shortens loadings least. Each solution starts from that at the next
+    smaller penalty, or it may be caught at zero. Where no penalty leaves this number, the longest
+    loadings of the next larger one are kept, and the problem is solved for these columns alone."""
     if size >= np.count_nonzero(solver.limits):
         return solver.solve(0.0), 0.0
     low, high = 0.0, solver.top

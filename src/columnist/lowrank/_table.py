@@ -1,7 +1,6 @@
 """The data of a low-rank model: centred, safe to square, with or without holes.
 
-Nothing of the size n x n or p x p is ever formed, a sparse table stays sparse, and single precision
-is widened block by block.
+Nothing of size n x n or p x p is formed, sparse tables stay so, single precision widens by blocks.
 """
 
 from __future__ import annotations
@@ -164,10 +163,7 @@ def _center(values, missing: np.ndarray | None, centering: str, location: str) -
 
 
 def leading_svd(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The leading singular triplets U (n, rank), sigma (descending), V (p, rank).
-
-    Missing entries count as zero.
-    """
+    """Leading U (n, rank), sigma (descending), V (p, rank); missing entries count as zero."""
     n, p = table.shape
     least = min(n, p)
     if not table.energy() > 0.0:
@@ -194,12 +190,10 @@ def leading_svd(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 class Filled:
-    """A copy of a table with missing entries, filled anew whenever the model moves.
-
-    The squared error of the filled table is that over the entries that are there, at the point it
-    was filled at, and no smaller elsewhere. A step that lowers the one lowers the other. The
-    values of ``table`` change with :meth:`follow`.
-    """
+    """A copy of a table with missing entries, filled anew whenever the model moves. The squared
+    error of the filled table is that over the entries that are there, at the point it was filled
+    at, and no smaller elsewhere. A step that lowers the one lowers the other. The values of
+    ``table`` change with :meth:`follow`."""
 
     def __init__(self, table: Table):
         assert table.missing is not None  # else there is nothing to fill

@@ -188,10 +188,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return self
 
     def _fitted_predictor(self, given, X: np.ndarray, y):
-        """The model, fitted to y unless it was fitted before; None for coefficients.
-
-        A model of the user's gets X as it was given, with its column names.
-        """
+        """The model, fitted to y and X as given, unless fitted before; None for coefficients."""
         if self.predictor is not None and not is_model(self.predictor):
             return None
         if self.predictor is not None and not is_unfitted(self.predictor):
@@ -309,11 +306,9 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return cleaned
 
     def _clean(self, rows: np.ndarray) -> tuple[np.ndarray, int]:
-        """Cleaned rows of one block, and how many of them had to stay as they are.
-
-        Ways of cleaning are tried from the thorough to the cautious, each on the rows whose
-        outputs moved too far by those before.
-        """
+        """Cleaned rows of one block, and how many of them had to stay as they are. Ways of cleaning
+        are tried from the thorough to the cautious, each on the rows whose outputs moved too far by
+        those before."""
         found = self._directions(self._cut)
         if self.utility == 0.0:
             return self._clean_for_free(found, rows), 0
@@ -351,11 +346,9 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return ~(after <= _LONGEST * np.maximum(before, self._spread))
 
     def _try(self, found: Directions, spend: bool, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Clean rows in one way; which of them broke the promise.
-
-        Room is left for rounding by the length that cleaned rows should have. Those that become
-        longer get a second try, by the length that they had.
-        """
+        """Clean rows in one way; which of them broke the promise. Room is left for rounding by the
+        length that cleaned rows should have. Those that become longer get a second try, by the
+        length that they had."""
         before, open_ = self._sizes(rows), np.arange(len(rows))
         sizes = before + found.stretch * before
         for _ in range(2):
@@ -387,10 +380,8 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         yield without_confidential(self.coef_), False
 
     def _rebuilt(self, found: Directions, rows: np.ndarray, room: np.ndarray | None) -> np.ndarray:
-        """Rows from their coordinates alone, computed in double precision and rounded once.
-
-        The tolerance is spent on the coordinates as far as there is room for it.
-        """
+        """Rows from their coordinates alone, rounded once; the tolerance is spent on the
+        coordinates as far as there is room."""
         a = rows.astype(np.float64) @ found.basis - self.mean_ @ found.basis
         if room is not None and found.n_spendable:
             tau = found.coordinates(a)
@@ -408,10 +399,8 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return lengths(rows.astype(np.float64)) + float(lengths(self.mean_[None])[0])
 
     def _room(self, found: Directions, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """Roots of the budgets, in units of the coordinates.
-
-        Rounding has its share of them, and so have directions that are left out.
-        """
+        """Roots of the budgets, in units of the coordinates, less the shares of rounding and of
+        directions that are left out."""
         reserve = self._guard.reserve(sizes, rows.dtype) / found.scale
         if found.dropped > 0.0:
             reserve += found.dropped * lengths(rows - self.mean_)
@@ -498,11 +487,9 @@ class Guard:
             return self.unit * lengths(change @ self.coef.T) + self._of_the_check(lengths(change))
 
     def holds(self, rows: np.ndarray, cleaned: np.ndarray, utility: float) -> np.ndarray:
-        """Whether the outputs of every row moved by no more than the tolerance.
-
-        Where the precision of the rows can resolve the tolerance, some of it has to be left for
-        the rounding of whoever checks.
-        """
+        """Whether the outputs of every row moved by no more than the tolerance. Where the precision
+        of the rows can resolve the tolerance, some of it has to be left for the rounding of whoever
+        checks."""
         with np.errstate(invalid="ignore"):
             sizes = lengths(rows.astype(np.float64)) + lengths(cleaned.astype(np.float64))
         tolerance, reserve = np.sqrt(utility), self._of_the_user(sizes, rows.dtype)

@@ -41,11 +41,9 @@ def is_unfitted(model) -> bool:
 
 
 def coefficients_of(predictor, n_features: int | None = None, *, name: str = "predictor"):
-    """The matrix A, n_outputs x n_features, of a predictor that computes some function of Ax.
-
-    From coefficients, a linear model, a neural network (its first layer), a multi-output or
-    one-versus-rest collection of linear models, a search over or a pipeline to one of these.
-    """
+    """The matrix A, n_outputs x n_features, of a predictor that computes some function of Ax. From
+    coefficients, a linear model, a neural network (its first layer), a multi-output or
+    one-versus-rest collection of linear models, a search over or a pipeline to one of these."""
     found = _from_model(predictor, name) if is_model(predictor) else predictor
     if isinstance(found, str) or not hasattr(found, "__len__"):
         raise ValueError(
@@ -65,11 +63,8 @@ def coefficients_of(predictor, n_features: int | None = None, *, name: str = "pr
 
 
 def precision_of(predictor) -> float:
-    """Rounding of the coefficients of a predictor, relative to the largest.
-
-    A model that was fitted in single precision knows its coefficients no better, whatever they
-    are stored in later.
-    """
+    """Rounding of the coefficients of a predictor, relative to the largest. A model that was fitted
+    in single precision knows its coefficients no better, whatever they are stored in later."""
     if not is_model(predictor):
         dtype = np.dtype(getattr(predictor, "dtype", np.float64))
         return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
@@ -117,10 +112,8 @@ def _from_model(model, name: str) -> np.ndarray:
 
 def pull_back(coef: np.ndarray, transformer) -> np.ndarray:
     """Coefficients with respect to what goes into an affine transformer, from those of its output.
-
     Scalers, selectors, PCA and truncated SVD are read; any other is tried out on the unit vectors,
-    and refused if it does not map other points accordingly.
-    """
+    and refused if it does not map other points accordingly."""
     if transformer is None or transformer == "passthrough":
         return coef
     if getattr(transformer, "clip", False):

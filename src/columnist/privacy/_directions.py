@@ -18,12 +18,10 @@ REACH = 10.0
 
 @dataclass(frozen=True)
 class Directions:
-    r"""Coordinates of a row and the way back.
-
-    With :math:`a = U^T x` the cleaned row is :math:`\tilde x = B(a - \text{removed})`, and
-    :math:`\tau = a M` are coordinates in which removing shares :math:`\alpha` changes the
-    outputs by :math:`\sum \alpha_j^2 \tau_j^2`, in units of ``scale`` squared.
-    """
+    r"""Coordinates of a row and the way back. With :math:`a = U^T x` the cleaned row is
+    :math:`\tilde x = B(a - \text{removed})`, and :math:`\tau = a M` are coordinates in which
+    removing shares :math:`\alpha` changes the outputs by :math:`\sum \alpha_j^2 \tau_j^2`, in units
+    of ``scale`` squared."""
 
     basis: np.ndarray
     """U (n_features, rank): orthonormal, spans what the predictor reads."""
@@ -57,11 +55,9 @@ class Directions:
 
     def keep(self, a: np.ndarray, tau: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Rows of a of which only the shares ``kept`` of the first columns of tau are left.
-
-        Directions that hardly cost anything may be moved far at little gain: no row moves by
-        more than ten times its length, at the price of some tolerance that is not spent. The
-        arguments are overwritten.
-        """
+        Directions that hardly cost anything may be moved far at little gain: no row moves by more
+        than ten times its length, at the price of some tolerance that is not spent. The arguments
+        are overwritten."""
         touched = kept.shape[1]
         if self.mix is None:
             a[:, :touched] *= kept
@@ -82,11 +78,9 @@ def lengths(rows: np.ndarray) -> np.ndarray:
 
 
 def without_confidential(coef: np.ndarray, cut: float = 0.0) -> Directions:
-    """Weak directions first: no secret is known, so what is removed should be long.
-
-    Directions that are read more weakly than ``cut`` times the strongest are left out; those at
-    the level of rounding always are.
-    """
+    """Weak directions first: no secret is known, so what is removed should be long. Directions that
+    are read more weakly than ``cut`` times the strongest are left out; those at the level of
+    rounding always are."""
     U, s, scale, _, dropped = _read(coef, cut)
     U, s = U[:, ::-1], s[::-1]  # an ascending order is the order of removal
     return Directions(U, U, s, scale, _starts(s, 1.0), len(s), dropped=dropped)
@@ -101,19 +95,15 @@ def against_confidential(
 ) -> Directions:
     r"""Directions that tell most about confidential outputs, per change of the outputs, first.
 
-    With :math:`A = PSU^T` the coefficients and C the confidential ones, a row is first moved
-    within the null space of A to where :math:`\|Cx\|` is least: :math:`B = U - N`,
-    :math:`N = (C(I - UU^T))^+ CU`. What remains of C as a function of the outputs is
-    :math:`E = (CB) S^{-1}`; its singular vectors :math:`Z` order the directions. These are the
-    generalized eigenvectors of :math:`A^TA` and :math:`C^TC`, but nothing is squared, and the
-    outputs are kept whatever the rank of C.
+    With :math:`A = PSU^T` the coefficients and C the confidential ones, a row is first moved within
+    the null space of A to where :math:`\|Cx\|` is least: :math:`B = U - N`, :math:`N = (C(I -
+    UU^T))^+ CU`. The singular vectors of :math:`E = (CB) S^{-1}` order the directions: the
+    generalized eigenvectors of :math:`A^TA` and :math:`C^TC`, but nothing is squared.
 
-    The shorter :math:`C(I - UU^T)` is in some direction, the farther rows have to move along it.
-    Directions at the level of the rounding of C (``precision``, relative to its rows) are none, and
-    those that would make typical rows more than ten times as long are not used: there C counts as a
-    function of the outputs. Second moments of ``typical`` are those of what the predictor reads of
-    rows of root-mean-square length 1, by default of any. Rows are not moved along what ``cut``
-    leaves out, as in :func:`without_confidential`.
+    Directions of :math:`C(I - UU^T)` at the level of the rounding of C (``precision``, relative to
+    its rows) are none, and those that would make typical rows more than ten times as long are not
+    used. ``typical`` holds second moments of what the predictor reads of rows of root-mean-square
+    length 1, by default of any. Rows are not moved along what ``cut`` leaves out.
     """
     U, s, scale, weak, dropped = _read(coef, cut)
     whole = np.hstack([U, weak])
@@ -140,11 +130,9 @@ def against_confidential(
 def _outside(
     C: np.ndarray, read: np.ndarray, precision: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Singular vectors and values of what is left of C beside directions that are read.
-
-    What is at the level of rounding is nothing, by row and by direction: in proportion to the
-    lengths of the rows of C, as they take part in the direction.
-    """
+    """Singular vectors and values of what is left of C beside directions that are read. What is at
+    the level of rounding is nothing, by row and by direction: in proportion to the lengths of the
+    rows of C, as they take part in the direction."""
     units = 4.0 * sum(np.sqrt(C.shape))
     rounding = units * precision * lengths(C)
     rest = _project_out(C.T, read).T
@@ -157,12 +145,10 @@ def _outside(
 def _within_reach(
     moves: np.ndarray, d: np.ndarray, typical: np.ndarray, precision: float
 ) -> tuple[np.ndarray, float]:
-    """Which moves do not carry typical rows too far, and how far the others would.
-
-    The shortest are made first. Those of equal singular values d have no basis of their own: all
-    of them are made, or none. Moves that would take half of their digits from the coordinates of
-    a row are none, as if the confidential outputs were a function of those of the predictor.
-    """
+    """Which moves do not carry typical rows too far, and how far the others would. The shortest are
+    made first. Those of equal singular values d have no basis of their own: all of them are made,
+    or none. Moves that would take half of their digits from the coordinates of a row are none, as
+    if the confidential outputs were a function of those of the predictor."""
     if not moves.size:
         return np.zeros(len(d), dtype=bool), 0.0
     groups = _starts(d, d[0])
@@ -228,11 +214,9 @@ def removed_shares(
     coordinates: np.ndarray, tolerances: np.ndarray, starts: np.ndarray, *, per_row_order: bool
 ) -> np.ndarray:
     r"""Shares a of the first coordinates to remove, :math:`\sum_j a_j^2 \tau_j^2 \le \epsilon`.
-
     Tolerances are roots of :math:`\epsilon`. Coordinates of a group, from one of ``starts`` to the
     next, have one share, so that the basis within it does not matter. ``per_row_order`` takes the
-    cheapest first, as if every direction gained the same. No input validation.
-    """
+    cheapest first, as if every direction gained the same. No input validation."""
     sizes = np.diff(starts, append=coordinates.shape[1])
     # In units of the tolerance nothing but a cost too high to pay can overflow.
     unit = np.maximum(tolerances, _TINY)

@@ -81,11 +81,9 @@ class Ascent:
         return self.step < _SMALLEST_STEP
 
     def run(self, blocks: Blocks, target: float, iterations: int) -> tuple[float, np.ndarray]:
-        """Raise the bound towards ``target``; the blocks get the best matrices.
-
-        Returns the bound (a total of tail sums, not yet charged with the imbalance) and
-        the sets picked there, one per block; no picks if stopped before the first bound.
-        """
+        """Raise the bound towards ``target``; the blocks get the best matrices. Returns the bound
+        (a total of tail sums, not yet charged with the imbalance) and the sets picked there, one
+        per block; no picks if stopped before the first bound."""
         tables = blocks.tables(self.team.n_jobs)
         if np.isneginf(tables.bounds).any() and not refresh(tables, self.expired, self.team):
             blocks.update(tables)

@@ -97,11 +97,9 @@ def _asking_for_more(estimator):
 
 
 def _cut(axes: np.ndarray, bias: float, kept: np.ndarray) -> Subspace:
-    """Where the span of the axes meets the plane of points whose last entry is the bias.
-
-    With w the last entries of the axes, combinations c of them lie in that plane if c'w = bias:
-    one point, and the directions orthogonal to w.
-    """
+    """Where the span of the axes meets the plane of points whose last entry is the bias. With w the
+    last entries of the axes, combinations c of them lie in that plane if c'w = bias: one point, and
+    the directions orthogonal to w."""
     heights = axes[:, -1]
     level = float(heights @ heights)
     if level < _IGNORED:

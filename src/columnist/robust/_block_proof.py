@@ -1,24 +1,20 @@
-r"""Proof by blocks: that no other rows are better outliers, or how much better.
+"""Proof by blocks: that no other rows are better outliers, or how much better.
 
 Among all sets of n - k rows, find the one whose PCA with r components leaves the smallest error,
 and prove it. The problem is split into nodes: some rows must stay, some must go, the others are
-free. The node with the lowest bound is worked on first; so the bound over all of them is valid, and
-as good as it can be, at any moment. A node is worked on in stages.
+free. The node with the lowest bound is worked on first, so the bound over all is valid at any time.
 
 1. Contract the data at the node's own incumbent, and deal the free rows into blocks that list all
    their subsets (:mod:`columnist.robust._deal`).
 2. Raise the bound by multipliers (:mod:`columnist.robust._ascent`) and drop for good the subsets
    that cannot be part of a better solution (:mod:`columnist.robust._blocks`).
-3. When that slows down, merge blocks and go on at 2, until so few choices are left that each is
-   evaluated. Neighbours come first, all of them, where blocks began as halves; then pairs with
-   short lists.
+3. When that slows down, merge blocks (halves with their neighbours, then pairs with short lists)
+   and go on at 2, until so few choices are left that each is evaluated.
 
-If most subsets could not be dropped, a few rows need most of the scatter, and longer lists would
-not help: the node is split instead, the neediest row stays or goes. A child goes on with the
-blocks of its parent, or starts afresh: if its rows need much less in all, or if the blocks have
-become one, which no multiplier can move. The first stages may leave out directions that hold
-next to nothing; once that is what limits the bound, the node starts again with all of them, and
-with what has been decided.
+If most subsets could not be dropped, longer lists would not help: the node is split, the neediest
+row stays or goes. A child goes on with its parent's blocks, or starts afresh if its rows need much
+less, or the blocks have become one. The first stages may leave out directions that hold next to
+nothing; once that limits the bound, the node starts again with all of them.
 """
 
 from __future__ import annotations
@@ -72,11 +68,9 @@ _MOST_BYTES = 2**27
 
 
 class BlockProof(Strategy):
-    """Blocks of rows, pruned and merged.
-
-    ``removed(kept)`` are the numbers, among all rows of the problem, of those that a set of these
-    rows removes; ``proven(error)`` is what an error that no set can be below proves in the run.
-    """
+    """Blocks of rows, pruned and merged. ``removed(kept)`` are the numbers, among all rows of the
+    problem, of those that a set of these rows removes; ``proven(error)`` is what an error that no
+    set can be below proves in the run."""
 
     def __init__(
         self,
@@ -127,12 +121,10 @@ class BlockProof(Strategy):
 
 
 class Incumbent:
-    """The problem and the best set so far.
-
-    Sets whose error is proven to reach the incumbent's up to a share, ``tolerance``, need not be
-    looked at. ``floor`` is the least error that any set looked at can have; ``fixed`` a mask of
-    rows that stand for many others and must stay; ``max_memory`` what all lists may take, in bytes.
-    """
+    """The problem and the best set so far. Sets whose error is proven to reach the incumbent's up
+    to a share, ``tolerance``, need not be looked at. ``floor`` is the least error that any set
+    looked at can have; ``fixed`` a mask of rows that stand for many others and must stay;
+    ``max_memory`` what all lists may take, in bytes."""
 
     def __init__(
         self,
@@ -190,12 +182,10 @@ class Incumbent:
 
 
 class Node:
-    """A problem with rows that must stay or go (masks), perhaps part of another one, its parent.
-
-    No set of it has an error smaller than ``bound``, unless that reaches the threshold of the
+    """A problem with rows that must stay or go (masks), perhaps part of another one, its parent. No
+    set of it has an error smaller than ``bound``, unless that reaches the threshold of the
     incumbent at the time; it is ``closed`` if none is better than the incumbent. The first stages
-    may leave out a share ``loss`` of the error; ``row`` makes the difference from the parent.
-    """
+    may leave out a share ``loss`` of the error; ``row`` makes the difference from the parent."""
 
     def __init__(
         self,

@@ -95,11 +95,9 @@ def every_set(rows: np.ndarray, reference: np.ndarray, matrix: np.ndarray, large
 
 
 class Blocks:
-    """All blocks of one problem: contracted rows, of which k are to be removed.
-
-    ``top`` eigenvalues are left out of tail sums; the R_b sum to the scatter of the ``kept`` rows,
-    a mask of those outside the reference set.
-    """
+    """All blocks of one problem: contracted rows, of which k are to be removed. ``top`` eigenvalues
+    are left out of tail sums; the R_b sum to the scatter of the ``kept`` rows, a mask of those
+    outside the reference set."""
 
     def __init__(self, data: np.ndarray, top: int, k: int, kept: np.ndarray, blocks: list[Block]):
         self.data, self.top, self.k = data, top, k
@@ -138,11 +136,9 @@ class Blocks:
             block.matrix = tables.matrices[b].copy()
 
     def imbalance(self) -> float:
-        """How much the sum of the block bounds may exceed the tail sum of all kept rows.
-
-        The nuclear norm of what the R_b miss, at most sqrt(d) times its Frobenius norm; computing
-        it rounds by a unit for every term added.
-        """
+        """How much the sum of the block bounds may exceed the tail sum of all kept rows. The
+        nuclear norm of what the R_b miss, at most sqrt(d) times its Frobenius norm; computing it
+        rounds by a unit for every term added."""
         Y = self.data[self.kept]
         total = sum(block.matrix for block in self.blocks)
         terms = sum(np.linalg.norm(block.matrix) for block in self.blocks) + np.sum(Y * Y)
@@ -159,10 +155,7 @@ class Blocks:
         return table
 
     def prune(self, target: float) -> float:
-        """Drop sets that cannot be part of a total below ``target``; returns the least total.
-
-        The total is infinite when nothing is left.
-        """
+        """Drop sets that are in no total below ``target``; the least total, inf if none is left."""
         while all(len(block) for block in self.blocks):
             others, totals = least_elsewhere(self.least(), self.k)
             before = self.n_sets
@@ -189,11 +182,9 @@ class Blocks:
         expired: Callable[[], bool] = lambda: False,
         max_memory: float = np.inf,
     ) -> None:
-        """Merge pairs of blocks, the shortest list with the longest and so on inwards.
-
-        Pairs with the fewest surviving sets come first, as long as these are at most ``most``
-        in all; at least one pair is merged. No others are looked at once time is up.
-        """
+        """Merge pairs of blocks, the shortest list with the longest and so on inwards. Pairs with
+        the fewest surviving sets come first, as long as these are at most ``most`` in all; at least
+        one pair is merged. No others are looked at once time is up."""
         table = self.least()
         order = [int(b) for b in np.argsort([len(block) for block in self.blocks], kind="stable")]
         pairs = [(order[i], order[-1 - i]) for i in range(len(order) // 2)]

@@ -1,12 +1,10 @@
-r"""Which rows to leave out before PCA: concentration steps from many starts, then exchanges.
+"""Which rows to leave out before PCA: concentration steps from many starts, then exchanges.
 
-A concentration step fits an r-dimensional (affine) subspace to the kept rows and then keeps the
-rows nearest to it. Neither half can raise the sum of squared distances, so the steps end in a
-local optimum, usually after a few. Good starts matter: all rows; small random subsets, which
-often hold no outlier; larger ones, which give a stabler fit. An exchange puts one removed row
-back for a kept one: with q the squared distance of a row and h its leverage, removing it gains
-about q / (1 - h) and putting it back costs about q / (1 + h), so only pairs where the gain is
-larger are tried.
+A concentration step fits an r-dimensional (affine) subspace to the kept rows and keeps the rows
+nearest to it; neither half can raise the sum of squared distances. Starts are all rows, small
+random subsets, which often hold no outlier, and larger ones, which fit more stably. An exchange
+puts one removed row back for a kept one: with squared distance q and leverage h, removing gains
+about q / (1 - h) and putting back costs about q / (1 + h); only pairs that gain are tried.
 """
 
 from __future__ import annotations
@@ -204,11 +202,8 @@ def finalists(
     rng: np.random.Generator,
     expired: Callable[[], bool] = lambda: False,
 ) -> list[np.ndarray]:
-    """The best sets of rows of a sample to fit subspaces to, as masks.
-
-    A sample may hold more than its ``share`` of outliers: three standard deviations more are
-    removed.
-    """
+    """The best sets of rows of a sample to fit subspaces to, as masks. A sample may hold more than
+    its ``share`` of outliers: three standard deviations more are removed."""
     size = len(X)
     removed = size * share + 3.0 * math.sqrt(size * share * (1.0 - share))
     removed = min(math.ceil(removed), max(size - n_components - 2, 0))

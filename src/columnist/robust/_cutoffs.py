@@ -1,16 +1,14 @@
 r"""How far a good row may lie: cut-offs for score and orthogonal distances.
 
-Orthogonal distances: for Gaussian rows :math:`d^{2/3}` is nearly Gaussian (Wilson and
-Hilferty). With m the median of these powers and s their median absolute deviation, made
-consistent at the normal, :math:`(m + zs)^{3/2}` is a quantile of the distances.
-Squared score distances are :math:`\chi^2_r` if the variances are those of the population.
+For Gaussian rows the orthogonal distances have :math:`d^{2/3}` nearly Gaussian (Wilson and
+Hilferty): with m the median of these powers and s their consistent median absolute deviation,
+:math:`(m + zs)^{3/2}` is a quantile. Squared score distances are :math:`\chi^2_r` if the variances
+are those of the population.
 
-Orthogonal distances of the rows that a subspace was fitted to are too small unless rows are
-many, and their score distances are too large: a subspace bends towards its rows.
-Cross-fitting measures every kept row from a subspace fitted without it. The orthogonal
-cut-off is that of new rows. The score cut-off is that of new rows or that of the rows of the
-fit, whichever is larger, so that neither raise more false alarms than stated; with more
-features than rows, new rows raise fewer.
+A subspace bends towards its rows: their orthogonal distances are too small, their score distances
+too large. Cross-fitting measures every kept row from a subspace fitted without it. The orthogonal
+cut-off is that of new rows; the score cut-off the larger one of new rows and rows of the fit, so
+that neither raise more false alarms than stated.
 """
 
 from __future__ import annotations
@@ -58,12 +56,10 @@ def classical_cutoffs(orthogonal: np.ndarray, n_components: int, longest: float)
 def cross_fitted_cutoffs(
     held_out: Distances, own: np.ndarray, removed: Distances, n_components: int, longest: float
 ) -> Cutoffs:
-    """Cut-offs from distances of kept rows to subspaces fitted without them (``held_out``).
-
-    ``own`` are score distances of the kept rows. Removed rows that may be good count with their own
+    """Cut-offs from distances of kept rows to subspaces fitted without them (``held_out``). ``own``
+    are score distances of the kept rows. Removed rows that may be good count with their own
     distances: without them the cut-offs would be too small where good rows were removed, with the
-    others too large where bad ones were.
-    """
+    others too large where bad ones were."""
     limit = _settled(held_out.orthogonal, removed.orthogonal, orthogonal_cutoff)
     limit = max(limit, _smallest(longest))
     # A row far from the subspace says nothing about the spread within.

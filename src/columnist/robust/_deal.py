@@ -100,12 +100,10 @@ def contract(
     fixed: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> Contraction:
-    """Contract the data at an incumbent, whose error must not be zero.
-
-    It keeps the rows ``kept``; rows that are not ``active`` cannot be kept and become zero (masks).
-    A share ``loss`` of its error may be given up for fewer directions. Rows that are ``fixed``
-    stand for many others: their distances set no price.
-    """
+    """Contract the data at an incumbent, whose error must not be zero. It keeps the rows ``kept``;
+    rows that are not ``active`` cannot be kept and become zero (masks). A share ``loss`` of its
+    error may be given up for fewer directions. Rows that are ``fixed`` stand for many others: their
+    distances set no price."""
     r = n_components
     mass = np.count_nonzero(kept) if weights is None else float(np.sum(weights[kept] ** 2))
     Z = np.where(active[:, None], _about_kept_mean(X, kept, weights) if centred else X, 0.0)

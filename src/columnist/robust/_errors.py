@@ -1,13 +1,10 @@
-r"""Errors of sets of rows, from the data, with digits that count.
+"""Errors of sets of rows, from the data, with digits that count.
 
-A singular value decomposition in double precision is off by a few units in the last place of the
-*largest* singular value. Beside rows that dominate, that may hide the error altogether; so
-every error comes as an interval, and where that is too wide to compare errors with, it is computed
-again in double-double arithmetic (:mod:`columnist.linalg._accurate`).
-
-The data are rounded too. If every kept row lies in the subspace up to the rounding of its own
-entries, however long the others are, there is no error: the number of dimensions that rows span is
-judged with each of them divided by its length.
+A decomposition in double precision is off by a few units in the last place of the *largest*
+singular value, which may hide the error. So every error comes as an interval, and where that is too
+wide it is computed again in double-double arithmetic (:mod:`columnist.linalg._accurate`). There is
+no error if every kept row lies in the subspace up to the rounding of its own entries: the
+dimensions that rows span are judged with each of them divided by its length.
 """
 
 from __future__ import annotations
@@ -48,13 +45,10 @@ class Interval(NamedTuple):
 
 
 class RowErrors:
-    r"""Errors :math:`\Theta(\sigma_{r+1}, \dots)`, times ``scale`` inside, of rows that are kept.
-
-    Singular values are about the mean of the kept rows ("optimal"), that of all rows ("mean"), or
-    the origin ("none"). ``rows`` are X about a point that makes no difference, or about the given
-    centre, every entry rounded once; ``short`` the same, turned into as few dimensions as there
-    are rows, which may have changed singular values by ``off``.
-    """
+    r"""Errors :math:`\Theta(\sigma_{r+1}, \dots)`, times ``scale`` inside, of kept rows about their
+    mean ("optimal"), that of all rows ("mean"), or the origin ("none"). ``rows`` are X about a
+    point that makes no difference or the given centre, every entry rounded once; ``short`` the same
+    in as few dimensions as rows, which may have changed singular values by ``off``."""
 
     def __init__(
         self,
@@ -186,11 +180,9 @@ class RowErrors:
 
 
 class WeightedErrors:
-    """The same for the squared Frobenius norm of rows with weights, in double precision.
-
-    Some rows stand for many others, whose rounding is charged elsewhere. Weights are what rows are
-    multiplied by (see :func:`columnist.robust._subspace.about_mean`); None: about the origin.
-    """
+    """The same for the squared Frobenius norm of rows with weights, in double precision. Some rows
+    stand for many others, whose rounding is charged elsewhere. Weights are what rows are multiplied
+    by (see :func:`columnist.robust._subspace.about_mean`); None: about the origin."""
 
     def __init__(self, X: np.ndarray, n_components: int, weights: np.ndarray | None = None):
         self.rows, self.n_components = X, n_components

@@ -131,13 +131,10 @@ cdef void _visit(Search* s, int depth, int t, uint64_t alive, uint64_t kept, con
 
 def best_removal(const double[:, ::1] gram, int n_components, int n_removed, bint centred,
                  double limit, long max_nodes, int roundings):
-    """Look for a set of at most 64 rows to remove that leaves an error below ``limit``.
-
-    ``gram`` holds the inner products of the rows, each the result of some ``roundings``; errors are
-    about the mean of the kept rows (``centred``), or the origin. Returns a bound (no set but the one
-    found has a smaller error); that set, or None if there is none below the limit; the nodes
-    visited; and whether all sets were ruled out or looked at: if not, the bound means nothing.
-    """
+    """Look for a set of at most 64 rows to remove that leaves an error below ``limit``; ``gram``
+    holds inner products, each of some ``roundings``, errors are about the mean of kept rows
+    (``centred``) or the origin. Returns a bound that no other set is below; the set or None; nodes;
+    and whether all sets were ruled out or looked at: if not, the bound means nothing."""
     cdef int n = gram.shape[0], a
     cdef Search s
     cdef double off

@@ -133,11 +133,9 @@ def merged_brackets(parts: Sequence[tuple]) -> tuple[np.ndarray, list[np.ndarray
 
 
 def column_medians(data: RowData) -> np.ndarray:
-    """Median of every column, exact, in two passes.
-
-    A sample brackets each median; one pass counts what lies below, and brings what lies between.
-    A bracket that missed is opened, and the pass repeated.
-    """
+    """Median of every column, exact, in two passes. A sample brackets each median; one pass counts
+    what lies below, and brings what lies between. A bracket that missed is opened, and the pass
+    repeated."""
     n, p = data.shape
     ranks = (n - 1) // 2, n // 2
     some = np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False)

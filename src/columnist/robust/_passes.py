@@ -1,7 +1,6 @@
 """What robust PCA asks of blocks of rows: visitors, and how their answers merge.
 
-Rows are taken a slice at a time, so that what is computed of them stays in the cache. No input
-validation, except that the first look refuses NaN and infinity.
+Rows are taken a slice at a time, for the cache. Only the first look refuses NaN and infinity.
 """
 
 from __future__ import annotations
@@ -78,11 +77,9 @@ def merged_looks(parts: Sequence[Look]) -> Look:
 
 @dataclass(frozen=True)
 class Farthest:
-    """The rows farthest from each of several subspaces, and the moments of all other rows.
-
-    Only rows that are among the farthest of their block can be among the farthest of all; the
-    others are summed up at once. So the moments of the kept rows come without any subtraction.
-    """
+    """The rows farthest from each of several subspaces, and the moments of all other rows. Only
+    rows that are among the farthest of their block can be among the farthest of all; the others are
+    summed up at once. So the moments of the kept rows come without any subtraction."""
 
     subspaces: list[Subspace]
     count: int  # rows wanted for each

@@ -1,10 +1,9 @@
-r"""Rows removed and a certificate for every number of outliers.
+"""Rows removed and a certificate for every number of outliers.
 
 Where time is short, concentration steps on a scatter kept up to date (:class:`NestedRows`) replace
-searches. With S the sum of :math:`xx^T` and s that of x over the m kept rows, their scatter about
-the mean is :math:`S - ss^T/m`. Exchanging a few rows changes S by a few products, and a few Lanczos
-steps find its leading axes; so one more step costs a small part of what a decomposition of the data
-does. Rounding is that of the largest S seen since S was last added up anew.
+searches. With S the sum of :math:`xx^T` and s that of x over the m kept rows, their scatter is
+:math:`S - ss^T/m`: exchanging a few rows changes S by a few products, and a few Lanczos steps find
+its leading axes. Rounding is that of the largest S seen since S was last added up anew.
 """
 
 from __future__ import annotations
@@ -170,11 +169,9 @@ def outlier_path(
 
 
 def _certificates(model: RobustPCA, X: np.ndarray, numbers: Sequence[int]) -> list[Certificate]:
-    """Certificates for growing numbers of outliers; the fit of the model is that of the last.
-
-    Each search starts from the rows of the one before; what easy ones leave of the time
-    goes to the others.
-    """
+    """Certificates for growing numbers of outliers; the fit of the model is that of the last. Each
+    search starts from the rows of the one before; what easy ones leave of the time goes to the
+    others."""
     rng = random_generator(model.random_state)
     data = model._begin(X)
     certificates: list[Certificate] = []
@@ -299,12 +296,10 @@ def _spaced(most: int, n_steps: int) -> list[int]:
 
 
 def _limit(fitted: RobustPCA, X: np.ndarray) -> float:
-    r"""Squared distance that no good row exceeds, with the probability of a cut-off.
-
-    The cut-off c holds for a single row: :math:`c^{2/3} = m + zs` for a normal quantile z,
-    with m the median of :math:`d^{2/3}` over the rows within it. The same formula with
-    the quantile for the largest of n rows gives the distance for all of them.
-    """
+    r"""Squared distance that no good row exceeds, with the probability of a cut-off. The cut-off c
+    holds for a single row: :math:`c^{2/3} = m + zs` for a normal quantile z, with m the median of
+    :math:`d^{2/3}` over the rows within it. The same formula with the quantile for the largest of n
+    rows gives the distance for all of them."""
     cutoff, distances = fitted.orthogonal_cutoff_, fitted.orthogonal_distances(X)
     within = distances[distances <= cutoff]
     middle = float(np.median(within if len(within) else cutoff) ** (2.0 / 3.0))

@@ -175,11 +175,9 @@ class Parts:
 
 def pursue_outliers(X: np.ndarray, alpha: float, *, tol: float, max_iter: int) -> Parts:
     r"""Minimise :math:`\|L\|_* + \alpha\|C\|_{2,1}` over L + C = X, up to a relative gap ``tol``.
-
-    Alternating directions on the augmented Lagrangian. A multiplier Y with singular values
-    at most 1 and rows no longer than alpha proves the lower bound :math:`\langle X, Y \rangle`;
-    any Y is scaled to be one. L + C = X holds for (X - C, C), whose objective is the upper one.
-    """
+    Alternating directions on the augmented Lagrangian. A multiplier Y with singular values at most
+    1 and rows no longer than alpha proves the lower bound :math:`\langle X, Y \rangle`; any Y is
+    scaled to be one. L + C = X holds for (X - C, C), whose objective is the upper one."""
     n, p = X.shape
     if p > n:  # both norms ignore a rotation of the columns
         Q, R = scipy.linalg.qr(X.T, mode="economic", check_finite=False)

@@ -1,15 +1,10 @@
-r"""ROBPCA: projection pursuit, then the minimum covariance determinant (MCD).
+"""ROBPCA: projection pursuit, then the minimum covariance determinant (MCD).
 
 The raw MCD is the mean and covariance of the h of n rows whose covariance has the smallest
-determinant [1]_. A concentration step keeps the h rows nearest in the Mahalanobis distance of
-the present h; it never raises the determinant. Two factors make the raw covariance unbiased
-at a Gaussian: one for large n, and one for small samples [2]_. The reweighted MCD is the mean
-and covariance of all rows within the 97.5% quantile of the raw one, corrected likewise.
-
-.. [1] P. Rousseeuw, K. Van Driessen. A fast algorithm for the minimum covariance determinant
-   estimator. Technometrics, 1999.
-.. [2] G. Pison, S. Van Aelst, G. Willems. Small sample corrections for LTS and MCD. Metrika,
-   2002.
+determinant (Rousseeuw and Van Driessen, Technometrics, 1999). A concentration step keeps the h rows
+nearest in the Mahalanobis distance of the present h; it never raises the determinant. Two factors
+make the covariance unbiased at a Gaussian, for large n and for small samples (Pison, Van Aelst and
+Willems, Metrika, 2002). The reweighted MCD is that of all rows within the raw one's 97.5% quantile.
 """
 
 from __future__ import annotations
@@ -280,11 +275,9 @@ def subset_size(n: int, d: int, alpha: float) -> int:
 
 
 def univariate_mcd(values: np.ndarray, h: int) -> tuple[np.ndarray, np.ndarray]:
-    """Reweighted MCD location and scale, shape (m,), of every column of (n, m) values.
-
-    In one dimension the tightest h values are neighbours, so all windows can be tried. A scale is
-    zero where h values are equal.
-    """
+    """Reweighted MCD location and scale, shape (m,), of every column of (n, m) values. In one
+    dimension the tightest h values are neighbours, so all windows can be tried. A scale is zero
+    where h values are equal."""
     n = len(values)
     if h == n:
         return values.mean(axis=0), values.std(axis=0, ddof=1)
@@ -321,12 +314,10 @@ def mcd(
     n_starts: int = 250,
     starts: np.ndarray | None = None,
 ) -> Scatter | None:
-    """Reweighted MCD of the rows; None if the subset lies in a hyperplane.
-
-    The subset holds :func:`subset_size` rows; steps start from ``n_starts`` random sets of d + 1
-    rows (one column needs none) and from ``starts``, index arrays one per row. The support are
-    the rows of weight one. Where no row is left out, it is the plain covariance.
-    """
+    """Reweighted MCD of the rows; None if the subset lies in a hyperplane. The subset holds
+    :func:`subset_size` rows; steps start from ``n_starts`` random sets of d + 1 rows (one column
+    needs none) and from ``starts``, index arrays one per row. The support are the rows of weight
+    one. Where no row is left out, it is the plain covariance."""
     n, d = X.shape
     rows = _tightest(X, subset_size(n, d, alpha), rng, n_starts, starts)
     if rows is None:

@@ -1,7 +1,6 @@
 """The rows of a robust PCA, wherever they are: everything it needs of them, pass by pass.
 
-Rows are looked at block by block (:mod:`columnist.robust._passes`); an array is one block. What
-comes back is of the size of the columns squared, of the removed rows, or a few numbers a row.
+What comes back is of the size of the columns squared, of the removed rows, or a few numbers a row.
 """
 
 from __future__ import annotations
@@ -106,10 +105,8 @@ class KeptRows:
         return rows_about(self.moments, None if subspace.free_mean else subspace.mean)
 
     def eigenvalue_gaps(self, off: float = 0.0) -> np.ndarray:
-        """By how much the eigenvalue of every axis exceeds all others.
-
-        Rounding counts against, and so does what the rows themselves are off by.
-        """
+        """By how much the eigenvalue of every axis exceeds all others, less rounding and
+        ``off``."""
         r = len(self.subspace.variances)
         squares = np.append(self.spectrum**2, 0.0)
         rounding = self.rounding + off * (2.0 * float(self.spectrum.max(initial=0.0)) + off)
@@ -131,14 +128,10 @@ class Measured:
 
 
 class RowData:
-    """Rows, safe to square, and what the first look tells of them.
-
-    Entries are divided by ``unit``, which ``balance`` finds from the size of the largest and
-    their number. Where the origin means nothing (``movable``), rows far from it are looked at from
-    their mean, the ``origin``: differences between them keep their digits. ``moments`` and
-    ``longest``, the largest norm, are those of all rows. ``many``: so many that searches do best by
-    a few passes; ``elsewhere``: every pass goes to other processes or files.
-    """
+    """Rows divided by ``unit``, safe to square, and seen from the ``origin``, their mean, if they
+    are far from a zero that means nothing (``movable``): differences keep their digits. ``moments``
+    and ``longest``, the largest norm, are of all rows. ``many``: searches do best by a few passes;
+    ``elsewhere``: every pass goes to other processes or files."""
 
     def __init__(
         self,
@@ -207,10 +200,8 @@ class RowData:
         mean: np.ndarray | None,
         expired: Callable[[], bool] = lambda: False,
     ) -> KeptRows:
-        """Concentration steps from several subspaces at once: one pass for a step of all.
-
-        Each goes on until its error stops falling; the best one is returned.
-        """
+        """The best of concentration steps from several subspaces, one pass for a step of all; each
+        goes on until its error stops falling."""
         p, r = self.shape[1], len(starts[0].variances)
         check_memory(
             8.0 * 8.0 * n_removed * p * len(starts),

@@ -33,11 +33,9 @@ _MOST_WORK = 2e9
 
 
 class Scatter(Moment):
-    """Scatter of the rows that are left, about their mean or the origin.
-
-    ``removed`` is a mask, ``candidates`` are the rows that may be removed next; ``off`` is what the
-    rows are off by, in the Frobenius norm.
-    """
+    """Scatter of the rows that are left, about their mean or the origin. ``removed`` is a mask,
+    ``candidates`` are the rows that may be removed next; ``off`` is what the rows are off by, in
+    the Frobenius norm."""
 
     def __init__(
         self,
@@ -94,10 +92,7 @@ class Scatter(Moment):
 
 
 class RemovedRows(Downdates):
-    """The problem: choose the rows to remove.
-
-    ``start`` is a set, of any size, near a good one.
-    """
+    """The problem: choose the rows to remove. ``start`` is a set, of any size, near a good one."""
 
     def __init__(
         self,

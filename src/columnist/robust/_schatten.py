@@ -147,12 +147,10 @@ class SchattenPCA(WholeRowsPCA):
 
 
 def apparent_rank(X: np.ndarray, mean: np.ndarray | None = None) -> int:
-    r"""Dimension, at least 1, of the subspace through a mean that rows lie on or near.
-
-    If singular values vanish (to rounding), the number of the others. If none does, the i
-    with the largest :math:`\sigma_i / \sigma_{i+1}` in the first three quarters: the last
-    singular values of noise may differ by any factor.
-    """
+    r"""Dimension, at least 1, of the subspace through a mean that rows lie on or near. If singular
+    values vanish (to rounding), the number of the others. If none does, the i with the largest
+    :math:`\sigma_i / \sigma_{i+1}` in the first three quarters: the last singular values of noise
+    may differ by any factor."""
     n, p = X.shape
     centre = X.mean(axis=0) if mean is None else mean
     sigma = scipy.linalg.svdvals(X - centre, check_finite=False)[: min(n - (mean is None), p)]
@@ -264,10 +262,7 @@ class _Kept:
         return min(float(lam[-1]), float(np.min(gaps[near] / steep, initial=np.inf)))
 
     def remove(self, at: int, gap: float) -> None:
-        """Drop the row with this gap and update the decomposition.
-
-        The rest of U times (I - uu')^(-1/2) has orthonormal columns again.
-        """
+        """Drop the row with this gap; U (I - uu')^(-1/2) has orthonormal columns again."""
         u = np.sqrt(self.inflation) * self.U[at]
         rest = np.delete(self.U, at, axis=0)
         if self.free:
@@ -289,11 +284,9 @@ class _Kept:
 
 
 def _centred_svd(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Left singular vectors and values of rows with mean zero.
-
-    A reflection turns the constant vector into an axis, which is left out: the vectors are
-    orthogonal to it however small their singular values.
-    """
+    """Left singular vectors and values of rows with mean zero. A reflection turns the constant
+    vector into an axis, which is left out: the vectors are orthogonal to it however small their
+    singular values."""
     n = len(Z)
     v = np.full(n, 1.0 / np.sqrt(n))
     v[0] += 1.0
@@ -305,11 +298,9 @@ def _centred_svd(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Rule:
-    r"""The quadrature for one spectrum, whose largest eigenvalue is one.
-
-    Below the largest eigenvalue the logarithm's argument is taken as
-    :math:`1 - |u|^2 + \sum_j u_j^2 t / (\lambda_j + t)`, a sum without cancellation.
-    """
+    r"""The quadrature for one spectrum, whose largest eigenvalue is one. Below the largest
+    eigenvalue the logarithm's argument is taken as :math:`1 - |u|^2 + \sum_j u_j^2 t / (\lambda_j +
+    t)`, a sum without cancellation."""
 
     def __init__(self, lam: np.ndarray, s: float, smallest: float):
         below = np.arange(0.0, _BELOW - np.log(smallest) + _STEP, _STEP)

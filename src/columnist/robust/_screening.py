@@ -68,11 +68,9 @@ _SLACK, _HIDDEN = 0.1, 0.01
 
 
 class Screening(Strategy):
-    """Bounds all choices by a few numbers a row; errors are multiplied by ``square``.
-
-    Where the error drowns beside leading directions these are shortened first, unless rows are to
-    be taken as they are (``plain``, which says in the end whether they were).
-    """
+    """Bounds all choices by a few numbers a row; errors are multiplied by ``square``. Where the
+    error drowns beside leading directions these are shortened first, unless rows are to be taken as
+    they are (``plain``, which says in the end whether they were)."""
 
     seen: Seen  # the rows as the screening saw them
     kept: KeptRows  # the choice that it compared all others with
@@ -252,12 +250,9 @@ def screen(rows: Rows, error: float, slack: float) -> Screened:
 
 
 def _farthest_subspace(rows: Rows, swaps: int) -> float:
-    """No better choice has a subspace farther away than this.
-
-    With at most ``swaps`` rows of K given up, s is at most the root of the sum of their d'^2;
-    by Minkowski's inequality s <= |d| + s |h| and s <= |x - m| + s |drift|, each over the rows
-    where the terms are largest.
-    """
+    """No better choice has a subspace farther away than this. With at most ``swaps`` rows of K
+    given up, s is at most the root of the sum of their d'^2; by Minkowski's inequality s <= |d| + s
+    |h| and s <= |x - m| + s |drift|, each over the rows where the terms are largest."""
 
     def size(values: np.ndarray) -> float:
         return float(np.linalg.norm(_largest(values[~rows.removed], swaps)))
@@ -332,12 +327,10 @@ def _undecided(rows: Rows, k: int, s: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Undecided:
-    """The undecided rows, and a few more with the inner products of all that surely stay.
-
-    All are about the centre of the choice. Those that surely stay have moments; a factor of
-    their scatter has no part in the mean, and one row more, their mean, has the weight of all
-    of them (see :func:`columnist.robust._subspace.about_mean`).
-    """
+    """The undecided rows, and a few more with the inner products of all that surely stay. All are
+    about the centre of the choice. Those that surely stay have moments; a factor of their scatter
+    has no part in the mean, and one row more, their mean, has the weight of all of them (see
+    :func:`columnist.robust._subspace.about_mean`)."""
 
     rows: np.ndarray  # first those that must stay
     fixed: np.ndarray  # mask of these

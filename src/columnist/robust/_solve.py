@@ -1,9 +1,8 @@
 """From rows to a certificate: which strategies serve which question.
 
-The squared Frobenius error is proven by going through all sets if rows are few, by screening all
-rows and, for those that it leaves undecided, by blocks of rows; every other criterion, and every
-order but best first, by best-first search on :class:`columnist.robust._rows.RemovedRows`. Rows are
-the same to all of these, whether they are in memory or visited where they are.
+The squared Frobenius error is proven by going through all sets if rows are few, else by screening
+all rows and blocks of those left undecided; other criteria, and every order but best first, by
+best-first search on :class:`columnist.robust._rows.RemovedRows`.
 """
 
 from __future__ import annotations

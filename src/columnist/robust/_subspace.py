@@ -29,10 +29,8 @@ class Subspace:
         return (X - self.mean) @ self.components.T
 
     def score_distances(self, X: np.ndarray) -> np.ndarray:
-        r"""Distances within the subspace, :math:`\sqrt{\sum_j t_j^2 / \lambda_j}`.
-
-        An axis without variance counts with that of rounding: a row off along it is far away.
-        """
+        r""":math:`\sqrt{\sum_j t_j^2 / \lambda_j}`; an axis without variance has that of
+        rounding."""
         return self._within(self.scores(X), self._noise(X))
 
     def orthogonal_distances(self, X: np.ndarray) -> np.ndarray:
@@ -90,11 +88,9 @@ def fit_subspace(X: np.ndarray, n_components: int, mean: np.ndarray | None = Non
 def moments_spectrum(
     moments: Moments, mean: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Centre, singular values and right vectors of rows known by their moments.
-
-    The centre is given, or the mean. There are p singular values, descending, with zeros beyond the
-    rank; vectors, one per row, may be fewer.
-    """
+    """Centre, singular values and right vectors of rows known by their moments. The centre is
+    given, or the mean. There are p singular values, descending, with zeros beyond the rank;
+    vectors, one per row, may be fewer."""
     rows = at_most_square(rows_about(moments, mean))
     _, found, axes = scipy.linalg.svd(rows, full_matrices=False, check_finite=False)
     sigma = np.zeros(len(moments.mean))
@@ -147,12 +143,9 @@ def at_most_square(Z: np.ndarray) -> np.ndarray:
 
 
 def about_mean(X: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    r"""Rows about their mean, and the mean.
-
-    A row that stands for :math:`w^2` others is multiplied by its weight w, which may be zero
-    for what has inner products but no part in the mean: the mean is
-    :math:`\sum w_i x_i / \sum w_i^2`, and :math:`x_i - w_i \mu` the rows about it.
-    """
+    r"""Rows about their mean, and the mean. A row that stands for :math:`w^2` others is multiplied
+    by its weight w, which may be zero for what has inner products but no part in the mean: the mean
+    is :math:`\sum w_i x_i / \sum w_i^2`, and :math:`x_i - w_i \mu` the rows about it."""
     if weights is None:
         mean = X.mean(axis=0)
         return X - mean, mean

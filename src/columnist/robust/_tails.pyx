@@ -199,11 +199,9 @@ def rank_one_tails(const double[:, ::1] matrix, const double[:, ::1] rows,
 
 def least_elsewhere(const double[:, ::1] least, Py_ssize_t k):
     """Least total of all blocks but one, for every block and number of removals in that one.
-
     ``least[b, j]`` is the least cost of block b with j removals; there are k in all. Returns the
-    table of what the others cost with k - j removals and, as a vector, the totals of all
-    blocks for every number up to k; sums are rounded down.
-    """
+    table of what the others cost with k - j removals and, as a vector, the totals of all blocks for
+    every number up to k; sums are rounded down."""
     cdef Py_ssize_t B = least.shape[0], w = least.shape[1] - 1, b, i, j
     cdef double total
     before = np.full((B + 1, k + 1), np.inf)
@@ -247,12 +245,10 @@ cdef void _convolve(const double* a, const double* b, double* out, Py_ssize_t k,
 
 
 cdef class BlockTables:
-    """Lower bounds on the tail sum of every listed set of every block.
-
-    A block is a tuple: its rows (int32); the listed sets as bit masks over them, (s, words) uint64;
-    the reference set as such a mask; how many rows each set removes (ascending); bounds known so
-    far; and R_b. So many ``workers`` may call at the same time, each with its own number.
-    """
+    """Lower bounds on the tail sum of every listed set of every block. A block is a tuple: its rows
+    (int32); the listed sets as bit masks over them, (s, words) uint64; the reference set as such a
+    mask; how many rows each set removes (ascending); bounds known so far; and R_b. So many
+    ``workers`` may call at the same time, each with its own number."""
 
     cdef int d, top, n_blocks
     cdef int64_t[::1] evaluations     # by worker
@@ -407,13 +403,10 @@ cdef class BlockTables:
                 at[0] = s
 
     def minimise(self, int k, int64_t budget, evaluate=None):
-        """Least total of one set per block with k removals in all.
-
-        Only the sets the programme picks are evaluated, until every pick is up to date or
-        ``budget`` evaluations are spent. Returns the total, a lower bound in any case; the
-        picks, one per block (none if no choice removes k rows); and whether all are up to date.
-        With ``evaluate``, that is called with all picks of a round to bring them up to date.
-        """
+        """Least total of one set per block with k removals in all, a lower bound in any case; the
+        picks, one per block (none if no choice removes k rows); whether all are up to date. Only
+        picks are evaluated (by ``evaluate``, a round at a time, if given), until all are up to date
+        or ``budget`` evaluations are spent."""
         cdef int B = self.n_blocks, b, j, size
         cdef int width = min(max(self._sizes(b) for b in range(B)), k + 1)
         cdef bint stale = True

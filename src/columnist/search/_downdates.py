@@ -76,11 +76,9 @@ class Moment(ABC):
 
 
 class Downdates(ABC):
-    """A problem of :mod:`columnist.search._problem` for every criterion of the singular values, of
-    which ``n_components`` leading ones do not count and ``scale`` is a factor.
-
-    A subclass defines :meth:`moment`, :meth:`value`, :meth:`root`, :meth:`root_bounds`.
-    """
+    """A problem of :mod:`columnist.search._problem` for every criterion of the singular values,
+    less ``n_components`` leading ones, times ``scale``. A subclass defines :meth:`moment`,
+    :meth:`value`, :meth:`root`, :meth:`root_bounds`."""
 
     exact = True
 

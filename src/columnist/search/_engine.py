@@ -1,10 +1,9 @@
 """Best-first search: the strategy for problems that bound partial choices.
 
-The engine keeps a frontier of open branches, and at any moment the proof ``min(incumbent, bound of
-the frontier)``. Batches have a size that depends on the problem alone, and their results are merged
-in order: a run that ends by proof or by the node limit does the same for every number of threads. A
-search that is still open after a second may send larger batches to helpers elsewhere
-(:mod:`columnist.search._workers`): what is out is part of the proof, what is lost is put back.
+At any moment ``min(incumbent, bound of the frontier)`` is a proof. Batches have a size that depends
+on the problem alone and are merged in order, so results do not depend on the number of threads. A
+search still open after a second may send batches to :mod:`columnist.search._workers`: what is out
+is part of the proof, what is lost is put back.
 """
 
 from __future__ import annotations

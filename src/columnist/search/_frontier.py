@@ -1,11 +1,9 @@
 """The open branches of a search.
 
-Expanding a node yields a *family*: its children in the order of the partition. Child i takes
-``items[i]`` and may still use ``items[:i]``, so every subset is reached exactly once. A family is
-stored once, with pointers to its next child: a thousand children cost a thousand times twelve
-bytes. Branches leave in the order of their bound, or of a policy; both views skip what the other
-opened. When the memory budget is used up, new families go to a stack that is worked off first,
-depth first, which needs no more than one family per level.
+Expanding a node yields a *family*, stored once: its children in the order of the partition. Child i
+takes ``items[i]`` and may still use ``items[:i]``, so every subset is reached exactly once.
+Branches leave by bound, or by a policy; both views skip what the other opened. Beyond the memory
+budget new families go to a stack that is worked off first, depth first.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Ctrl-C that loses nothing, and the clock every stage of a search looks at.
 
-Python raises KeyboardInterrupt between any two instructions, also between taking a branch off a
-list and putting its children there. Inside :func:`deferred` the signal is only remembered: stages
-ask :func:`expired` where stopping is safe, and preparation, which has nothing to return yet, calls
-:func:`raise_pending`. Nothing changes in other threads than the main one, which never see signals,
-and where a program has installed a handler of its own.
+KeyboardInterrupt may come between taking a branch off a list and putting its children there. Inside
+:func:`deferred` the signal is only remembered: stages ask :func:`expired` where stopping is safe,
+preparation calls :func:`raise_pending`. Other threads than the main one, and programs with a
+handler of their own, see no change.
 """
 
 from __future__ import annotations

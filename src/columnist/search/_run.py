@@ -1,9 +1,8 @@
 """The one run: what every proof has in common, whatever its strategy.
 
-A run owns the clock and the limits, the pool of the best choices, the bound that never falls, the
-history, the log, interrupts, and the result. A *strategy* raises the bound and offers choices step
-by step; every step ends at a safe moment, where the run looks at limits and reports. Strategies may
-follow one another, each with what the ones before have left open.
+A run owns clock, limits, pool, the bound that never falls, history, log, interrupts and result. A
+*strategy* raises the bound and offers choices; every step ends where it is safe to stop. Strategies
+may follow one another, each with what the ones before have left open.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A certificate in words: the only place that says what is proven, graded by the gap.
-
-Representations, warnings, the command line and reports take their sentences from here.
-"""
+"""A certificate in words, graded by the gap: the only place that says what is proven."""
 
 from __future__ import annotations
 

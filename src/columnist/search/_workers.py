@@ -1,7 +1,6 @@
 """Helpers elsewhere, in other processes or on other machines, that expand branches.
 
-The engine stays where it is and keeps the frontier, the proof and the limits; it merges what comes
-back in order, and knows helpers by the two members of :class:`Workers` alone.
+The engine keeps frontier, proof and limits, and merges what comes back in order.
 """
 
 from __future__ import annotations

@@ -145,11 +145,9 @@ class RowSparseSelector(FastSelector):
 
     @abstractmethod
     def _fit_coefficients(self, X, Y, x_scale, y_scale) -> tuple[np.ndarray, np.ndarray]:
-        """W (n_features x q), and how hard every column pulls at W = 0.
-
-        Where all of W is zero, the column with the largest pull is the first that a smaller penalty
-        lets in. Penalties have units of the data, which were divided by their scales.
-        """
+        """W (n_features x q), and how hard every column pulls at W = 0. Where all of W is zero, the
+        column with the largest pull is the first that a smaller penalty lets in. Penalties have
+        units of the data, which were divided by their scales."""
 
     def _penalty(self, *units: float) -> float:
         """The penalty for data that were divided so that its unit is the product of these."""

@@ -8,11 +8,9 @@ from columnist.linalg._rounding import NEARLY_DEPENDENT as DEPENDENT
 
 
 class GrowingBasis:
-    """Orthonormal basis of the vectors appended so far, ``capacity`` of them at most.
-
-    With ``center`` it begins with the constant vector: residuals then have mean zero, which makes
-    an intercept free without touching the data.
-    """
+    """Orthonormal basis of the vectors appended so far, ``capacity`` of them at most. With
+    ``center`` it begins with the constant vector: residuals then have mean zero, which makes an
+    intercept free without touching the data."""
 
     def __init__(self, height: int, capacity: int, *, center: bool = False):
         # Column order: the vectors are appended as contiguous columns.

@@ -58,11 +58,9 @@ cdef class Workspace:
         return self.size * sizeof(double)
 
     def last_frame(self):
-        """Error, spectrum and residuals (n x d, in its basis) of the node expanded last.
-
-        Rows stand in the order of the candidates kept, before they were sorted by bound. Valid
-        right after :meth:`FrobeniusBrancher.children`.
-        """
+        """Error, spectrum and residuals (n x d, in its basis) of the node expanded last. Rows stand
+        in the order of the candidates kept, before they were sorted by bound. Valid right after
+        :meth:`FrobeniusBrancher.children`."""
         cdef int n = self.last.n, d = self.last.d
         lam, coords = np.empty(d), np.empty((n, d))
         if n > 0 and d > 0:
@@ -94,10 +92,8 @@ cdef int _explore(Search* search, const Frame* frame, const int* chosen, int n_c
                   const int* candidates, int n, int t, double* memory, int* integers,
                   double* bound) noexcept nogil:
     """Depth-first search below a node with t >= 3 columns to choose; ``bound`` receives its bound.
-
-    RESOLVED: every completion below the limit was offered. UNRESOLVED: the budget ran out; what
-    was offered stays valid.
-    """
+    RESOLVED: every completion below the limit was offered. UNRESOLVED: the budget ran out; what was
+    offered stays valid."""
     cdef Node node
     cdef int i
     search.nodes += 1
@@ -141,12 +137,9 @@ cdef int _offer_all(Search* search, const Node* node) noexcept nogil:
 
 
 cdef int _explore_children(Search* search, Node* node, double* total) noexcept nogil:
-    """Explore the children of a node, cheapest first.
-
-    Without ``total``, stops as soon as one child is unresolved. With ``total``, the operations to
-    share among all of them, f becomes infinite where a child was explored to its end, and is
-    raised to what is known of it otherwise.
-    """
+    """Explore the children of a node, cheapest first. Without ``total``, stops as soon as one child
+    is unresolved. With ``total``, the operations to share among all of them, f becomes infinite
+    where a child was explored to its end, and is raised to what is known of it otherwise."""
     cdef int n = node.n, t = node.t, p, i, count, outcome
     cdef double* f = node.f
     cdef double* A = node.memory
@@ -201,13 +194,10 @@ cdef int _explore_children(Search* search, Node* node, double* total) noexcept n
 
 cdef int _compatible(const double* A, const double* M, const Node* node, int i, int count,
                      const Search* search, int* allowed, double* smallest) noexcept nogil:
-    """Candidates order[:count] that a completion through i may still use.
-
-    After columns i and j the eigenvalues lie below those after either one, so every completion
-    through both has at least the error u_ij - sum over l <= t - 2 of min(mu^i_l, mu^j_l).
-    ``smallest`` receives the t - 1 smallest of these bounds, ascending: the last one bounds every
-    completion through i.
-    """
+    """Candidates order[:count] that a completion through i may still use. After columns i and j the
+    eigenvalues lie below those after either one, so every completion through both has at least the
+    error u_ij - sum over l <= t - 2 of min(mu^i_l, mu^j_l). ``smallest`` receives the t - 1
+    smallest of these bounds, ascending: the last one bounds every completion through i."""
     cdef int q, j, l, at, m = 0, n = node.n, t = node.t
     cdef double energy, bound
     cdef Left left
@@ -287,11 +277,9 @@ cdef class FrobeniusBrancher:
 
     def children(self, int[::1] chosen, int[::1] candidates, int t, double threshold,
                  Workspace space, double budget=0.0, int n_best=1):
-        """Children of a node with t >= 1 columns to choose, in the order of the partition.
-
-        Those whose bound reaches ``threshold`` are left out. ``budget`` operations are spent on
-        exploring the others at once (t >= 4), to report ``n_best`` complete sets.
-        """
+        """Children of a node with t >= 1 columns to choose, in the order of the partition. Those
+        whose bound reaches ``threshold`` are left out. ``budget`` operations are spent on exploring
+        the others at once (t >= 4), to report ``n_best`` complete sets."""
         cdef int m = candidates.shape[0], n = 0
         cdef double total = budget
         cdef Node node

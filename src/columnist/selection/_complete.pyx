@@ -56,10 +56,8 @@ cdef bint _dependent(Search* search, const int* last) noexcept nogil:
 
 cdef bint offer(Search* search, const int* last, int count) noexcept nogil:
     """Offer the path followed by ``last``; tightens the limit. Whether there was room for it.
-
-    Nothing is refused that its rounding might put below the limit, and the limit is an error
-    that was reached, rounding included.
-    """
+    Nothing is refused that its rounding might put below the limit, and the limit is an error that
+    was reached, rounding included."""
     cdef Best* best = &search.best
     cdef int at, i, w = best.width
     cdef double error = _exact_error(search, last, count)
@@ -104,13 +102,10 @@ cdef struct Given:
 cdef void _scan_pairs(const double* A, const double* M, int stride, const Given* given,
                       double own, double error, double rounding, double doubt, Search* search,
                       const int* names) noexcept nogil:
-    """Offer all pairs of candidates, given column i (energy ``own``), below the limit.
-
-    With conditional lengths g, energies e and inner products a, m, a pair catches
-    (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding`` is that of e, m in absolute terms,
-    ``doubt`` that of squared lengths; ``names`` are the public numbers of the positions. Pairs that
-    cannot be told from the limit are offered, and evaluated there, as long as the budget lasts.
-    """
+    """Offer all pairs of candidates, given column i (energy ``own``), below the limit, and those
+    that cannot be told from it, while the budget lasts. With conditional lengths g, energies e and
+    inner products a, m, a pair catches (e_j g_l + e_l g_j - 2 a m) / (g_j g_l - a^2). ``rounding``
+    is that of e, m, absolute, ``doubt`` that of squared lengths; ``names`` are public numbers."""
     cdef int x, y, j, l
     cdef int last[2]
     cdef Left one, two
@@ -152,11 +147,9 @@ cdef Left behind(const double* A, const double* M, int n, int i, int j) noexcept
 
 cdef void _given_child(Given* given, const Search* search, const Node* node, const double* A,
                        const double* M, int p) noexcept nogil:
-    """Candidates order[:p] once i = order[p] is taken; those that cannot help are left out.
-
-    A pair (j, l) behind i catches at most the energy of j alone plus the largest eigenvalue left
-    behind i.
-    """
+    """Candidates order[:p] once i = order[p] is taken; those that cannot help are left out. A pair
+    (j, l) behind i catches at most the energy of j alone plus the largest eigenvalue left behind
+    i."""
     cdef int q, i = node.order[p], j, n = node.n, m = 0
     cdef double slack, needed = node.u[i] - search.allowance - node.tops[2 * i] - search.limit
     cdef Left left
@@ -174,11 +167,9 @@ cdef void _given_child(Given* given, const Search* search, const Node* node, con
 
 
 cdef void scan_triples(Search* search, Node* node) noexcept nogil:
-    """For every child that may lead below the limit, the best pairs behind it.
-
-    Children are numbered by their bounds and see only those before them, as in
-    the partition of the search. Needs 2 n^2 + 4 n doubles behind the node.
-    """
+    """For every child that may lead below the limit, the best pairs behind it. Children are
+    numbered by their bounds and see only those before them, as in the partition of the search.
+    Needs 2 n^2 + 4 n doubles behind the node."""
     cdef int i, p, n = node.n
     cdef int* order = node.order
     cdef double* A = node.memory
@@ -279,12 +270,10 @@ cdef void _condition(const double* A, const double* M, int stride, int x, double
 cdef void _enumerate(Search* search, const double* A, const double* M, int m, int t,
                      double error, double rounding, double doubt, const double* tops,
                      const int* names, double* memory, int* integers) noexcept nogil:
-    """All t-subsets of m candidates from their inner products; for short lists.
-
-    ``tops`` are the t largest eigenvalues left: what any columns can still catch.
-    ``rounding`` is that of energies, ``doubt`` that of squared lengths, both absolute: behind
-    a short residual both grow, and where nothing is left of its digits nothing is ruled out.
-    """
+    """All t-subsets of m candidates from their inner products; for short lists. ``tops`` are the t
+    largest eigenvalues left: what any columns can still catch. ``rounding`` is that of energies,
+    ``doubt`` that of squared lengths, both absolute: behind a short residual both grow, and where
+    nothing is left of its digits nothing is ruled out."""
     cdef int x, i
     cdef double* A_next = memory
     cdef double* M_next = A_next + <size_t> m * m

@@ -17,14 +17,10 @@ _PARALLEL = 1e-12
 
 
 def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
-    """One column, the first, of every group of copies; zero columns left out.
-
-    Choosing a copy beside a column is never better than the column alone, and which one makes no
-    difference, so a search for one best set needs only the first. That holds for copies that are
-    exact, but for their sign and a power of two: how much a difference in the last digit matters
-    depends on the other columns. ``columns`` (n, r) holds one reduced column of X per row,
-    ``allowed`` the columns to consider, ascending.
-    """
+    """The first column of every group of exact copies (up to sign and a power of two), zero columns
+    left out. A copy is never better than the column, so a search for one best set needs only the
+    first; near copies may matter. ``columns`` (n, r) holds one reduced column of X per row,
+    ``allowed`` the columns to consider, ascending."""
     lengths = np.linalg.norm(columns[allowed], axis=1)
     filled = allowed[lengths > 0.0]
     units = columns[filled] / lengths[lengths > 0.0, None]

@@ -1,7 +1,4 @@
-"""Factorisations that tell columns apart: pivoted QR, strong rank-revealing QR, singular vectors.
-
-No input validation.
-"""
+"""Pivoted QR, strong rank-revealing QR and singular vectors of columns. No input validation."""
 
 from __future__ import annotations
 
@@ -47,11 +44,9 @@ _SETTLED = 1e-5
 
 
 def triangle(X: np.ndarray) -> np.ndarray:
-    """Triangular factor of a dense X = QR in float64, row block by row block.
-
-    It has the inner products of the columns of X, in at most n rows. A matrix without more
-    rows than columns is returned as it is.
-    """
+    """Triangular factor of a dense X = QR in float64, row block by row block. It has the inner
+    products of the columns of X, in at most n rows. A matrix without more rows than columns is
+    returned as it is."""
     m, n = X.shape
     if m <= n:
         return X.astype(np.float64, copy=False)
@@ -72,22 +67,18 @@ def column_squares(X, left: np.ndarray | None = None) -> np.ndarray:
 
 
 def _fewer_rows(X, size: int):
-    """X, or its triangular factor where that saves more than it costs.
-
-    The factor takes 2mn^2 operations in matrix products; it spares 2mn in each of ``size``
-    steps, which are bound by memory and about twice as slow or more.
-    """
+    """X, or its triangular factor where that saves more than it costs. The factor takes 2mn^2
+    operations in matrix products; it spares 2mn in each of ``size`` steps, which are bound by
+    memory and about twice as slow or more."""
     m, n = X.shape
     return triangle(X) if isinstance(X, np.ndarray) and m > 2 * n and 2 * size >= n else X
 
 
 class Deflated:
     """Squared lengths of columns of X, or of ``left @ X``, after projecting out those taken.
-
     ``squares`` is exactly zero for columns taken and columns found dependent. With q a new
     direction and w = X'q, squared lengths fall by w*w: one product with X a step, and no residual
-    matrix.
-    """
+    matrix."""
 
     def __init__(self, X, capacity: int, *, left: np.ndarray | None = None):
         if left is not None and not sp.issparse(X):
@@ -139,10 +130,8 @@ class Deflated:
 
 
 def pivoted_columns(X, size: int, *, left: np.ndarray | None = None) -> list[int]:
-    """Pivots of the QR of X (or of ``left @ X``), up to ``size`` of them or the rank.
-
-    A column counts as dependent when its residual is a billionth of its own length.
-    """
+    """Pivots of the QR of X (or of ``left @ X``), up to ``size`` or the rank: a column with a
+    residual of a billionth of its own length is dependent."""
     X = _fewer_rows(X, size) if left is None else X
     columns = Deflated(X, min(size, X.shape[0] if left is None else len(left)), left=left)
     chosen: list[int] = []
@@ -156,13 +145,10 @@ def pivoted_columns(X, size: int, *, left: np.ndarray | None = None) -> list[int
 
 
 def strong_rrqr(X, size: int, f: float) -> list[int]:
-    """Columns of a strong rank-revealing QR factorisation (Gu and Eisenstat), at most the rank.
-
-    With the chosen columns first, X = Q (A B; 0 C). Swapping the chosen column i for the column j
-    multiplies |det A| by rho, rho^2 = (inv(A) B)_ij^2 + |row i of inv(A)|^2 |column j of C|^2.
-    Swaps from the columns of pivoted QR end when no rho exceeds f. Each is followed by one blocked
-    pass that computes all ratios anew, O(mnk): there are few swaps to make, and nothing drifts.
-    """
+    """Columns of a strong rank-revealing QR X = Q (A B; 0 C) (Gu and Eisenstat), at most the rank.
+    From pivoted QR on, a chosen column i is swapped for j while that multiplies |det A| by some rho
+    > f, rho^2 = (inv(A) B)_ij^2 + |row i of inv(A)|^2 |column j of C|^2. There are few swaps, each
+    followed by a blocked pass, O(mnk), that computes all ratios anew: nothing drifts."""
     X = _fewer_rows(X, size)
     chosen = pivoted_columns(X, size)
     squares = squared_norms(X)
@@ -215,13 +201,10 @@ def _sharpen(part, Q, rest, squares, matters: float) -> None:
 
 @dataclass(frozen=True)
 class RightVectors:
-    r"""Leading right singular vectors, the rows of ``data`` or of ``left @ data``, with data X.
-
-    With :math:`X = U S V^T`, column j of :math:`V_r^T = S_r^{-1} U_r^T X` says how column j of X
-    lies in the best subspace of dimension r; its squared length is the leverage of the column. For
-    a wide X only :math:`S_r^{-1} U_r^T` is kept: n x r numbers are never held at once. ``values``
-    are the singular values, descending, those of rounding left out.
-    """
+    """Leading right singular vectors: the rows of ``data`` or, where X is wide, of ``left @ data``
+    with left :math:`S_r^{-1} U_r^T` and data X, so that n x r numbers are never held at once. The
+    squared length of column j is its leverage. ``values`` are the singular values, descending,
+    those of rounding left out."""
 
     values: np.ndarray
     data: Any
@@ -255,13 +238,10 @@ def _of_parts(function, X: ColumnParts, rank: int | None, rng) -> RightVectors:
 
 @visiting(_of_parts)
 def right_vectors(X, rank: int | None, rng: np.random.Generator | None) -> RightVectors:
-    """The leading ``rank`` right singular vectors; all of them, exactly, if ``rank`` is None.
-
-    Dense X: an SVD of the triangular factor of the longer side. Sparse X: the eigenvectors of
-    the smaller Gram matrix, which loses singular values below a hundred-millionth of the
-    largest one. Where even the smaller side is long: subspace iteration from random vectors,
-    which stops when the energy it captures hardly grows; nothing else needs ``rng``.
-    """
+    """The leading ``rank`` right singular vectors; all, exactly, if None. Dense X: an SVD of the
+    triangular factor of the longer side. Sparse X: the smaller Gram matrix, which loses singular
+    values below 1e-8 of the largest. Where both sides are long: subspace iteration from random
+    vectors (``rng``) until the energy hardly grows."""
     m, n = X.shape
     X = X.toarray() if sp.issparse(X) and m * n <= _BLOCK else X
     side = X if m <= n else X.T

@@ -31,11 +31,9 @@ def add_forms(
     Py_ssize_t first,
     double[::1] out,
 ):
-    """Add x[rows]' block x to ``out`` for every sparse column x. No input validation.
-
-    ``block`` holds the rows ``first`` and following of a symmetric matrix; columns are in CSC
-    form with sorted indices.
-    """
+    """Add x[rows]' block x to ``out`` for every sparse column x. No input validation. ``block``
+    holds the rows ``first`` and following of a symmetric matrix; columns are in CSC form with
+    sorted indices."""
     cdef Py_ssize_t last = first + block.shape[0]
     cdef Py_ssize_t column, i, j, start, stop
     cdef double inner, total

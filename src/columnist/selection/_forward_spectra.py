@@ -28,13 +28,10 @@ _SPECTRAL_TIE = 1e-9
 
 
 class SpectrumForward(Residuals):
-    """State under a unitarily invariant criterion.
-
-    Let V diag(lam) V' be the second moment of what is left of the target. A column whose residual
-    has the direction q turns its spectrum into that of diag(lam) - zz', z = sqrt(lam) V'q. After
-    the choice both come from the SVD of (I - qq')V sqrt(lam): rank-one updates of the vectors would
-    lose their orthogonality.
-    """
+    """State under a unitarily invariant criterion. Let V diag(lam) V' be the second moment of what
+    is left of the target. A column whose residual has the direction q turns its spectrum into that
+    of diag(lam) - zz', z = sqrt(lam) V'q. After the choice both come from the SVD of (I - qq')V
+    sqrt(lam): rank-one updates of the vectors would lose their orthogonality."""
 
     def __init__(self, reduced: Reduced, capacity: int, criterion: Criterion):
         super().__init__(reduced.columns.T, capacity, center=False)
@@ -45,11 +42,9 @@ class SpectrumForward(Residuals):
         self._lam, self._V = reduced.weights[:d], np.eye(len(reduced.weights), d)
 
     def best(self, allowed: np.ndarray) -> tuple[int, float]:
-        """The allowed column with the smallest error, and by how much its squares fall.
-
-        The criterion itself may stand still (the largest of several equal singular values does)
-        while a column still brings the next ones closer.
-        """
+        """The allowed column with the smallest error, and by how much its squares fall. The
+        criterion itself may stand still (the largest of several equal singular values does) while a
+        column still brings the next ones closer."""
         squares = self._refresh()
         rows = np.flatnonzero(allowed & (squares > 0.0))
         Z = (self._rest[rows] @ self._V) / np.sqrt(squares[rows])[:, None]
@@ -96,12 +91,10 @@ class BestDowndate:
     The eigenvalues mu of diag(lam) - zz' interlace lam, lam_i+1 <= mu_i <= lam_i, and their sum is
     that of lam less |z|^2. So the first s of them bound the error from below: put the others at
     lam_i+1; from there, pour what remains of the trace into the largest first, each up to lam_i
-    (Schatten, p <= 2, concave in mu), or into the smallest first (p >= 2, convex).
-
-    Rows are followed through more and more eigenvalues, and left as soon as their bound exceeds the
-    best error found. ``lam`` is descending and positive. Rows ``inside`` lose a whole dimension:
-    their last eigenvalue is zero by structure, and must not be left to rounding, which p < 1 would
-    magnify.
+    (Schatten, p <= 2, concave in mu), or into the smallest first (p >= 2, convex). Rows are left
+    once their bound exceeds the best error. ``lam`` is descending and positive. The last eigenvalue
+    of rows ``inside`` is zero by structure: rounding, which p < 1 would magnify, must not decide
+    it.
     """
 
     def __init__(self, lam, Z, inside, criterion: Criterion, scale: float = 1.0):
@@ -186,10 +179,8 @@ def _pour(room: np.ndarray, left: np.ndarray) -> np.ndarray:
 
 def fresh_directions(B: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What blocks B (..., m, p) of vectors of length one, or zero, add to an orthonormal Q (m, j).
-
     Returns an orthonormal basis U of (I - QQ')B, zero columns last, and coefficients T (..., p, p)
-    and K (..., j, p) such that U = (I - QQ')BT = BT - QK.
-    """
+    and K (..., j, p) such that U = (I - QQ')BT = BT - QK."""
     first = Q.T @ B
     rest = B - Q @ first
     second = Q.T @ rest
@@ -208,13 +199,11 @@ def fresh_directions(B: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarr
 class BlockForward:
     """State for features with their powers up to ``degree``.
 
-    Each step adds the block B_i = (x, x^2, ...) that lowers the error of the target most, measured
-    on an orthonormal basis Q_i of (I - QQ')B_i: project off the selection Q first, then
-    orthogonalise. No residual of a candidate is formed. With G_i its Gram matrix, R the residual
-    target and C_i = B_i'R, a new orthonormal block U takes WW' from G_i and WU'R from C_i, W =
-    B_i'U; and with the eigenvalues v and eigenvectors E of G_i, Z_i = Q_i'R = v^(-1/2) E'C_i. The
-    squared error falls by |Z_i|^2; under other criteria the new singular values are the roots of
-    the eigenvalues of R'R - Z_i'Z_i.
+    Each step adds the block B_i = (x, x^2, ...) that lowers the error most, by |Z_i|^2, Z_i =
+    Q_i'R, with R the residual target and Q_i an orthonormal basis of (I - QQ')B_i. With G_i its
+    Gram matrix and C_i = B_i'R, a new orthonormal block U takes WW' from G_i and WU'R from C_i, W =
+    B_i'U; with eigenvalues v and eigenvectors E of G_i, Z_i = v^(-1/2) E'C_i. Other criteria take
+    the roots of the eigenvalues of R'R - Z_i'Z_i.
     """
 
     def __init__(self, X, Y, degree: int, criterion: Criterion, *, center: bool, scale: float):
@@ -308,12 +297,9 @@ class BlockForward:
 
 
 class LinearPath:
-    """Least squares on the first 1, 2, ... features of a selection, with their powers.
-
-    The powers of each feature are orthogonalised against those before it: a further feature
-    then adds to the scores without changing the rest. Rows that were not fitted go through the
-    same steps.
-    """
+    """Least squares on the first 1, 2, ... features of a selection, with their powers. The powers
+    of each feature are orthogonalised against those before it: a further feature then adds to the
+    scores without changing the rest. Rows that were not fitted go through the same steps."""
 
     def __init__(self, chosen: np.ndarray, Y: np.ndarray, degree: int, *, center: bool):
         self._polynomials = fit_polynomials(chosen, degree, center=center)

@@ -1,7 +1,6 @@
 """What forward selection keeps between steps under the squared Frobenius norm.
 
-Every state has ``best``, ``add`` and ``error``; no input validation. Those for other criteria, and
-for powers, are in :mod:`columnist.selection._forward_spectra`.
+Every state has ``best``, ``add`` and ``error``; no input validation.
 """
 
 from __future__ import annotations
@@ -33,11 +32,9 @@ SHRUNK = 1e-4
 
 
 class Residuals:
-    """Columns and what the chosen ones leave of them, computed anew where it has shrunk.
-
-    A state chooses the best of the allowed columns with its gain (0 for rounding), adds a column
-    (one that depends on the chosen ones changes nothing) and knows the squared Frobenius error.
-    """
+    """Columns and what the chosen ones leave of them, computed anew where it has shrunk. A state
+    chooses the best of the allowed columns with its gain (0 for rounding), adds a column (one that
+    depends on the chosen ones changes nothing) and knows the squared Frobenius error."""
 
     def __init__(self, X, capacity: int, *, center: bool):
         self._X = self.data = X
@@ -65,12 +62,10 @@ class Residuals:
         return rest, squares, squares > DEPENDENT**2 * self._own[columns]
 
     def replace(self, columns: np.ndarray, residuals: np.ndarray) -> None:
-        """Put what is left of columns in their place, in a copy of the data.
-
-        Products with directions outside the selection do not change by it, but no longer carry the
-        rounding of whole columns. Sparse data stay as they are, since residuals would not be
-        sparse, and so do data that are kept elsewhere.
-        """
+        """Put what is left of columns in their place, in a copy of the data. Products with
+        directions outside the selection do not change by it, but no longer carry the rounding of
+        whole columns. Sparse data stay as they are, since residuals would not be sparse, and so do
+        data that are kept elsewhere."""
         if isinstance(self._X, np.ndarray):
             if self.data is self._X:
                 self.data = np.array(self._X, dtype=np.float64)
@@ -78,12 +73,10 @@ class Residuals:
 
 
 class GramForward(Residuals):
-    """State for the matrix itself, by the Gram matrix G of what is left of its columns.
-
-    Adding column i lowers the error by |G_i|^2 / G_ii; once column l is chosen, G becomes G - ww'
-    with w = G_l / sqrt(G_ll). Entries of G keep an absolute error of the size of the columns that
-    they started from, so a column whose residual has shrunk a hundredfold is computed anew.
-    """
+    """State for the matrix itself, by the Gram matrix G of what is left of its columns. Adding
+    column i lowers the error by |G_i|^2 / G_ii; once column l is chosen, G becomes G - ww' with w =
+    G_l / sqrt(G_ll). Entries of G keep an absolute error of the size of the columns that they
+    started from, so a column whose residual has shrunk a hundredfold is computed anew."""
 
     def __init__(self, X, capacity: int, *, center: bool = False):
         super().__init__(X, capacity, center=center)
@@ -134,12 +127,10 @@ class GramForward(Residuals):
 
 
 class TargetForward(Residuals):
-    """State for a target Y (m, q): one product with X a step.
-
-    Adding column i, of which r is left, lowers the error by |c|^2 / d, c = T'r and d = |r|^2, T
-    being what is left of Y. With q the direction of a chosen column, w = X'q and b = T'q, c falls
-    by w_i b, d by w_i^2 and T by qb'. What has shrunk is computed anew; all c when T has.
-    """
+    """State for a target Y (m, q): one product with X a step. Adding column i, of which r is left,
+    lowers the error by |c|^2 / d, c = T'r and d = |r|^2, T being what is left of Y. With q the
+    direction of a chosen column, w = X'q and b = T'q, c falls by w_i b, d by w_i^2 and T by qb'.
+    What has shrunk is computed anew; all c when T has."""
 
     def __init__(self, X, Y: np.ndarray, capacity: int, *, center: bool = False):
         super().__init__(X, capacity, center=center)
@@ -203,12 +194,9 @@ class WideForward(Residuals):
 
     The error drops by f / g, g = |r|^2 and f = |X'r|^2 with the residual r of a column. With q the
     direction of a chosen column and w = X'q, f becomes f - 2 w*(X'PXw) + |w|^2 w*w and g becomes g
-    - w*w, P projecting off what was chosen before: three passes over X a step (two over parts). The
-    first f needs the kernel XX' once, in blocks of rows.
-
-    Rounding: f is quadratic in the residual, so a column is computed anew when its f has fallen
-    a millionfold (less when little is left of the column) or its g ten thousandfold; where many
-    columns have, all of them, from the kernel of the residual.
+    - w*w, P projecting off what was chosen before: three passes over X a step (two over parts), and
+    the kernel XX' once. As f is quadratic in the residual, a column is computed anew when its f has
+    fallen a millionfold or its g ten thousandfold; where many have, all are, from the kernel.
     """
 
     def __init__(self, X, capacity: int, *, center: bool = False):
@@ -305,11 +293,9 @@ _DENSE = 1 / 8
 
 
 class ColumnForms:
-    """The forms x'PKPx of all columns of X, K = XX', for whatever P projects out.
-
-    Where data are kept elsewhere in parts, the forms with P = I are computed once, and
-    x'PKPx = x'Kx - 2 (Q'x)'(Q'Kx) + (Q'x)'(Q'KQ)(Q'x): the kernel goes round once at most.
-    """
+    """The forms x'PKPx of all columns of X, K = XX', for whatever P projects out. Where data are
+    kept elsewhere in parts, the forms with P = I are computed once, and x'PKPx = x'Kx - 2
+    (Q'x)'(Q'Kx) + (Q'x)'(Q'KQ)(Q'x): the kernel goes round once at most."""
 
     def __init__(self, X):
         self._X, self._whole = X, None
@@ -328,11 +314,9 @@ class ColumnForms:
 
 
 def column_forms(X, Q: np.ndarray) -> np.ndarray:
-    """:class:`ColumnForms` of data in memory; the kernel is formed in blocks and never stored.
-
-    A column with z nonzeros costs z^2 operations, or m^2 in a matrix product when it is dense. A
-    tall X takes its Gram matrix instead, whose squared column lengths are the forms.
-    """
+    """:class:`ColumnForms` of data in memory; the kernel is formed in blocks and never stored. A
+    column with z nonzeros costs z^2 operations, or m^2 in a matrix product when it is dense. A tall
+    X takes its Gram matrix instead, whose squared column lengths are the forms."""
     if X.shape[0] > X.shape[1]:
         return _gram_forms(X, Q)
     KQ = kernel_product(X, Q)

@@ -169,11 +169,9 @@ cdef void _normalise(Node* node, int rows) noexcept nogil:
 
 
 cdef void _span_basis(Node* node) noexcept nogil:
-    """Basis of the candidates' residuals and their unit coordinates; sets d.
-
-    With at least r - j candidates the whole complement of S serves; otherwise the residuals are
-    orthonormalised. node.q returns an orthonormal basis of S in its first j columns.
-    """
+    """Basis of the candidates' residuals and their unit coordinates; sets d. With at least r - j
+    candidates the whole complement of S serves; otherwise the residuals are orthonormalised. node.q
+    returns an orthonormal basis of S in its first j columns."""
     cdef int r = node.r, j = factor_chosen(node), n = node.n, info = 0, i, c, rest = r - j
     cdef double* q = node.q
     cdef double* resid = node.coords
@@ -214,11 +212,9 @@ cdef double _height(const Node* node, int i) noexcept nogil:
 
 
 cdef void _orthonormalise(Node* node) noexcept nogil:
-    """Basis of the unit residuals in ``coords`` (r x n), which become coordinates in it.
-
-    Dependent residuals would give directions of rounding, which may point back into the chosen
-    columns; if there are any, pivoting moves them to the end, where they are cut off.
-    """
+    """Basis of the unit residuals in ``coords`` (r x n), which become coordinates in it. Dependent
+    residuals would give directions of rounding, which may point back into the chosen columns; if
+    there are any, pivoting moves them to the end, where they are cut off."""
     cdef int r = node.r, n = node.n, d = node.n, info = 0, i, c
     cdef bint dependent = False
     cdef int* pivots = node.iwork
@@ -288,11 +284,9 @@ cdef void _eigen_coordinates(Node* node) noexcept nogil:
 
 cdef double _child_bound(const Node* node, const double* z, double u, double head,
                          double threshold) noexcept nogil:
-    """u - (sum of the t-1 largest eigenvalues of diag(lam) - zz').
-
-    ``head`` is the sum of the t-1 largest lam. Roots are replaced from the largest; the value
-    is exact unless it already reaches ``threshold``, where any valid bound will do.
-    """
+    """u - (sum of the t-1 largest eigenvalues of diag(lam) - zz'). ``head`` is the sum of the t-1
+    largest lam. Roots are replaced from the largest; the value is exact unless it already reaches
+    ``threshold``, where any valid bound will do."""
     cdef double bound = u - head
     cdef double* lam = node.lam
     cdef double* roots = node.roots
@@ -419,12 +413,10 @@ cdef double prepare(Node* node, int n) noexcept nogil:
 
 
 cdef int filtered(Node* node, double threshold) noexcept nogil:
-    """Children below the threshold, refined until the list stops shrinking.
-
-    Returns how many stay; coordinates, norms and z are packed to them. ``tops`` receives the
-    t - 1 largest eigenvalues left in each child, ``u`` its error, less the rounding that exceeds
-    the allowance if columns are left to choose.
-    """
+    """Children below the threshold, refined until the list stops shrinking. Returns how many stay;
+    coordinates, norms and z are packed to them. ``tops`` receives the t - 1 largest eigenvalues
+    left in each child, ``u`` its error, less the rounding that exceeds the allowance if columns are
+    left to choose."""
     cdef int c, m, i, d, previous, n = node.n, t = node.t
     cdef double head, charge, allowance = node.frame.allowance
     cdef double* f = node.f

@@ -478,12 +478,10 @@ def _indicators(y: np.ndarray) -> np.ndarray:
 
 
 def optimal_thresholds(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Thresholds t such that ``scores > t`` makes the fewest mistakes on each label (column).
-
-    Among equally good cuts between distinct scores the one whose interval of thresholds holds 0.5
-    wins, else the one nearest to it; the threshold is its middle. Where all on one side is best it
-    is 0.5 if that is beyond all scores, else half of their range beyond the last of them.
-    """
+    """Thresholds t such that ``scores > t`` makes the fewest mistakes on each label (column). Among
+    equally good cuts between distinct scores the one whose interval of thresholds holds 0.5 wins,
+    else the one nearest to it; the threshold is its middle. Where all on one side is best it is 0.5
+    if that is beyond all scores, else half of their range beyond the last of them."""
     # One row per label: its scores lie side by side.
     scores = np.ascontiguousarray(scores.T)
     order = np.argsort(scores, axis=1)

@@ -1,17 +1,14 @@
 r"""Orthonormal bases of the powers of a feature, many features at once. No input validation.
 
-Raw powers of a column x are numerically dependent long before they are so in theory. For each
-column the Arnoldi process multiplies the last basis vector by x, element by element, and
-orthogonalises the product twice; x is divided by its largest entry first, which changes no span:
+Raw powers of a column x are numerically dependent long before they are so in theory. The Arnoldi
+process multiplies the last basis vector by x (divided by its largest entry), element by element,
+and orthogonalises the product twice:
 
 .. math:: q_1 = x / \|x\|, \qquad h_{j+1} q_{j+1} = x \circ q_j - \sum_{l \le j} h_{lj} q_l .
 
-A product that falls to 1e-10 of its length is dropped, and with it all further powers of that
-column, for they lie in the span already. The coefficients h are kept: run on other rows they
-give the same polynomials there.
-
-The span of :math:`x, \dots, x^p` changes when x is shifted. With a free intercept (``center``)
-the span of :math:`1, x, \dots, x^p` counts, which does not: x is then centred, the process
+A product that falls to 1e-10 of its length is dropped, and with it all further powers, for they lie
+in the span already. Run on other rows, the coefficients h give the same polynomials there. With a
+free intercept (``center``) the span of :math:`1, x, \dots, x^p` counts: x is centred, the process
 starts from the constant vector, and that vector is left out of the basis.
 """
 
@@ -74,11 +71,9 @@ def power_blocks(X, degree: int, *, center: bool) -> DensePowers | SparsePowers:
 
 
 class DensePowers:
-    """Bases of the powers of dense columns; vectors behind the ``rank`` of each are zero.
-
-    Kept while they fit into 1 GB, else computed again, a block of features at a time, whenever
-    they are read.
-    """
+    """Bases of the powers of dense columns; vectors behind the ``rank`` of each are zero. Kept
+    while they fit into 1 GB, else computed again, a block of features at a time, whenever they are
+    read."""
 
     def __init__(self, X: np.ndarray, degree: int, *, center: bool):
         self._X, self.degree, self._center = X, degree, center
@@ -116,11 +111,9 @@ class DensePowers:
 
 
 class SparsePowers:
-    """Bases of the powers of sparse columns; X is never made dense.
-
-    A polynomial has one value on all zeros of a column. Each basis vector is therefore kept as
-    its values on the stored entries of X, and one more value for the rest.
-    """
+    """Bases of the powers of sparse columns; X is never made dense. A polynomial has one value on
+    all zeros of a column. Each basis vector is therefore kept as its values on the stored entries
+    of X, and one more value for the rest."""
 
     def __init__(self, X, degree: int, *, center: bool):
         X = by_columns(X)
@@ -199,11 +192,9 @@ def _scales(spread: np.ndarray, largest: np.ndarray) -> np.ndarray:
 def _arnoldi(
     z: np.ndarray, start: float, degree: int, center: bool, dot: Callable, spread: Callable
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """Basis vectors by power, projections and lengths.
-
-    ``z`` holds all columns in any layout: ``dot(a, b)`` gives one inner product per column and
-    ``spread(values)`` one value per column in that layout.
-    """
+    """Basis vectors by power, projections and lengths. ``z`` holds all columns in any layout:
+    ``dot(a, b)`` gives one inner product per column and ``spread(values)`` one value per column in
+    that layout."""
     vectors = [np.full(z.shape, start)]
     n = len(dot(z, z))
     projections, lengths = np.zeros((n, degree, degree + 1)), np.zeros((n, degree))

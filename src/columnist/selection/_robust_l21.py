@@ -148,12 +148,10 @@ class RobustL21Selector(RowSparseSelector):
 
 
 class _Splitting:
-    r"""Douglas-Rachford splitting (ADMM) of the two norms from the map between them.
-
-    The rows of E = XW - Y and of Z = W, stacked and the latter scaled by the root of a ratio
-    s, are shrunk; then the nearest point is sought where both come from one W. ``penalty`` is
-    the weight of the distance between the two.
-    """
+    r"""Douglas-Rachford splitting (ADMM) of the two norms from the map between them. The rows of E
+    = XW - Y and of Z = W, stacked and the latter scaled by the root of a ratio s, are shrunk; then
+    the nearest point is sought where both come from one W. ``penalty`` is the weight of the
+    distance between the two."""
 
     def __init__(self, X, Y: np.ndarray, alpha: float):
         self.X, self.Y, self.alpha = X, Y, alpha
@@ -216,11 +214,9 @@ class _Splitting:
         self.bound = max(self.bound, bound)
 
     def _try_vertex(self) -> None:
-        """With one target the problem is a linear program: jump to the vertex once it is known.
-
-        A vertex has as many vanishing residuals as nonzero coefficients. It is tried when the
-        same zeros were seen twice.
-        """
+        """With one target the problem is a linear program: jump to the vertex once it is known. A
+        vertex has as many vanishing residuals as nonzero coefficients. It is tried when the same
+        zeros were seen twice."""
         signs = np.sign(self.shrunk)
         same = self.pattern is not None and np.array_equal(signs, self.pattern)
         self.pattern, self.repeats = signs, self.repeats + 1 if same else 0
@@ -321,14 +317,10 @@ class _Graph:
 
 
 class Anderson:
-    r"""Anderson's mixing for an iteration :math:`v \leftarrow v + f(v)`, with a safeguard.
-
-    Every few iterations the last steps are combined so that their sum cancels, as if f were
-    affine, and the same combination of points is tried next; where the steps are all alike, many
-    of them are made at once. Unless the step from there is clearly shorter, or still the same,
-    the iteration goes back and forgets the past, so it converges wherever the plain one does.
-    ``memory`` steps are combined, every ``period`` iterations.
-    """
+    r"""Anderson's mixing for :math:`v \leftarrow v + f(v)`: every ``period`` iterations the last
+    ``memory`` steps are combined so that their sum cancels, as if f were affine, or repeated many
+    times if all alike. Unless the step from there is clearly shorter, or the same, it goes back and
+    forgets the past: so it converges wherever the plain iteration does."""
 
     def __init__(self, memory: int = 10, period: int = 5):
         self.memory, self.period = memory, period

@@ -15,12 +15,10 @@ from columnist.selection._factors import Deflated, column_squares, right_vectors
 
 
 def draw_distinct(probabilities: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Distinct indices, drawn one after the other with renormalised probabilities.
-
-    The index with the smallest of independent exponential variables with these rates is
-    distributed as the first draw, the next as the second, and so on. Indices of probability
-    zero are never drawn, so the result may be shorter than ``size``.
-    """
+    """Distinct indices, drawn one after the other with renormalised probabilities. The index with
+    the smallest of independent exponential variables with these rates is distributed as the first
+    draw, the next as the second, and so on. Indices of probability zero are never drawn, so the
+    result may be shorter than ``size``."""
     possible = np.flatnonzero(probabilities > 0.0)
     arrivals = np.log(rng.standard_exponential(len(possible)))
     arrivals -= np.log(probabilities[possible])
@@ -321,12 +319,10 @@ class VolumeSampler(_Sampler):
 
 
 def volume_sample(X, size: int, rng: np.random.Generator) -> list[int]:
-    r"""A volume sample of ``size`` columns, or of as many as the rank of X.
-
-    First k right singular vectors, with probability proportional to the product of their
-    :math:`\sigma^2`; then columns one by one, each with probability proportional to its squared
-    length in the span of those vectors, after projecting out the columns drawn before.
-    """
+    r"""A volume sample of ``size`` columns, or of as many as the rank of X. First k right singular
+    vectors, with probability proportional to the product of their :math:`\sigma^2`; then columns
+    one by one, each with probability proportional to its squared length in the span of those
+    vectors, after projecting out the columns drawn before."""
     vectors = right_vectors(X, None, None)
     size = min(size, len(vectors.values))
     vectors = vectors.keep(choose_vectors(vectors.values, size, rng))
@@ -342,12 +338,10 @@ def volume_sample(X, size: int, rng: np.random.Generator) -> list[int]:
 
 
 def log_symmetric(log_weights: np.ndarray, size: int) -> np.ndarray:
-    r"""Logarithms of elementary symmetric polynomials of positive weights.
-
-    Entry (i, l) is :math:`\log e_l(w_1 \dots w_i)`, from :math:`e_l(w_1 \dots w_i) = e_l(w_1 \dots
-    w_{i-1}) + w_i e_{l-1}(w_1 \dots w_{i-1})`. Sums of positive numbers lose nothing, and
-    logarithms neither overflow nor underflow.
-    """
+    r"""Logarithms of elementary symmetric polynomials of positive weights. Entry (i, l) is
+    :math:`\log e_l(w_1 \dots w_i)`, from :math:`e_l(w_1 \dots w_i) = e_l(w_1 \dots w_{i-1}) + w_i
+    e_{l-1}(w_1 \dots w_{i-1})`. Sums of positive numbers lose nothing, and logarithms neither
+    overflow nor underflow."""
     table = np.full((len(log_weights) + 1, size + 1), -np.inf)
     table[:, 0] = 0.0
     for i, weight in enumerate(log_weights):

@@ -153,11 +153,9 @@ def add_columns(
     *,
     deadline: float = np.inf,
 ) -> list[int]:
-    """``chosen`` and, in order of selection, the columns that lower the error most.
-
-    Ends when ``size`` are chosen or none of the ``candidates`` lowers it. After the deadline those
-    that lower it most by themselves are added together.
-    """
+    """``chosen`` and, in order of selection, the columns that lower the error most. Ends when
+    ``size`` are chosen or none of the ``candidates`` lowers it. After the deadline those that lower
+    it most by themselves are added together."""
     chosen = [int(i) for i in chosen]
     if len(chosen) >= size:
         return chosen
@@ -181,11 +179,9 @@ def add_columns(
 
 
 class SwapTable(_Residuals):
-    """What each exchange of a chosen column for another would lower the error by.
-
-    The ``chosen`` columns are linearly independent; their order gives the positions. ``error`` is
-    the energy of the target that they leave; a table is ``fresh`` until it is first updated.
-    """
+    """What each exchange of a chosen column for another would lower the error by. The ``chosen``
+    columns are linearly independent; their order gives the positions. ``error`` is the energy of
+    the target that they leave; a table is ``fresh`` until it is first updated."""
 
     def __init__(self, columns: np.ndarray, weights: np.ndarray, chosen: Sequence[int]):
         super().__init__(columns, weights)
@@ -232,10 +228,7 @@ class SwapTable(_Residuals):
         return lower
 
     def best(self, allowed: np.ndarray, movable: np.ndarray) -> tuple[float, int, int]:
-        """Largest gain, position and new column; the first ones among near ties.
-
-        ``allowed`` columns may come in, but for chosen ones; ``movable`` positions may go.
-        """
+        """Largest gain, position (``movable``) and new column (``allowed``); first of near ties."""
         gains = self._gains
         height = max(1, _ENTRIES // len(self.chosen))
         for start in range(0, len(gains), height):
@@ -273,13 +266,10 @@ class SwapTable(_Residuals):
         return True
 
     def _follow(self, position: int, item: int, Q: np.ndarray, T: np.ndarray) -> bool:
-        r"""Update the tables; False where that would lose precision.
-
-        With v leaving and q joining, the other dual vectors become
-        :math:`(v_m - \gamma_m v - \tau_m q)/\sigma_m`, :math:`\gamma_m = v_m^Tv`,
-        :math:`\tau_m = c_i^T(v_m - \gamma_m v)/c_i^Tq`, and the residuals
-        :math:`R + (Cv)v^T - (Cq)q^T`.
-        """
+        r"""Update the tables; False where that would lose precision. With v leaving and q joining,
+        the other dual vectors become :math:`(v_m - \gamma_m v - \tau_m q)/\sigma_m`,
+        :math:`\gamma_m = v_m^Tv`, :math:`\tau_m = c_i^T(v_m - \gamma_m v)/c_i^Tq`, and the
+        residuals :math:`R + (Cv)v^T - (Cq)q^T`."""
         duals, v, b = self._v, self._v[position], self._b[position]
         a, h = self._a[:, position].copy(), self._h[:, position].copy()
         self._use(Q, T)
@@ -314,13 +304,10 @@ def exchange_columns(
     max_swaps: float = np.inf,
     deadline: float = np.inf,
 ) -> tuple[list[int], list[float]]:
-    """Exchange one column at a time, always the best exchange, until none lowers the error.
-
-    Columns of the ``start`` that depend on others are given up first, ``fixed`` ones stay, and
-    ``candidates`` (all by default) may come in. After the deadline no exchange is begun. Returns as
-    many columns as the start has, and the errors of the start and after every exchange, strictly
-    falling.
-    """
+    """Make the best exchange of one column, until none lowers the error or time is up. Dependent
+    columns of the ``start`` go first, ``fixed`` ones stay, ``candidates`` (all by default) may come
+    in. Returns as many columns as the start has, and the errors of the start and after every
+    exchange, strictly falling."""
     stay = set(fixed)
     kept, spare = _independent(columns, sorted(start, key=lambda i: (i not in stay, i)))
     stuck = [i for i in spare if i in stay]

@@ -101,11 +101,9 @@ def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, s
 
 @dataclass(frozen=True)
 class Sizes:
-    """One problem, to be solved for one or several sizes. No input validation.
-
-    The deadline of the options is for all sizes together; ``include`` and ``exclude`` are the
-    columns that must, or must not, be selected.
-    """
+    """One problem, to be solved for one or several sizes. No input validation. The deadline of the
+    options is for all sizes together; ``include`` and ``exclude`` are the columns that must, or
+    must not, be selected."""
 
     matrices: Matrices
     reduced: Reduced
@@ -116,11 +114,9 @@ class Sizes:
     # -- one size -------------------------------------------------------------------
 
     def choose(self, size: int, options: Options, start: Sequence[Sequence[int]]) -> Outcome:
-        """Solve for one size; where the columns run out of rank, fill up with the first ones.
-
-        A pool is searched at its full size, so that the sets that explain less than everything
-        stand in it where they belong. ``start`` holds known selections.
-        """
+        """Solve for one size; where the columns run out of rank, fill up with the first ones. A
+        pool is searched at its full size, so that the sets that explain less than everything stand
+        in it where they belong. ``start`` holds known selections."""
         enough = self.useful(size)
         if enough == size or options.n_solutions > 1:
             return self._solve(size, options, start)
@@ -185,10 +181,8 @@ class Sizes:
         return replace(outcome, solutions=[(error, filled)], certificate=certificate)
 
     def _without_search(self, subset: Sequence[int], error: float | None = None) -> Outcome:
-        """A known selection and the bound of the root: what there is when no time is left.
-
-        ``error`` is its error from the data, if that is known already.
-        """
+        """A known selection, with its ``error`` if known, and the bound of the root: no time is
+        left."""
         options = self.options
         problem = InvariantColumns(
             self.reduced, len(subset), options.criterion, options.n_components, self.include, None
@@ -374,10 +368,8 @@ def confirmed_error(
     found: float,
     interval: Callable[..., tuple[float, float]] | None = None,
 ) -> float:
-    """Error of a choice from the data, whatever the search has ``found`` it to be.
-
-    ``interval`` is where the search asked the data, if it did.
-    """
+    """Error of a choice from the data, by ``interval`` if the search asked them, whatever it has
+    ``found``."""
     low, high = (interval or _interval(matrices, options))(subset)
     if is_trusted(low, high, float(options.criterion.value(np.zeros(1)))):
         return low + 0.5 * (high - low)
@@ -387,10 +379,7 @@ def confirmed_error(
 
 
 def _until_impossible(options: Options, limit: float) -> Options:
-    """Options that stop a size once no selection of it can reach the limit.
-
-    A size also leaves half of the time to the larger ones.
-    """
+    """Options that stop a size once it cannot reach the limit, after half of the time at most."""
     user = options.callback
 
     def callback(progress: Progress) -> bool:

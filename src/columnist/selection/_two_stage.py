@@ -459,11 +459,9 @@ class StageErrors(NamedTuple):
 
 
 def best_weights(method: str, inner: np.ndarray, energy: np.ndarray, gamma: float) -> np.ndarray:
-    """The z that minimises z'(H + gamma D)z - 2h'z, D the diagonal of H, from G = ``inner``.
-
-    Over z >= 0 ("quadratic"), or over all z with negative ones set to zero then ("clipped").
-    Columns are scaled to unit length first, so that ``gamma`` is relative.
-    """
+    """The z that minimises z'(H + gamma D)z - 2h'z, D the diagonal of H, from G = ``inner``. Over z
+    >= 0 ("quadratic"), or over all z with negative ones set to zero then ("clipped"). Columns are
+    scaled to unit length first, so that ``gamma`` is relative."""
     z = np.zeros(len(energy))
     kept = np.flatnonzero((energy > 0.0) & (np.diag(inner) > 0.0))
     if len(kept) == 0:
@@ -513,13 +511,10 @@ def deflated(columns: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def stage_errors(candidates: Candidates, z: np.ndarray, picks: np.ndarray, Y) -> StageErrors:
-    r"""Errors of both stages, and the bound on the selection's error that follows.
-
-    With :math:`E = X_1X_1^T - YY^T` (both projected off Q) the error is at most the second
-    stage's own plus the sum of the f most negative eigenvalues of E, and that sum is at most
-    :math:`\sqrt{f \|E\|_F^2}`; f = min(m - rank of all that is selected, columns of Y). Bounds
-    include a margin for rounding; they are NaN where the norm of :math:`YY^T` costs too much.
-    """
+    r"""Errors of both stages, and a bound on the selection's error: the second stage's own plus the
+    sum of the f most negative eigenvalues of :math:`E = X_1X_1^T - YY^T` (projected off Q), at most
+    :math:`\sqrt{f \|E\|_F^2}`; f = min(m - rank of all selected, columns of Y). Bounds include a
+    margin for rounding, and are NaN where the norm of :math:`YY^T` costs too much."""
     X1 = candidates.weighted(np.flatnonzero(z), z)
     basis = chosen_basis(columns_of(candidates.columns, picks).T, range(len(picks)))
     blocks = column_blocks(X1.shape[1], X1.shape[0])

@@ -37,10 +37,7 @@ class SpectralBase(BaseSelector):
         self.n_jobs = n_jobs
 
     def _begin(self, X) -> tuple[Any, int]:
-        """Checked data whose entries can be squared safely, and how many features to keep.
-
-        Blocks of rows, or one array for a selector that does not work on blocks.
-        """
+        """Checked data, safe to square, as blocks or one array, and how many features to keep."""
         self._check_parameters()
         rows = open_rows(
             self,
@@ -118,11 +115,9 @@ class ScoreSelector(RankingSelector):
 
     @abstractmethod
     def _raw_scores(self, X, y, size: int) -> np.ndarray:
-        """The literature's score of every feature, NaN where undefined.
-
-        ``X`` was divided by ``self._scale``; ``y`` holds class codes if ``_needs_classes``; so many
-        features are to be selected.
-        """
+        """The literature's score of every feature, NaN where undefined. ``X`` was divided by
+        ``self._scale``; ``y`` holds class codes if ``_needs_classes``; so many features are to be
+        selected."""
 
     def fit(self, X, y=None):
         """Score the features of X and select the best.
@@ -147,11 +142,9 @@ class ScoreSelector(RankingSelector):
 
 
 class SequentialSelector(ScoreSelector):
-    """Ranks features by what they add to others, so that no score of their own says the order.
-
-    The subclass's :meth:`_raw_scores` keeps ``ranking_``, of which the first ``size`` features
-    matter and those with NaN come last. ``scores_`` then counts the features ranked behind.
-    """
+    """Ranks features by what they add to others, so that no score of their own says the order. The
+    subclass's :meth:`_raw_scores` keeps ``ranking_``, of which the first ``size`` features matter
+    and those with NaN come last. ``scores_`` then counts the features ranked behind."""
 
     def _keep(self, raw: np.ndarray, size: int) -> None:
         behind = np.empty(len(raw))

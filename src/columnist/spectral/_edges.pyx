@@ -70,14 +70,12 @@ cdef enum:
 cdef class NearestByClass:
     """For every row the nearest rows of every class, found as pairs of rows meet.
 
-    Rows are known by their position in an order in which every class is contiguous. Distances
-    that differ by less than ``grid`` count as equal; then the smaller position is nearer.
-
-    ``X`` is C-contiguous, float64 or float32, or a CSR matrix; ``low`` is subtracted from every
-    feature (of a sparse X, from its stored entries), and the rest multiplied by ``scale``.
-    ``order`` holds the row of X at every position, ``starts`` the first position of every class,
-    and n. ``positions`` are those of the ``size`` nearest rows, class by class, in no order; n where
-    a class has none left. ``grid`` is a power of two.
+    ``X`` is C-contiguous, float64 or float32, or CSR; ``low`` is subtracted from every feature (of
+    a sparse X, from its stored entries), and the rest multiplied by ``scale``. ``order`` holds the
+    row of X at every position, with classes contiguous, ``starts`` the first position of every
+    class, and n. ``positions`` are those of the ``size`` nearest rows, class by class, in no order;
+    n where a class has none left. Distances within ``grid``, a power of two, count as equal; then
+    the smaller position is nearer.
     """
 
     cdef readonly object positions
@@ -119,11 +117,8 @@ cdef class NearestByClass:
         self.rounder = 1.5 * 2.0**52 * grid
 
     def meet(self, Py_ssize_t a, Py_ssize_t a_stop, Py_ssize_t b, Py_ssize_t b_stop):
-        """Every position a <= i < a_stop meets every position b <= j < b_stop.
-
-        The two ranges are equal or disjoint. Calls whose ranges are disjoint may run at the same
-        time.
-        """
+        """Every position a <= i < a_stop meets every position b <= j < b_stop. The two ranges are
+        equal or disjoint. Calls whose ranges are disjoint may run at the same time."""
         cdef Py_ssize_t room = max(3 * BLOCK * BLOCK, BLOCK * BLOCK + self.low.shape[0])
         cdef double[::1] memory = np.zeros(room + PANEL)
         # Loads across two cache lines are slow.
@@ -263,11 +258,9 @@ cdef inline void pack_row(const floating* row, const double* low, const double* 
 
 def edge_sums(const int[::1] indptr, const int[::1] indices, const double[::1] weights,
               const floating[:, :] X, bint squared=False):
-    """Sum over the edges (i, j) of w_ij |f_i - f_j|, or of its square, for every column f of X.
-
-    The graph is in compressed rows, X in rows of unit stride. Squares, with every edge once, are
-    the form f'Lf of the Laplacian; nothing cancels as in f'Df - f'Sf.
-    """
+    """Sum over the edges (i, j) of w_ij |f_i - f_j|, or of its square, for every column f of X. The
+    graph is in compressed rows, X in rows of unit stride. Squares, with every edge once, are the
+    form f'Lf of the Laplacian; nothing cancels as in f'Df - f'Sf."""
     cdef Py_ssize_t n = X.shape[0], m = X.shape[1], first = 0, width, i, e, k
     cdef const floating* a
     cdef const floating* b

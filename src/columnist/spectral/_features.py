@@ -1,7 +1,6 @@
 """Features as the multivariate selectors compare them: centred and of unit length, or as is.
 
-These selectors ask for inner products of features and a response. Rows with the same inner products
-answer that: all rows of an array or, after one pass over blocks, a few. No input validation.
+Rows with the same inner products, all or, after a pass over blocks, a few. No input validation.
 """
 
 from __future__ import annotations
@@ -126,12 +125,10 @@ class ProductsAhead:
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of data X, centred and of unit length or as is.
-
-    The rows of ``few`` have the inner products of all rows, and were multiplied by ``root``, the
-    root of the number of rows that each of them stands for. The data were divided by ``scale`` so
-    that they can be squared. ``response`` holds these rows of a response that came with the data.
-    """
+    """The columns of data X, centred and of unit length or as is. The rows of ``few`` have the
+    inner products of all rows, and were multiplied by ``root``, the root of the number of rows that
+    each of them stands for. The data were divided by ``scale`` so that they can be squared.
+    ``response`` holds these rows of a response that came with the data."""
 
     X: RowBlocks
     few: ScaledColumns

@@ -1,9 +1,8 @@
 r"""What multivariate selectors are to explain: common forms of scores, and responses.
 
 Every score of this family is, up to a constant and its sign, :math:`\hat f^T \hat S \hat f` with a
-prepared feature and a symmetric matrix. Given the pair, :class:`MRSF` and :class:`MCSF` turn the
-score into one that avoids redundancy: :math:`\hat S = U\Sigma U^T` becomes the response
-:math:`Y = U_k\Sigma_k^{1/2}`. Class labels and principal components have responses of their own.
+prepared feature and a symmetric matrix :math:`\hat S = U\Sigma U^T`. The response :math:`Y =
+U_k\Sigma_k^{1/2}` lets :class:`MRSF` and :class:`MCSF` avoid redundancy.
 """
 
 from __future__ import annotations

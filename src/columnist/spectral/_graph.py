@@ -1,11 +1,10 @@
 r"""The graph of a similarity: degrees, Laplacians, cuts, spectrum, and scores of features.
 
-For a similarity S of n samples: degrees :math:`D = \mathrm{diag}(S1)`, Laplacian
-:math:`L = D - S`, normalised Laplacian :math:`\mathcal L = D^{-1/2} L D^{-1/2}`. The eigenvalues of
-:math:`\mathcal L` lie between 0 and 2 for a similarity without negative entries; the first is 0 and
-belongs to the *trivial* vector :math:`\xi_1 = D^{1/2}1 / \|D^{1/2}1\|`. A sample that is similar
-to none has eigenvalue 1 and no part in any score; :class:`SpectralSelector` defines the scores. A
-feature that is constant on the samples with a positive degree has none: NaN.
+For a similarity S of n samples: degrees :math:`D = \mathrm{diag}(S1)`, Laplacian :math:`L = D - S`,
+normalised Laplacian :math:`\mathcal L = D^{-1/2} L D^{-1/2}`, with eigenvalues between 0 and 2 if S
+>= 0; the first, 0, belongs to the *trivial* vector :math:`D^{1/2}1 / \|D^{1/2}1\|`. A sample
+similar to none has eigenvalue 1 and no part in any score. A feature that is constant on the samples
+with a positive degree has the score NaN.
 """
 
 from __future__ import annotations

@@ -174,11 +174,9 @@ class HSIC(SequentialSelector):
 
 
 class _GaussianKernels:
-    """The criterion of sets of features with a Gaussian kernel, from all pairs of samples.
-
-    The kernel of a set is a function of the sum of its features' squared distances; its width
-    grows with the size of the set. ``target`` holds the weights of the pairs.
-    """
+    """The criterion of sets of features with a Gaussian kernel, from all pairs of samples. The
+    kernel of a set is a function of the sum of its features' squared distances; its width grows
+    with the size of the set. ``target`` holds the weights of the pairs."""
 
     def __init__(self, X, widths: np.ndarray, target: np.ndarray):
         self.X, self.widths, self.target = X, widths, target

@@ -39,11 +39,9 @@ cdef double _update(const double* slope, double curvature, double t, double* w, 
 
 def descend_gram(const double[:, ::1] G, double[:, ::1] Q, double[:, ::1] W, double t,
                  double[::1] work, double tol, int max_sweeps):
-    """Sweeps over the rows of W with the Gram matrix G; W and Q = X'Y - GW change in place.
-
-    Ends after ``max_sweeps``, or when a sweep moves X W, row by row, by no more than ``tol``:
-    sum_j G_jj ||change of w_j||^2 <= tol^2. ``work`` holds one row. Returns the sweeps made.
-    """
+    """Sweeps over the rows of W with the Gram matrix G; W and Q = X'Y - GW change in place. Ends
+    after ``max_sweeps``, or when a sweep moves X W, row by row, by no more than ``tol``: sum_j G_jj
+    ||change of w_j||^2 <= tol^2. ``work`` holds one row. Returns the sweeps made."""
     cdef int rows = <int> W.shape[0], q = <int> W.shape[1], j, sweep = 0, one = 1
     cdef double moved, total, unit = 1.0
     if rows == 0 or q == 0:

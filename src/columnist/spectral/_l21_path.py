@@ -4,13 +4,11 @@ For features F (one column each) and a response Y the solution of
 
 .. math:: \min_W \tfrac12\|Y - FW\|_F^2 + \alpha \sum_j \|w_j\|
 
-is zero from :math:`\alpha = \max_j \|f_j^TY\|` on. Below, a feature enters where its pull
-:math:`\|f_j^T(Y - FW)\|` reaches :math:`\alpha`, and between two such knots the solution moves
-smoothly, so it can be followed: predict along the tangent, correct by Newton steps, and find the
-knot as the root of :math:`\max_j \|f_j^TR\| - \alpha`.
-
-A pass over the data is needed only for the products :math:`F^Tf_j` of a feature that enters, which
-are kept. No input validation.
+is zero from :math:`\alpha = \max_j \|f_j^TY\|` on. A feature enters where its pull :math:`\|f_j^T(Y
+- FW)\|` reaches :math:`\alpha`; between two such knots the solution is smooth and followed: predict
+along the tangent, correct by Newton steps, find the knot as the root of :math:`\max_j \|f_j^TR\| -
+\alpha`. Only a feature that enters needs a pass over the data, for :math:`F^Tf_j`. No input
+validation.
 """
 
 from __future__ import annotations
@@ -66,11 +64,9 @@ _HALVINGS = 12
 
 @dataclass(frozen=True)
 class Knot:
-    """The solution where features enter, or have left since the last knot.
-
-    ``coef`` holds the rows of the features ``rows``, in order of entry; ``residual`` is the norm of
-    Y - F W, ``kkt`` the largest violation of the optimality conditions as a share of alpha.
-    """
+    """The solution where features enter, or have left since the last knot. ``coef`` holds the rows
+    of the features ``rows``, in order of entry; ``residual`` is the norm of Y - F W, ``kkt`` the
+    largest violation of the optimality conditions as a share of alpha."""
 
     alpha: float
     entered: tuple[int, ...]
@@ -94,12 +90,10 @@ class L21Path:
 
 
 def l21_path(F: ScaledColumns, Y: np.ndarray, size: int) -> L21Path:
-    """Follow the path until one more than ``size`` features would have nonzero rows.
-
-    Features that tie enter one by one, the smaller index first. A copy of one that is in (up to
-    1e-7 of its length, 3e-5 where no solution can be computed with both) never enters. Where the
-    residual vanishes, cannot be lowered or is rounding, the path ends with fewer features.
-    """
+    """Follow the path until one more than ``size`` features would have nonzero rows. Features that
+    tie enter one by one, the smaller index first. A copy of one that is in (up to 1e-7 of its
+    length, 3e-5 where no solution can be computed with both) never enters. Where the residual
+    vanishes, cannot be lowered or is rounding, the path ends with fewer features."""
     with single_threaded_blas():  # hundreds of small products and solves
         walk = _Walk(F, Y)
         walk.run(size)
@@ -310,12 +304,10 @@ class _Walk:
         return slope
 
     def _steps(self, point: _Point, tangent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        r"""How far the penalty must fall until each feature enters, as the tangent tells.
-
-        The smallest root of :math:`\|q - \delta q'\| = \alpha - \delta`; infinite for active
-        features. Negative where the pull exceeds the penalty already. Also tells what features
-        are copies: their pulls equal the penalty and stay so.
-        """
+        r"""How far the penalty must fall until each feature enters, as the tangent tells. The
+        smallest root of :math:`\|q - \delta q'\| = \alpha - \delta`; infinite for active features.
+        Negative where the pull exceeds the penalty already. Also tells what features are copies:
+        their pulls equal the penalty and stay so."""
         alpha, near = point.alpha, self._near(point)
         pulls = point.pulls[near]
         turn = -self.known.cross(self.known.spread(self.active, tangent), near)
@@ -374,11 +366,9 @@ def _wider(M: np.ndarray) -> np.ndarray:
 
 
 def optimality(W: np.ndarray, Q: np.ndarray, t: float) -> np.ndarray:
-    r"""Violation of the optimality conditions, row by row, as a share of t.
-
-    With :math:`Q = X^T(Y - XW)` a row of the minimum has :math:`q_i = t w_i/\|w_i\|` if it is not
-    zero, and :math:`\|q_i\| \le t` if it is.
-    """
+    r"""Violation of the optimality conditions, row by row, as a share of t. With :math:`Q = X^T(Y -
+    XW)` a row of the minimum has :math:`q_i = t w_i/\|w_i\|` if it is not zero, and :math:`\|q_i\|
+    \le t` if it is."""
     norms = row_norms(W)
     kept = norms > 0.0
     violation = np.maximum(row_norms(Q) / t - 1.0, 0.0)
@@ -387,13 +377,12 @@ def optimality(W: np.ndarray, Q: np.ndarray, t: float) -> np.ndarray:
 
 
 class Curvature:
-    r"""The second derivative of the objective at W with directions U of its rows, to be inverted.
+    r"""The second derivative at W with directions U of its rows, to be inverted.
 
-    As long as no row vanishes the objective is smooth. Its second derivative maps :math:`\Delta` to
-    :math:`G\Delta + E^{-1}(\Delta - \mathrm{diag}(U\Delta^T)\,U)`, E = diag(lengths). Its inverse
-    needs matrices no larger than G: with :math:`F = (I + EG)^{-1}`, :math:`M = GF \circ UU^T` and
-    :math:`v = M^{-1}\mathrm{diag}(U(F^TR)^T)` it is :math:`R \mapsto F(ER + \mathrm{diag}(v)U)`. No
-    :math:`E^{-1}` is left: a row that is about to enter may be zero if its direction is known.
+    It maps :math:`\Delta` to :math:`G\Delta + E^{-1}(\Delta - \mathrm{diag}(U\Delta^T)\,U)`, E =
+    diag(lengths). With :math:`F = (I + EG)^{-1}`, :math:`M = GF \circ UU^T` and :math:`v =
+    M^{-1}\mathrm{diag}(U(F^TR)^T)` its inverse is :math:`R \mapsto F(ER + \mathrm{diag}(v)U)`,
+    without :math:`E^{-1}`: a row about to enter may be zero.
     """
 
     def __init__(self, G: np.ndarray, W: np.ndarray, U: np.ndarray, t: float):
@@ -425,10 +414,9 @@ class Curvature:
 
 def solve_rows(G: np.ndarray, B: np.ndarray, W: np.ndarray, t: float) -> np.ndarray:
     r"""Minimiser of :math:`\tfrac12\langle W, GW\rangle - \langle B, W\rangle + t\sum_i\|w_i\|`.
-
     Newton steps on the rows that are not zero or are about to grow. Far from the minimum they are
-    shortened until the objective falls, and sweeps of coordinate descent decide what rows are zero.
-    """
+    shortened until the objective falls, and sweeps of coordinate descent decide what rows are
+    zero."""
     G, W = np.ascontiguousarray(G), np.array(W, dtype=np.float64, order="C")
     Q = np.ascontiguousarray(B - G @ W)
     worst = _worst(W, Q, t)

@@ -150,10 +150,8 @@ class MCSF(ScoreSelector):
 
     def _search(self, raw, take: Callable, squares, size: int) -> tuple[np.ndarray, list[int]]:
         """Gain of every feature when it was chosen or at the end, as ``raw`` becomes; the choice.
-
         ``take(feature, likely)`` is what a chosen feature takes from the scores f'Rf; ``likely`` is
-        large for those that may be next.
-        """
+        large for those that may be next."""
         left, gains = squares > 0.0, 2.0 * raw - squares**2
         chosen: list[int] = []
         raw[~left] = gains[~left] = np.nan

@@ -1,10 +1,9 @@
 r"""Nearest neighbours, exact or approximate, as sparse graphs: of all samples, and by class.
 
-Exact neighbours are looked for in pairs of blocks. Among many features, squared distances come
-from inner products, :math:`\|a\|^2 + \|b\|^2 - 2a^Tb`, which rounding blurs. They only tell who may
-be near: with an error of at most e, the k nearest are among those within 2e of the k-th smallest.
-The distances of these few are summed up from differences, and equal ones ordered by index, so
-that neighbours do not depend on how the rows are cut into blocks.
+Exact ones are looked for in pairs of blocks, among many features by :math:`\|a\|^2 + \|b\|^2 -
+2a^Tb`. With rounding of at most e, the k nearest are among those within 2e of the k-th smallest;
+the distances of these few are summed up from differences, and equal ones ordered by index, so that
+neighbours do not depend on how the rows are cut into blocks.
 """
 
 from __future__ import annotations
@@ -56,11 +55,9 @@ _PER_THREAD = 256
 def neighbor_distances(
     X, n_neighbors: int, neighbors="exact", n_jobs: int | None = None
 ) -> sp.csr_matrix:
-    """Distances to the nearest neighbours, in rows; a sample is no neighbour of itself.
-
-    A zero distance, to an equal sample, is stored. Among neighbours at the same distance the
-    first in X is nearer. All searches but the exact one gather blocks.
-    """
+    """Distances to the nearest neighbours, in rows; a sample is no neighbour of itself. A zero
+    distance, to an equal sample, is stored. Among neighbours at the same distance the first in X is
+    nearer. All searches but the exact one gather blocks."""
     rows, n = as_rows(X), X.shape[0]
     if n_neighbors >= n:
         raise ValueError(
@@ -122,10 +119,7 @@ def _below(parts: Sequence[Nearest]) -> Nearest:
 
 
 class _Search:
-    """What looks for neighbours of some rows of A in B.
-
-    A subclass finds candidates: by these three, or in its own way.
-    """
+    """Looks for neighbours of some rows of A in B; a subclass finds candidates."""
 
     def __init__(self, A, B, own: bool, count: int):
         self.own, self.count, self.wanted = own, count, count + own
@@ -281,10 +275,7 @@ def _approximate(X, n_neighbors: int, n_jobs: int | None) -> sp.csr_matrix:
 def _without_self(
     rows: np.ndarray, columns: np.ndarray, distances: np.ndarray, n: int
 ) -> sp.csr_matrix:
-    """The graph without the samples' distances to themselves, zeros to others kept.
-
-    A column of -1 stands for none.
-    """
+    """The graph without distances of samples to themselves; a column of -1 stands for none."""
     other = (columns >= 0) & (columns != rows)
     return sp.csr_matrix((distances[other], (rows[other], columns[other])), shape=(n, n))
 
@@ -308,11 +299,9 @@ def _pieces(n: int, height: int) -> Iterator[slice]:
 
 
 def _scale_of(X: np.ndarray | sp.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Origin of every feature, and 1 / its range; 0 for a constant feature.
-
-    The origin is the smallest value, which keeps the digits of features far from zero. A sparse
-    feature that is zero somewhere keeps its origin, and its zeros.
-    """
+    """Origin of every feature, and 1 / its range; 0 for a constant feature. The origin is the
+    smallest value, which keeps the digits of features far from zero. A sparse feature that is zero
+    somewhere keeps its origin, and its zeros."""
     if sp.issparse(X):
         low, high = min_max_axis(X, axis=0)
         filled = np.bincount(X.indices[X.data != 0.0], minlength=X.shape[1]) == X.shape[0]
@@ -328,11 +317,9 @@ def neighbor_graph(
     X, codes: np.ndarray, n_neighbors: int, weights: np.ndarray, *, n_jobs: int | None = None
 ) -> sp.csr_matrix:
     r"""Graph from every sample to its nearest samples of every class; in general not symmetric.
-
     Distances are :math:`\sum_f |x_f - y_f| / r_f` with the range :math:`r_f`; the first of equally
     near samples is nearer, and a small class is near as a whole. ``weights[a, b]`` is that from a
-    sample of class a to all its neighbours of class b together.
-    """
+    sample of class a to all its neighbours of class b together."""
     X = _contiguous(X)
     low, scale = _scale_of(X)
     n, sizes = len(codes), np.bincount(codes)

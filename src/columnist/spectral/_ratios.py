@@ -228,11 +228,9 @@ def maximize_trace_ratio(
     between: np.ndarray, within: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Scores whose largest make the set of the best ratio of sums, and the ratios on the way.
-
     Terms :math:`b_j` and :math:`w_j` of the two sums are not negative; NaN in ``between`` marks a
     feature that takes no part. Scores are :math:`b_j - \lambda w_j` at the largest ratio
-    :math:`\lambda`; if that is infinite, :math:`b_j` where :math:`w_j` is zero, else -inf.
-    """
+    :math:`\lambda`; if that is infinite, :math:`b_j` where :math:`w_j` is zero, else -inf."""
     size = min(size, int(np.isfinite(between).sum()))
     history: list[float] = []
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -71,11 +71,9 @@ def without_rounding(scatter: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Sums over rows in c groups, for every column, of entries divided by ``unit``.
-
-    ``sizes`` are the weights of the groups, ``means`` (c rows) the weighted means minus ``origin``,
-    ``within`` the weighted squares around them, all groups together, ``lengths`` weighted squares.
-    """
+    """Sums over rows in c groups, for every column, of entries divided by ``unit``. ``sizes`` are
+    the weights of the groups, ``means`` (c rows) the weighted means minus ``origin``, ``within``
+    the weighted squares around them, all groups together, ``lengths`` weighted squares."""
 
     sizes: np.ndarray
     origin: np.ndarray
@@ -105,10 +103,7 @@ class GroupSums:
 
 
 def class_sums(X, codes: np.ndarray, n_classes: int, look: bool = True) -> GroupSums:
-    """Sums of a block for each class.
-
-    It can ``look`` whether entries are finite, and choose a unit in which they can be squared.
-    """
+    """Sums by class of a block; ``look`` checks for NaN and finds a unit that is safe to square."""
     if len(codes) != X.shape[0]:
         raise ValueError(f"A block of X has {X.shape[0]} rows, but its part of y has {len(codes)}.")
     unit = squaring_scale(np.array(checked_largest(X))) if look else 1.0

@@ -42,11 +42,9 @@ class GraphSelector(ScoreSelector):
 
 
 class ScoreParameter:
-    """Mixin for a selector with a parameter ``score``.
-
-    scikit-learn takes an attribute of that name for the method that scores predictions, so it
-    can be set, and read by ``get_params``, but is no attribute.
-    """
+    """Mixin for a selector with a parameter ``score``. scikit-learn takes an attribute of that name
+    for the method that scores predictions, so it can be set, and read by ``get_params``, but is no
+    attribute."""
 
     @property
     def score(self):
@@ -526,10 +524,7 @@ def _fisher_distances(X, codes: np.ndarray, score: str) -> np.ndarray:
 
 
 def _information_distances(X, codes: np.ndarray, means: np.ndarray) -> np.ndarray:
-    r"""One minus the normalised information of being above the mean about the class.
-
-    :math:`1 - 2 I(b, y) / (H(b) + H(y))`, b = 1 where a column exceeds its mean and 0 elsewhere.
-    """
+    """:math:`1 - 2 I(b, y) / (H(b) + H(y))` with b = 1 where a column exceeds its mean, else 0."""
     n, members = len(codes), np.eye(codes.max() + 1)[codes]
     of_classes = members.mean(axis=0)
     distances = np.empty(X.shape[1])

@@ -1,10 +1,8 @@
 """Symmetric matrices of samples that are known by their products.
 
-A neighbourhood graph is sparse, a graph of c classes has rank c, and sums of such matrices are
-neither: hardly ever a similarity is n x n. What scores ask of it is products and quadratic forms,
-which every class here answers in the cheapest way it knows. Functions of blocks of rows, or of
-pairs of blocks, are sent to where the blocks are; an array is one block. Columns are centred there,
-before products are formed, so that nothing cancels. No input validation.
+Sparse graphs, graphs of c classes (rank c) and sums of them are hardly ever n x n: every class
+answers products and quadratic forms in the cheapest way it knows. Functions of blocks of rows go to
+where the blocks are, and centre columns there, so that nothing cancels. No input validation.
 """
 
 from __future__ import annotations
@@ -175,10 +173,7 @@ class LowRankMatrix(SymmetricMatrix):
 
 
 class RowProducts(SymmetricMatrix):
-    """``C X X' C`` for rows X and a diagonal C of factors: inner products that are never formed.
-
-    A product with vectors takes two passes over the rows.
-    """
+    """``C X X' C``, C diagonal, never formed: a product takes two passes over the rows X."""
 
     def __init__(self, X: RowBlocks, factors: np.ndarray | None = None):
         self.X, self.n = X, X.shape[0]
@@ -202,12 +197,10 @@ class RowProducts(SymmetricMatrix):
     def leading(
         self, count: int, away: np.ndarray | None = None, far: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        r"""Largest eigenpairs on the complement of a unit vector u, in three passes.
-
-        With :math:`Z = CX - uw^T, w = X^TCu` they are :math:`(\lambda, Zv/\sqrt\lambda)` for the
-        eigenpairs :math:`(\lambda, v)` of :math:`Z^TZ = X^TC^2X - ww^T`, a matrix of features.
-        By iteration where that matrix is too large, or an eigenvalue is lost in its rounding.
-        """
+        r"""Largest eigenpairs on the complement of a unit vector u, in three passes. With :math:`Z
+        = CX - uw^T, w = X^TCu` they are :math:`(\lambda, Zv/\sqrt\lambda)` for the eigenpairs
+        :math:`(\lambda, v)` of :math:`Z^TZ = X^TC^2X - ww^T`, a matrix of features. By iteration
+        where that matrix is too large, or an eigenvalue is lost in its rounding."""
         m = self.X.n_features
         if not count <= m <= _MOST_FEATURES:
             return super().leading(count, away, far)
@@ -253,10 +246,8 @@ def largest_eigenpairs(
     whole: Callable[[], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues, descending, and their vectors, by iteration where that is cheaper.
-
     ``times`` multiplies the matrix, of order n, with vectors; ``whole`` gives the matrix itself, if
-    that costs less than products with all unit vectors.
-    """
+    that costs less than products with all unit vectors."""
     if worth_iterating(n, count):
         return _lanczos(times, n, count)
     check_memory(24.0 * n**2, f"The full spectrum of {n} samples", "Ask for fewer eigenvectors.")
