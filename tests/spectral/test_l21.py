@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import MultiTaskLasso
 
-from columnist.linalg._prox import row_shrink as shared
-from columnist.spectral._l21 import l21_regression, row_shrink
+from columnist.spectral._l21 import l21_regression
 from tests.oracles.row_sparse import subgradient_error
 from tests.strategies import matrices
 
@@ -130,10 +129,6 @@ def test_one_response_may_be_a_vector():
     np.testing.assert_array_equal(vector.W, matrix.W)
     again = l21_regression(X, Y, alpha_ratio=0.3, start=vector.W[:, 0])
     assert again.n_iter <= 2
-
-
-def test_the_proximal_map_is_shared():
-    assert row_shrink is shared
 
 
 @pytest.mark.parametrize(
