@@ -29,7 +29,7 @@ from columnist import Certificate
 from columnist.criteria import Frobenius
 from columnist.datasets._catalogue import read_arff, read_table
 from columnist.metrics import reconstruction_error
-from columnist.search._certificate import STATUSES
+from columnist.search._words import STATUSES
 from tests.oracles.textbook import textbook_search
 from tests.real_data import load_multilabel, load_vehicle
 
