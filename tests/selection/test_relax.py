@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -197,3 +197,31 @@ def test_the_kernel_equals_its_twin(seed, with_target):
     )[0]  # fmt: skip
     expected = relaxed_bound(X, X if Y is None else Y, chosen, candidates, 4, n_iter=2)
     assert unit * bound == pytest.approx(expected, rel=2e-2)
+
+
+@pytest.mark.parametrize("with_target", [True, False])
+def test_long_lists_of_candidates(with_target):
+    """Beyond 64 candidates D is kept while the list shrinks: good choices must stay below it."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((150, 90))
+    for j in range(1, 90):
+        X[:, j] = 0.9 * X[:, j - 1] + np.sqrt(1 - 0.81) * X[:, j]
+    planted = np.arange(5, 90, 18)
+    Y = X[:, planted].sum(axis=1)[:, None] + rng.standard_normal((150, 1)) if with_target else None
+    sets = [tuple(planted + shift) for shift in product((-1, 0, 1), repeat=len(planted))]
+    errors = errors_of(X, Y, sets)
+    threshold = float(np.quantile(errors, 0.9))
+    relax, unit = relaxation(X, Y, len(planted))
+    _, fixed, _, items, f, _, n_bounds = relax.expand(
+        np.empty(0, dtype=np.int32), np.arange(90, dtype=np.int32), len(planted),
+        threshold / unit, None, None, 30, 1.0, RelaxationSpace(),
+    )  # fmt: skip
+    assert len(fixed) == 0
+    assert n_bounds > 5
+    place = np.full(90, -1)
+    place[items] = np.arange(len(items))
+    for subset, error in zip(sets, errors, strict=True):
+        if error < threshold:
+            last = max(place[list(subset)])
+            assert min(place[list(subset)]) >= 0
+            assert unit * f[last] <= error * (1 + 1e-12)
