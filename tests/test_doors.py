@@ -20,7 +20,9 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
+from columnist import ColumnSelector, RobustPCA, certify, selection_path
 from columnist.distributed import RunningMoments
+from columnist.robust import outlier_path
 from tests.test_estimators import ALL, label
 
 # Estimators that need no more than sums over the rows.
@@ -131,3 +133,41 @@ def test_streams_are_taken_where_sums_are_enough(estimator):
     y = target_of(estimator, X, y) if get_tags(estimator).target_tags.required else None
     with pytest.raises((TypeError, ValueError)):
         fitted(estimator, stream(X, y), None)
+
+
+def certificates(function, X, y) -> list:
+    """What a function says of data in one form."""
+    with warnings.catch_warnings(), dask.config.set(scheduler="synchronous"):
+        warnings.simplefilter("ignore")
+        found = function(X, y)
+    return [step.certificate for step in found] if isinstance(found, list) else [found]
+
+
+FUNCTIONS = {
+    "certify": (ColumnSelector(3), lambda X, y: certify(X, [0, 3, 6], y=y)),
+    "selection_path": (ColumnSelector(3), lambda X, y: list(selection_path(X, 4, y=y))),
+    "outlier_path": (RobustPCA(2, n_outliers=3), lambda X, y: list(outlier_path(X, 2, 4))),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "supervised"),
+    [
+        ("certify", False),
+        ("certify", True),
+        ("selection_path", False),
+        ("selection_path", True),
+        ("outlier_path", False),
+    ],
+)
+def test_functions_certify_the_same(name, supervised):
+    X, y = samples()
+    estimator, function = FUNCTIONS[name]
+    y = y if supervised else None
+    expected = certificates(function, X, y)
+    for form, data, target in forms(estimator, X, y):
+        found = certificates(function, data, target)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert (ours.status, ours.selection) == (theirs.status, theirs.selection), form
+            assert ours.error == pytest.approx(theirs.error, rel=1e-10), form
+            assert ours.lower_bound == pytest.approx(theirs.lower_bound, rel=1e-8), form
