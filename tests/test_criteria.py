@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -260,3 +261,35 @@ def test_a_criterion_is_finite_at_zero():
     for check in (check_criterion, get_criterion):
         with pytest.raises(ValueError, match="has to be finite there"):
             check(LogTop())
+
+
+class WrongAxis(Criterion):
+    """Adds up whatever it iterates over: the rows of a batch, not the values of a spectrum."""
+
+    def value(self, singular_values):
+        return sum(np.sqrt(s) for s in singular_values)
+
+
+class OneAtATime(Criterion):
+    """Fails on more than one spectrum, and does not say so."""
+
+    def value(self, singular_values):
+        return float(sum(np.sqrt(s) for s in singular_values))
+
+
+@pytest.mark.parametrize("criterion", [WrongAxis(), OneAtATime()], ids=["wrong axis", "one"])
+def test_a_criterion_for_one_spectrum_is_called_for_each(criterion):
+    spectra = np.sort(np.random.default_rng(0).uniform(0, 3, (4, 4)), axis=1)[:, ::-1]
+    np.testing.assert_allclose(criterion.values(spectra), np.sqrt(spectra).sum(axis=1))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_criterion_along_the_wrong_axis_proves_nothing_wrong(seed):
+    X = np.random.default_rng(seed).standard_normal((12, 6))
+    selector = ColumnSelector(2, criterion=WrongAxis()).fit(X)
+    best = np.inf
+    for subset in combinations(range(6), 2):
+        Q = np.linalg.qr(X[:, list(subset)])[0]
+        left = np.linalg.svd(X - Q @ (Q.T @ X), compute_uv=False)[:4]
+        best = min(best, np.sqrt(left).sum())
+    assert selector.error_ == pytest.approx(best, rel=1e-6)

@@ -23,6 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,7 +48,7 @@ class Criterion(ABC):
 
     Subclasses define :meth:`value` on the last axis of an array of singular
     values in descending order. A ``value`` that only understands one spectrum
-    at a time is fine too: set ``vectorized = False``.
+    at a time is called for each of them; ``vectorized = False`` says so.
     """
 
     name: ClassVar[str] = "criterion"
@@ -67,14 +68,36 @@ class Criterion(ABC):
 
     def values(self, spectra: np.ndarray) -> np.ndarray:
         """:meth:`value` of every row of ``spectra``."""
-        if self.vectorized:
-            values = np.asarray(self.value(spectra), dtype=np.float64)
-            if values.shape == spectra.shape[:-1]:  # else it saw one spectrum where there are many
-                return values
-        return np.array([float(self.value(row)) for row in spectra], dtype=np.float64)
+        if self.vectorized and _takes_rows(self):
+            return np.asarray(self.value(spectra), dtype=np.float64)
+        return _row_by_row(self, spectra)
 
     def __str__(self) -> str:
         return self.name
+
+
+def _row_by_row(criterion: Criterion, spectra: np.ndarray) -> np.ndarray:
+    return np.array([float(criterion.value(row)) for row in spectra], dtype=np.float64)
+
+
+_TAKES_ROWS: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def _takes_rows(criterion: Criterion) -> bool:
+    """Whether ``value`` gives each of many spectra the value that it has alone. One that adds up
+    along the wrong axis gives a square batch values of the right shape, and proofs with them."""
+    kind = type(criterion)
+    if kind not in _TAKES_ROWS:
+        batch = np.array([[5.0, 2.0, 1.0], [4.0, 3.0, 0.5], [7.0, 6.0, 0.25]])
+        try:
+            pairs = [
+                (np.asarray(criterion.value(some)), _row_by_row(criterion, some))
+                for some in (batch, batch[:2])
+            ]
+            _TAKES_ROWS[kind] = all(a.shape == b.shape and np.allclose(a, b) for a, b in pairs)
+        except (TypeError, ValueError, IndexError):
+            _TAKES_ROWS[kind] = False
+    return _TAKES_ROWS[kind]
 
 
 @dataclass(frozen=True)

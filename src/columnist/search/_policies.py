@@ -93,14 +93,17 @@ class Policy:
 
 
 def get_policy(search: str, weight: str = "u", epsilon: float = 0.0) -> Policy:
-    """The policy behind the names users give. No input validation.
+    """The policy behind the names users give.
 
     Examples
     --------
-    >>> from columnist.search._policies import get_policy
+    >>> from columnist.search import get_policy
     >>> get_policy("weighted", "u", 0.5).goal_priority(2.0)
     3.0
     """
+    for name, value, known in (("search", search, SEARCHES), ("weight", weight, WEIGHTS)):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}.")
     weight = "u" if weight == "g" else weight
     if search in ("auto", "optimal") or (search == "weighted" and epsilon == 0.0):
         return Policy("optimal")
