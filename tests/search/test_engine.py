@@ -532,3 +532,18 @@ class Tripping(Coverage):
     def root(self):
         self._trip("root")
         return super().root()
+
+
+class Weightless(Coverage):
+    """Forgets the figure that an order asks for."""
+
+    def expand(self, chosen, candidates, demand, worker):
+        found = super().expand(chosen, candidates, demand, worker)
+        return replace(found, weight=found.weight[:0])
+
+
+def test_a_forgotten_weight_is_named():
+    rng = np.random.default_rng(0)
+    problem = Weightless(rng.random((14, 30)) < 0.2, rng.random(30), 5)
+    with pytest.raises(ValueError, match=r"Weightless.expand returned no weight 'u'"):
+        search(problem, get_policy("weighted", "u", 0.5))

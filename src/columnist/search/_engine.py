@@ -288,6 +288,12 @@ class BestFirst(Strategy):
             elif lower < self.pool.threshold:
                 improved |= self.pool.offer(lower, subset)
         if len(result.items):
+            figure = self.policy.figure
+            if figure is not None and len(result.weight) != len(result.items):
+                raise ValueError(
+                    f"{type(self.problem).__name__}.expand returned no weight {figure!r} for its "
+                    "children, which this order needs: add it, or search in another order."
+                )
             self.frontier.push(chosen, result, self.problem.size, floor)
         if improved:
             self.run.report(new=True)
