@@ -73,6 +73,8 @@ class GramForm:
         Squared length of the targets.
     lowered : float
         Share of the diagonal that covers the rounding of [K c; c' total]; 0 if it was taken off.
+    diagonal : ndarray of shape (p,), optional
+        D, if it is known.
 
     Raises
     ------
@@ -80,15 +82,23 @@ class GramForm:
         If no D is found: columns are nearly dependent.
     """
 
-    def __init__(self, gram: np.ndarray, cross: np.ndarray, total: float, lowered: float):
-        diagonal = np.einsum("ii->i", gram)
-        diagonal *= 1.0 - lowered
+    def __init__(
+        self,
+        gram: np.ndarray,
+        cross: np.ndarray,
+        total: float,
+        lowered: float,
+        diagonal: np.ndarray | None = None,
+    ):
+        np.einsum("ii->i", gram)[:] *= 1.0 - lowered
         self.gram, self.cross, self.total = gram, cross, total * (1.0 - lowered)
-        self.D, factor = _diagonal(gram)
-        caught = factor @ cross.T
-        least = self.total - float(np.vdot(caught, caught)) * (1.0 + (caught.size + 4) * UNIT)
-        self.least = max(least, 0.0)  # what all columns leave
-        self.P = gram.copy()
+        self.least = 0.0  # what all columns leave
+        if diagonal is None:
+            diagonal, factor = _diagonal(gram)
+            caught = factor @ cross.T
+            least = self.total - float(np.vdot(caught, caught)) * (1.0 + (caught.size + 4) * UNIT)
+            self.least = max(least, 0.0)
+        self.D, self.P = diagonal, gram.copy()
         np.einsum("ii->i", self.P)[:] -= self.D
         self.root = np.sqrt(np.maximum(np.einsum("ii->i", self.P), 0.0))
         self.lengths = np.linalg.norm(cross, axis=0)
@@ -101,21 +111,14 @@ class GramForm:
     def narrowed(self, chosen: np.ndarray, candidates: np.ndarray) -> GramForm:
         """The form of what chosen columns leave of the candidates, with a D of its own."""
         gram = self.gram[np.ix_(candidates, candidates)]
-        cross, total = self.cross[:, candidates], self.total
-        if len(chosen):
-            gram, cross, total = self.eliminate(chosen, candidates, gram)
+        gram, cross, total = self.eliminate(chosen, candidates, gram)
         return GramForm(gram, np.ascontiguousarray(cross), total, 0.0)
 
     def additions(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
         """Lower bounds of the error of the chosen columns and each candidate, to rounding; nothing
         is known, and so zero, of candidates that nearly depend on the chosen columns."""
         squares = np.einsum("ii->i", self.gram)[candidates]
-        heights, cross, total = squares, self.cross[:, candidates], self.total
-        if len(chosen):
-            heights, cross, total = self.eliminate(chosen, candidates)
-        clear = heights > _DEPENDENT * squares
-        gains = np.square(cross).sum(axis=0) / np.where(clear, heights, 1.0)
-        return np.where(clear, total - gains * (1.0 + 16.0 * UNIT), 0.0)
+        return with_one_more(squares, *self.eliminate(chosen, candidates))
 
     def error(self, chosen: np.ndarray) -> float:
         """Lower bound of the error of these columns, to rounding; zero if they nearly depend."""
@@ -125,22 +128,15 @@ class GramForm:
             return 0.0
 
     def eliminate(self, chosen, candidates, gram: np.ndarray | None = None):
-        """What chosen columns leave of ``gram`` (of its diagonal if it is None), of the products
-        with the targets and of their squared length. The rounding of the elimination is of the
-        size that was taken off the diagonal."""
-        factor, info = dpotrf(self.gram[np.ix_(chosen, chosen)], lower=1)
-        inverse, bad = dtrtri(factor, lower=1)
-        if info or bad:
-            raise np.linalg.LinAlgError("The chosen columns are dependent.")
-        inverse = np.tril(inverse)
-        W = inverse @ self.gram[np.ix_(chosen, candidates)]
-        caught = inverse @ self.cross[:, chosen].T
-        if gram is None:
-            left = np.einsum("ii->i", self.gram)[candidates] - np.einsum("ij,ij->j", W, W)
-        else:
-            left = gram - W.T @ W
-        total = self.total - float(np.vdot(caught, caught)) * (1.0 + (caught.size + 4) * UNIT)
-        return left, self.cross[:, candidates] - caught.T @ W, total
+        """:func:`eliminate` in these inner products: of ``gram``, or of its diagonal."""
+        left = np.einsum("ii->i", self.gram)[candidates] if gram is None else gram
+        own, between = self.gram[np.ix_(chosen, chosen)], self.gram[np.ix_(chosen, candidates)]
+        cross = self.cross[:, chosen], self.cross[:, candidates]
+        return eliminate(own, between, left, *cross, self.total)
+
+    def inner_products(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """K and c of some columns."""
+        return self.gram[np.ix_(columns, columns)], self.cross[:, columns].T
 
     # -- one node -------------------------------------------------------------------
 
@@ -153,6 +149,12 @@ class GramForm:
         start: np.ndarray | None = None,
     ) -> Relaxed:
         """The bound of a node; solved until it is closed or the threshold is out of reach."""
+        return self.solve(chosen, candidates, t, threshold, start)[0]
+
+    def solve(
+        self, chosen, candidates, t: int, threshold: float, start=None
+    ) -> tuple[Relaxed, np.ndarray]:
+        """The same, and all coefficients (q, p) of that bound."""
         B = np.zeros_like(self.cross)
         if start is not None:
             B[:, candidates] = start.T
@@ -171,12 +173,12 @@ class GramForm:
                 if lower < value:
                     (B, s), U, value, found = polished, U_polished, lower, other
             if best is None or found.bound > best.bound:
-                best = found
+                best, coefficients = found, B.copy()
             room = threshold - best.bound
             if room <= 0.0 or (value < threshold and value - best.bound <= _SETTLED * room):
                 break
         assert best is not None
-        return best
+        return best, coefficients
 
     def _polish(self, B, s, chosen, candidates, t) -> tuple[np.ndarray, float] | None:
         r"""The minimum for one target, if signs and the shares that are 1 stay as they are.
@@ -242,13 +244,12 @@ class GramForm:
         charge = float(norms @ (2.0 * off[rows] + (len(rows) * q + 8) * UNIT * sums))
         g = np.square(lengths_u + off) / D * (1.0 + 16.0 * UNIT)
         own = float(g[chosen].sum())
-        n, free = len(candidates), g[candidates]
-        top = float(np.partition(free, n - t)[n - t :].sum())
+        free = g[candidates]
         base = self.total - quad - charge - 8.0 * UNIT * (self.total + abs(quad))
         base -= own * (1.0 + 2.0 * len(chosen) * UNIT)
         z = shares(np.sqrt(D[candidates]) * np.linalg.norm(B[:, candidates], axis=0), t)
         value = self.total - caught - (caught - quad) + self._penalty(B, chosen, candidates, z)
-        bound = base - top * (1.0 + 2.0 * (n + 4) * UNIT)
+        bound = base - top_sum(free, t)
         return Relaxed(bound, base, free, z, B[:, candidates].T.astype(np.float32)), value
 
     def _penalty(self, B, chosen, candidates, z) -> float:
@@ -256,6 +257,42 @@ class GramForm:
         squares = np.square(B[:, candidates[rows]]).sum(axis=0)
         own = float(self.D[chosen] @ np.square(B[:, chosen]).sum(axis=0))
         return own + float((self.D[candidates[rows]] * squares / z[rows]).sum())
+
+
+def top_sum(g: np.ndarray, t: int) -> float:
+    """Sum of the t largest, not less than it is."""
+    if t <= 0:
+        return 0.0
+    return float(np.partition(g, -t)[-t:].sum()) * (1.0 + 2.0 * (len(g) + 8) * UNIT)
+
+
+def eliminate(own, between, left, cross_own, cross_left, total: float):
+    """What chosen columns leave of ``left``, inner products of candidates or their diagonal, of the
+    products of candidates with the targets, and of the squared length of these.
+
+    ``own`` and ``between`` are inner products of the chosen columns, and of these with the
+    candidates, ``cross_own`` and ``cross_left`` (q, n) those with the targets. The rounding of the
+    elimination is of the size that was taken off the diagonal.
+    """
+    if not len(own):
+        return left, cross_left, total
+    factor, info = dpotrf(own, lower=1)
+    inverse, bad = dtrtri(factor, lower=1)
+    if info or bad:
+        raise np.linalg.LinAlgError("The chosen columns are dependent.")
+    inverse = np.tril(inverse)
+    W, caught = inverse @ between, inverse @ cross_own.T
+    left = left - (np.einsum("ij,ij->j", W, W) if left.ndim == 1 else W.T @ W)
+    total -= float(np.vdot(caught, caught)) * (1.0 + (caught.size + 4) * UNIT)
+    return left, cross_left - caught.T @ W, total
+
+
+def with_one_more(squares, heights, cross, total: float) -> np.ndarray:
+    """Lower bounds of the errors with one more column, from what :func:`eliminate` has left; zero
+    for those that nearly depend on the chosen columns."""
+    clear = heights > _DEPENDENT * squares
+    gains = np.square(cross).sum(axis=0) / np.where(clear, heights, 1.0)
+    return np.where(clear, total - gains * (1.0 + 16.0 * UNIT), 0.0)
 
 
 def shares(lengths: np.ndarray, t: int) -> np.ndarray:

@@ -21,11 +21,10 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
     left out. A copy is never better than the column, so a search for one best set needs only the
     first; near copies may matter. ``columns`` (n, r) holds one reduced column of X per row,
     ``allowed`` the columns to consider, ascending."""
-    lengths = np.linalg.norm(columns[allowed], axis=1)
-    filled = allowed[lengths > 0.0]
-    units = columns[filled] / lengths[lengths > 0.0, None]
+    lengths = np.sqrt(np.einsum("ij,ij->i", columns, columns))
+    filled = allowed[lengths[allowed] > 0.0]
     # Copies agree, up to sign, in any projection: only neighbours are looked at.
-    probe = units @ _directions(columns.shape[1])
+    probe = (columns @ _directions(columns.shape[1]))[filled] / lengths[filled, None]
     projection = probe[:, 1] * np.where(probe[:, 0] < 0.0, -1.0, 1.0)
     order = np.argsort(projection, kind="stable")
     close = np.diff(projection[order]) <= 10 * _PARALLEL

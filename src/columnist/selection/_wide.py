@@ -16,17 +16,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from columnist.data import Matrices
-from columnist.linalg._passes import without_means
+from columnist.linalg._passes import squared_norms, without_means
 from columnist.linalg._rounding import UNIT, allowance
-from columnist.search._incumbent import exchange, greedy
+from columnist.search._incumbent import greedy
 from columnist.search._problem import Branches, Demand
-from columnist.selection._active import GramForm, Relaxed
+from columnist.selection._active import GramForm, Relaxed, top_sum
 from columnist.selection._duplicates import distinct_columns
+from columnist.selection._improve import GramImprover
+from columnist.selection._ridge import RidgeForm
 
 # Fewer columns than this are decomposed: nodes then have more than one bound.
 _MANY = 120
-# More columns than this have too many inner products.
-_MOST = 4000
+# More columns than this have too many inner products; fewer than this never have, and in between
+# those that are more than twice as many as rows.
+_MOST, _FEW = 4000, 1000
+# Operations for the first choice.
+_FIRST_CHOICE = 1e8
 # Share of the candidates that must be decided for a node to be relaxed again.
 _DECIDED = 0.1
 # How often a node is relaxed again after a candidate has gone, at most.
@@ -41,7 +46,7 @@ class WideColumns:
 
     Parameters
     ----------
-    form : GramForm
+    form : GramForm or RidgeForm
         The whole problem, for ``columns`` only.
     columns : ndarray of int
         Columns of the data that the form knows, ascending.
@@ -59,7 +64,7 @@ class WideColumns:
 
     def __init__(
         self,
-        form: GramForm,
+        form: GramForm | RidgeForm,
         columns: np.ndarray,
         size: int,
         include: Sequence[int],
@@ -71,6 +76,8 @@ class WideColumns:
         self.interval = evaluate
         self._place = np.full(self.n_items, -1, dtype=np.int32)
         self._place[columns] = np.arange(len(columns), dtype=np.int32)
+        # What nodes use: the same, until the root has shown which columns matter.
+        self._tree, self._tree_place = form, self._place
         self._include = np.array(sorted(include), dtype=np.int32)
 
     def root(self) -> tuple[np.ndarray, np.ndarray]:
@@ -101,16 +108,26 @@ class WideColumns:
         return 2e-6 * len(self.columns)
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
-        """Forward selection, then exchanges."""
-        subset = greedy(self, chosen, candidates, deadline=deadline)
-        yield exchange(self, subset, chosen, candidates, deadline=deadline)
+        """Exchanges with a memory, among the columns that promise something."""
+        some = self._place[candidates]
+        if isinstance(self.form, RidgeForm):
+            first = greedy(self, chosen, candidates, deadline=deadline)
+            yield first
+            some = self.form.promising(self._place[np.asarray(first)], some)
+            some = np.setdiff1d(some, self._place[chosen])
+        places = np.concatenate([self._place[chosen], some])
+        K, c = self.form.inner_products(places)
+        fixed, free = np.split(np.arange(len(places)), [len(chosen)])
+        improver = GramImprover(K, c, self.size, fixed, free)
+        yield self.columns[places[improver.run(_FIRST_CHOICE, deadline)]].tolist()
 
     # -- nodes ----------------------------------------------------------------------
 
     def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
         """Children of a node, or the complete sets that it comes down to."""
         start = demand.hint
-        node = _Node(self.form, self._place[chosen], self._place[candidates], candidates, start)
+        place = self._tree_place
+        node = _Node(self._tree, place[chosen], place[candidates], candidates, start)
         found = _Found(chosen, self.unit, demand.threshold / self.unit)
         while (left := self.size - len(chosen) - len(found.fixed)) > 1:
             if len(node.candidates) <= left:
@@ -123,9 +140,20 @@ class WideColumns:
             found.round(node, relaxed, left)
             node, relaxed, decided = node.screen(relaxed, left, found)
             if not decided:
+                self._narrow(chosen, node, found)
                 return found.branches(relaxed.bound, _partition(node, relaxed, left, found))
         found.complete(node, left)
         return found.branches(np.inf)
+
+    def _narrow(self, chosen: np.ndarray, node: _Node, found: _Found) -> None:
+        """Nothing below the root needs columns that it has dropped."""
+        at_root = len(chosen) == len(self._include) and self._tree is self.form
+        kept = np.concatenate([chosen, np.array(found.fixed, dtype=np.int32), node.names])
+        if at_root and isinstance(self.form, RidgeForm) and 2 * len(kept) < self.form.n_items:
+            kept = np.sort(kept)
+            self._tree = self.form.restricted(self._place[kept])
+            self._tree_place = np.full(self.n_items, -1, dtype=np.int32)
+            self._tree_place[kept] = np.arange(len(kept), dtype=np.int32)
 
 
 class _Found:
@@ -231,7 +259,7 @@ def _partition(node: _Node, relaxed: Relaxed, t: int, found: _Found):
     bound = relaxed.bound
     for _ in range(_CHAIN):
         pick = np.arange(len(relaxed.g)) == np.argmax(relaxed.z * relaxed.g)
-        with_it = relaxed.base - _top(relaxed.g[~pick], t - 1) - float(relaxed.g[pick][0])
+        with_it = relaxed.base - top_sum(relaxed.g[~pick], t - 1) - float(relaxed.g[pick][0])
         put(pick, np.array([max(bound, with_it)]))
         node, relaxed = node.keep(~pick, relaxed.start), relaxed.at(~pick)
         if len(node.candidates) < t:
@@ -255,13 +283,6 @@ def _partition(node: _Node, relaxed: Relaxed, t: int, found: _Found):
     return tuple(np.concatenate(column)[::-1] for column in zip(*parts, strict=True))
 
 
-def _top(g: np.ndarray, t: int) -> float:
-    """Sum of the t largest, not less than that is."""
-    if t <= 0:
-        return 0.0
-    return float(np.partition(g, -t)[-t:].sum()) * (1.0 + 2.0 * (len(g) + 8) * UNIT)
-
-
 def _windows(g: np.ndarray, t: int) -> np.ndarray:
     """Sums of t values that follow one another, not less than they are; none where t are no more
     left."""
@@ -275,7 +296,7 @@ def _windows(g: np.ndarray, t: int) -> np.ndarray:
 class WideData(NamedTuple):
     """The form of some columns, and the square of the unit of their errors."""
 
-    form: GramForm
+    form: GramForm | RidgeForm
     columns: np.ndarray
     unit: float
 
@@ -290,29 +311,56 @@ def wide_data(
     """Data for a search by relaxation alone; None if the problem is small, or the relaxation would
     say nothing: for columns that depend on one another, and without a target. ``distinct`` leaves
     out copies."""
-    n_columns = len(include) + len(allowed)
+    n_columns, n_rows = len(include) + len(allowed), matrices.X.shape[0]
     if matrices.Y is None or matrices.gram or not matrices.is_here or n_columns <= _MANY:
         return None
-    if n_columns > _MOST or (not matrices.ridge and n_columns >= matrices.X.shape[0]):
+    too_many = n_columns > _MOST or n_columns > max(2 * n_rows, _FEW)
+    if not matrices.ridge and (too_many or n_columns >= n_rows):
         return None
+    make = _ridge_form if too_many else _gram_form
+    form, columns = make(matrices, np.asarray(include, dtype=np.intp), allowed, distinct)
+    return None if form is None else WideData(form, columns, matrices.unit**2)
+
+
+def _gram_form(matrices: Matrices, include: np.ndarray, allowed: np.ndarray, distinct: bool):
+    """Inner products, if they have a D, of columns of which copies are left out if asked."""
+    assert matrices.Y is not None
     X, Y = matrices.X, matrices.Y
-    X = X.toarray() if sp.issparse(X) else X
-    lengths = np.linalg.norm(X, axis=0)
+    given = X = X.toarray() if sp.issparse(X) else X
     if matrices.center:
         X, Y = without_means(X), without_means(Y)
     if distinct:
         allowed = distinct_columns(X.T, allowed, matrices.X)
-    columns = np.union1d(np.asarray(include, dtype=np.intp), allowed)
-    X, lengths = X[:, columns], lengths[columns]
-    own = np.linalg.norm(X, axis=0)
-    far = float((lengths / np.where(own > 0.0, own, np.inf)).max(initial=1.0))
-    # Rounding of a column, relative to its length; then that of an inner product.
-    share = allowance(len(columns), 1.0) if matrices.sample else 4.0 * UNIT * far
+    columns = np.union1d(include, allowed)
+    share = max(_rounded(given, X), _rounded(matrices.Y, Y))
+    X = X if len(columns) == X.shape[1] else X[:, columns]
+    if matrices.sample:
+        share = max(share, allowance(len(columns), 1.0))
     lowered = (len(columns) + Y.shape[1]) * (2.0 * share + (len(X) + 16) * UNIT)
     gram = X.T @ X
     np.einsum("ii->i", gram)[:] += matrices.ridge
     try:
         form = GramForm(gram, np.ascontiguousarray(Y.T @ X), float(np.vdot(Y, Y)), lowered)
     except np.linalg.LinAlgError:
-        return None
-    return WideData(form, columns, matrices.unit**2)
+        return None, columns
+    return form, columns
+
+
+def _ridge_form(matrices: Matrices, include: np.ndarray, allowed: np.ndarray, distinct: bool):
+    """The data of the columns; with a ridge, copies are worth something."""
+    assert matrices.Y is not None
+    columns = np.union1d(include, allowed)
+    X, Y = matrices.X[:, columns], matrices.Y
+    Y = without_means(Y) if matrices.center else Y
+    share = _rounded(matrices.Y, Y)
+    if matrices.center and not sp.issparse(X):
+        given, X = X, without_means(X)
+        share = max(share, _rounded(given, X))
+    return RidgeForm(X, Y, matrices.ridge, matrices.center, share), columns
+
+
+def _rounded(given: np.ndarray, left: np.ndarray) -> float:
+    """Rounding of columns from which means were removed, relative to their lengths."""
+    before, after = squared_norms(given), squared_norms(left)
+    far = before / np.where(after > 0.0, after, np.inf)
+    return 4.0 * UNIT * float(np.sqrt(far.max(initial=1.0)))
