@@ -164,14 +164,9 @@ class GramForm:
         best: Relaxed | None = None
         for _ in range(_LOOKS):
             s = descend(self.P, self.D, chosen, candidates, t, B, U, s, _SWEEPS)
+            B, s = self._polished(B, U, s, chosen, candidates, t)
             U = self._left(B)  # descent adds up rounding
             found, value = self._look(B, U, chosen, candidates, t)
-            polished = self._polish(B, s, chosen, candidates, t)
-            if polished is not None:
-                U_polished = self._left(polished[0])
-                other, lower = self._look(polished[0], U_polished, chosen, candidates, t)
-                if lower < value:
-                    (B, s), U, value, found = polished, U_polished, lower, other
             if best is None or found.bound > best.bound:
                 best, coefficients = found, B.copy()
             room = threshold - best.bound
@@ -179,6 +174,15 @@ class GramForm:
                 break
         assert best is not None
         return best, coefficients
+
+    def _polished(self, B, U, s, chosen, candidates, t) -> tuple[np.ndarray, float]:
+        """The coefficients and the price, or better ones."""
+        other = self._polish(B, s, chosen, candidates, t)
+        if other is None:
+            return B, s
+        value = self._value(B, U, chosen, candidates, t)
+        lower = self._value(other[0], self._left(other[0]), chosen, candidates, t)
+        return other if lower < value else (B, s)
 
     def _polish(self, B, s, chosen, candidates, t) -> tuple[np.ndarray, float] | None:
         r"""The minimum for one target, if signs and the shares that are 1 stay as they are.
@@ -247,16 +251,23 @@ class GramForm:
         free = g[candidates]
         base = self.total - quad - charge - 8.0 * UNIT * (self.total + abs(quad))
         base -= own * (1.0 + 2.0 * len(chosen) * UNIT)
-        z = shares(np.sqrt(D[candidates]) * np.linalg.norm(B[:, candidates], axis=0), t)
-        value = self.total - caught - (caught - quad) + self._penalty(B, chosen, candidates, z)
+        z, penalty = self._penalty(B, chosen, candidates, t)
+        value = self.total - caught - (caught - quad) + penalty
         bound = base - top_sum(free, t)
         return Relaxed(bound, base, free, z, B[:, candidates].T.astype(np.float32)), value
 
-    def _penalty(self, B, chosen, candidates, z) -> float:
+    def _value(self, B, U, chosen, candidates, t) -> float:
+        """Value of coefficients in the relaxation, but for rounding."""
+        penalty = self._penalty(B, chosen, candidates, t)[1]
+        return self.total - float(np.vdot(B, self.cross + U)) + penalty
+
+    def _penalty(self, B, chosen, candidates, t) -> tuple[np.ndarray, float]:
+        """The best shares of the candidates, and what coefficients cost with them."""
+        squares = self.D * np.square(B).sum(axis=0)
+        own, free = float(squares[chosen].sum()), squares[candidates]
+        z = shares(np.sqrt(free), t)
         rows = z > 0.0
-        squares = np.square(B[:, candidates[rows]]).sum(axis=0)
-        own = float(self.D[chosen] @ np.square(B[:, chosen]).sum(axis=0))
-        return own + float((self.D[candidates[rows]] * squares / z[rows]).sum())
+        return z, own + float((free[rows] / z[rows]).sum())
 
 
 def top_sum(g: np.ndarray, t: int) -> float:

@@ -35,7 +35,7 @@ _FIRST_CHOICE = 1e8
 # Share of the candidates that must be decided for a node to be relaxed again.
 _DECIDED = 0.1
 # How often a node is relaxed again after a candidate has gone, at most.
-_CHAIN = 40
+_CHAIN = 8
 # A node with this share of the candidates that its form was made for gets a form of its own, if
 # these are no more than so many.
 _SHRUNK, _SMALL = 0.7, 400
@@ -258,7 +258,7 @@ def _partition(node: _Node, relaxed: Relaxed, t: int, found: _Found):
 
     bound = relaxed.bound
     for _ in range(_CHAIN):
-        pick = np.arange(len(relaxed.g)) == np.argmax(relaxed.z * relaxed.g)
+        pick = np.arange(len(relaxed.g)) == np.argmax(_promise(relaxed))
         with_it = relaxed.base - top_sum(relaxed.g[~pick], t - 1) - float(relaxed.g[pick][0])
         put(pick, np.array([max(bound, with_it)]))
         node, relaxed = node.keep(~pick, relaxed.start), relaxed.at(~pick)
@@ -281,6 +281,11 @@ def _partition(node: _Node, relaxed: Relaxed, t: int, found: _Found):
     # These belong to the children before, but have none of their own.
     put(np.arange(len(node.candidates)), np.full(len(node.candidates), np.inf))
     return tuple(np.concatenate(column)[::-1] for column in zip(*parts, strict=True))
+
+
+def _promise(relaxed: Relaxed) -> np.ndarray:
+    """On which candidate to branch: the one with the most to lose."""
+    return relaxed.z * relaxed.g
 
 
 def _windows(g: np.ndarray, t: int) -> np.ndarray:
