@@ -339,6 +339,30 @@ def test_a_known_set_is_never_lost():
     assert result.solutions[0][0] == error
 
 
+class Improving(Coverage):
+    """Knows the best set, but tells it only when asked to improve another."""
+
+    def improve(self, known, operations, deadline):
+        assert len(known) == self.size
+        self.asked = [*getattr(self, "asked", []), operations]
+        return self.ranked()[0][1]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_open_searches_ask_for_better_sets(order):
+    """Only the order by bounds does, at twice as many nodes each time."""
+    for seed in range(6):
+        problem = Improving.random(seed, n=12, size=5)
+        result = search(problem, ORDERS[order])
+        assert_valid(result, problem)
+        asked = getattr(problem, "asked", [])
+        if order != "optimal" or result.expanded == 1:
+            assert not asked
+        else:
+            assert 1 <= len(asked) <= 1 + np.log2(result.expanded)
+            assert asked == sorted(asked)
+
+
 @settings(max_examples=150)
 @given(seeds, policies, st.integers(1, 3), st.sampled_from([0.3, 0.7, 0.9]), st.integers(1, 4))
 def test_lower_bounds_alone_still_prove(seed, order, n_solutions, blur, size):

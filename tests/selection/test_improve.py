@@ -9,6 +9,10 @@ import pytest
 
 from columnist.criteria import Frobenius
 from columnist.linalg._reduce import reduce_data
+from columnist.search import Limits, search
+from columnist.search._policies import Policy
+from columnist.selection import _improve
+from columnist.selection._columns import column_problem
 from columnist.selection._improve import GramImprover, improve_by_gram
 from columnist.selection._swaps import add_columns, exchange_columns
 from tests.examples import examples
@@ -154,3 +158,47 @@ def test_goes_on_where_it_stopped():
     errors = [error(X, Y, improver.run(1e6)) for _ in range(30)]
     assert (np.diff(errors) <= 1e-9 * errors[0]).all()
     assert errors[-1] == pytest.approx(error(X, Y, improved(X, Y, 8, budget=1e8)))
+
+
+# --- columns in reduced coordinates -----------------------------------------------------------
+
+
+def columns_of(X, Y, size, **options):
+    reduced = reduce_data(X, None if Y is X else Y)
+    return column_problem(reduced, size, criterion=Frobenius(), **options)
+
+
+@pytest.mark.parametrize("listed", [6, 1000])
+@pytest.mark.parametrize("n_targets", [0, 1, 3])
+def test_problems_improve_what_they_know(n_targets, listed, monkeypatch):
+    """Of a long list, some columns take part; what must or must not be chosen is."""
+    monkeypatch.setattr(_improve, "_LISTED", listed)
+    X, Y = problem(3, n_targets=n_targets)
+    options = {"include": [4], "candidates": np.array([0, 1, 2, 3, 5, 6, 7, 8, 9])}
+    columns = columns_of(X, Y, 4, **options)
+    known = (0, 1, 2, 4)
+    assert columns.improve(known, 10.0, np.inf) is None  # too little for the inner products
+    found = columns.improve(known, 1e8, np.inf)
+    assert len(set(found)) == 4
+    assert 4 in found
+    assert not {10, 11} & set(found)
+    assert columns.value(found) <= columns.value(known) * (1 + 1e-9)
+    if listed == 1000:
+        best = least(X, Y, [[4, *some] for some in combinations(options["candidates"], 3)])
+        assert columns.value(found) == pytest.approx(best)
+    again = columns.improve(tuple(found), 1e6, np.inf)
+    assert columns.value(again) == pytest.approx(columns.value(found))
+
+
+def test_open_searches_improve_their_sets():
+    """Stopped after a few nodes, most searches know the best set, whatever the threads."""
+    better = 0
+    for seed in range(12):
+        X, _ = problem(seed, m=40, n=24, n_targets=0)
+        columns = columns_of(X, X, 10)
+        known = [*columns.incumbents(*columns.root(), np.inf)][-1]
+        limits, policy = Limits(max_nodes=9), Policy("optimal")
+        results = [search(columns_of(X, X, 10), policy, limits, n_jobs=n_jobs) for n_jobs in (1, 2)]
+        assert results[0].solutions[0][1] == results[1].solutions[0][1]
+        better += results[0].solutions[0][0] < columns.value(known) * (1 - 1e-6)
+    assert better > 0

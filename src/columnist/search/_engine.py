@@ -39,6 +39,10 @@ _FAR_TASKS = 4
 _FEW_SETS = 5000
 # Seconds after the time limit in which they may still answer.
 _FAR_LATE = 1.0
+# Operations for looking for better sets: a share of those of the nodes so far, at least and at most
+# so many at a time. A second has about so many.
+_IMPROVE_SHARE, _IMPROVE = 0.05, (5e6, 3e8)
+_OPERATIONS = 2e9
 # Seconds in which a pool that a search left too small is filled.
 _FILL_SECONDS = 1.0
 
@@ -113,6 +117,7 @@ class BestFirst(Strategy):
         size = round(_BATCH_SECONDS / max(problem.cost(), 1e-9))
         self.batch = 1 if sequential else min(max(size, 8), 64)
         self.pace: float | None = None  # seconds per node elsewhere, once that is known
+        self.improve_at = 1  # nodes after which to look for a better set
 
     # -- the loop -----------------------------------------------------------------
 
@@ -132,6 +137,7 @@ class BestFirst(Strategy):
         yield
         with ThreadPoolExecutor(max(self.n_jobs, 1)) as threads:
             while run.stop is None:
+                self._improve()
                 self._step(threads)
                 yield
 
@@ -148,6 +154,21 @@ class BestFirst(Strategy):
             first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
             self.pool.offer(np.inf, first)
         if self.pool.entries:
+            self.run.report(new=True)
+
+    def _improve(self) -> None:
+        """Look for a better set whenever the search has stayed open for twice as many nodes."""
+        improve = getattr(self.problem, "improve", None)
+        if improve is None or not self.policy.by_bound or self.run.expanded < self.improve_at:
+            return
+        if self.frontier.bound() >= self.run.threshold:  # all is proven
+            return
+        self.improve_at = 2 * self.run.expanded
+        spent = _OPERATIONS * self.problem.cost() * self.run.expanded
+        operations = min(max(_IMPROVE_SHARE * spent, _IMPROVE[0]), _IMPROVE[1])
+        known = self.pool.entries[0][1] if self.pool.entries else ()
+        subset = improve(known, operations, self.limits.deadline)
+        if subset is not None and self.pool.offer(np.inf, subset):
             self.run.report(new=True)
 
     @property

@@ -12,6 +12,8 @@ A problem may also offer
 
 * ``incumbents(chosen, candidates, deadline)``, which yields complete sets, where it knows a better
   way to good ones than greedy choice and exchanges;
+* ``improve(subset, operations, deadline)``, a complete set that may be better than the best one
+  known, or None; it may go on where the last call ended. Asked only while the search stays open;
 * ``interval(subset, limit=inf)``: two numbers between which the error of a complete choice lies,
   whatever rounding does; how far apart does not matter if both are at least ``limit``. Without it
   ``value`` is taken to be exact;

@@ -38,6 +38,7 @@ from columnist.search._incumbent import exchange, greedy
 from columnist.search._interrupts import expired
 from columnist.search._problem import Branches, Demand
 from columnist.selection._branch import FrobeniusBrancher, Workspace
+from columnist.selection._improve import ColumnImprover
 from columnist.selection._relaxed import RelaxedNodes, relaxed_nodes
 from columnist.selection._swaps import add_columns, exchange_columns
 
@@ -280,6 +281,7 @@ class FrobeniusColumns(_Columns):
         )
         self._spaces: dict[int, Workspace] = {}
         self._relaxed: Any = _UNKNOWN  # None where it is not worth asking
+        self._improver: ColumnImprover | None = None
 
     def __reduce__(self):
         # Whether the relaxation is worthwhile was settled here.
@@ -323,6 +325,17 @@ class FrobeniusColumns(_Columns):
         yield exchange_columns(
             columns, weights, subset, fixed=chosen, candidates=candidates, deadline=deadline
         )[0]
+
+    def improve(self, known, operations: float, deadline: float) -> list[int] | None:
+        """Exchanges with a memory, once there is time for the inner products they need."""
+        if self._improver is None:
+            if ColumnImprover.price(self.reduced) > operations:
+                return None
+            first = np.union1d(self.include, known).astype(np.int32)
+            others = np.setdiff1d(self.candidates, first)
+            others = others[np.argsort(self.completion_errors(first, others), kind="stable")]
+            self._improver = ColumnImprover(self.reduced, self.size, self.include, first, others)
+        return self._improver.run(known, operations, deadline)
 
     def _space(self, worker: int) -> Workspace:
         if worker not in self._spaces:

@@ -25,7 +25,7 @@ nothing drifts. The moves:
   to be exchanged for others together.
 * *splice*: when that has found nothing for some time, several columns of the best set give way to
   those that fit best to the rest, every other time without being allowed back.
-* *starts*: forward selection, and whatever sets the caller knows.
+* *starts*: whatever sets the caller knows, and forward selection.
 
 Everything is counted in operations, so that results do not depend on the clock unless the deadline
 ends the work. Sets hold columns only that do not nearly depend on one another; columns that are
@@ -41,6 +41,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 
+from columnist.linalg._reduce import Reduced
 from columnist.search._incumbent import Items
 from columnist.search._interrupts import expired
 
@@ -56,7 +57,11 @@ _BETTER = 1e-12
 # inner products would hardly tell what it adds.
 _DEPENDENT = 1e-8
 # Operations that take as long as the calls of a table do.
-_OVERHEAD = 4e5
+_OVERHEAD = 6e5
+# Operations that a multiplication in a large product counts for.
+_PRODUCT = 0.3
+# Columns among which sets are looked for, at most, where these are many.
+_LISTED = 1000
 
 
 class _Fit(NamedTuple):
@@ -106,7 +111,7 @@ class GramImprover:
         # Included columns that depend on others take up room, but explain nothing.
         self._room = size - (len(self._include) - len(self._fixed))
         self._rng = np.random.default_rng(0)
-        self._starts: deque[list[int]] = deque([[]])
+        self._starts: deque[list[int]] = deque()
         self._current: list[int] = []
         self._over = True  # nothing more is expected from the current set
         self._rest_until = np.zeros(len(K))
@@ -136,6 +141,8 @@ class GramImprover:
     def run(self, budget: float, deadline: float = np.inf) -> list[int]:
         """Go on for about ``budget`` operations and return the best set."""
         spent = 0.0
+        if self._step == 0 and not self._starts:
+            self.start_from(())  # forward selection
         while spent < budget and not (self._best and expired(deadline)):
             if self._over:
                 spent += self._begin()
@@ -280,6 +287,33 @@ class GramImprover:
         return _OVERHEAD + len(self._K) * (6.0 * count * count + 30.0 * count)
 
 
+class ColumnImprover:
+    """The same for columns in reduced coordinates. Of long lists, the first columns take part:
+    ``first`` ones, ``include`` among them, and then ``others``."""
+
+    def __init__(self, reduced: Reduced, size: int, include, first, others):
+        room = max(_LISTED, size) - len(first)
+        self._listed = np.union1d(first, others[: max(room, 0)])
+        columns, heavy = reduced.columns[self._listed], reduced.weights > 0.0
+        inside = np.isin(self._listed, include)
+        self._improver = GramImprover(
+            columns @ columns.T, columns[:, heavy] * np.sqrt(reduced.weights[heavy]), size,
+            np.flatnonzero(inside), np.flatnonzero(~inside),
+        )  # fmt: skip
+
+    @staticmethod
+    def price(reduced: Reduced) -> float:
+        """Operations before the first set is looked at."""
+        p, r = reduced.columns.shape
+        return _PRODUCT * min(p, _LISTED) ** 2 * (r + np.count_nonzero(reduced.weights))
+
+    def run(self, known: Items, budget: float, deadline: float) -> list[int]:
+        """Go on, from the best set that is ``known`` if it is another one than was found here."""
+        if len(known) and self._listed[self._improver.best].tolist() != sorted(known):
+            self._improver.start_from(np.flatnonzero(np.isin(self._listed, known)))
+        return self._listed[self._improver.run(budget, deadline)].tolist()
+
+
 def _inverse(gram: np.ndarray) -> np.ndarray:
     """Inverse of a positive definite matrix."""
     factor, failed = dpotrf(gram) if len(gram) else (gram, 1)
@@ -319,7 +353,7 @@ def improve_by_gram(
     candidates : sequence of int, optional
         Columns that may be chosen beside them; all by default.
     starts : iterable of sequences of int
-        Known sets, or parts of them, to be improved before forward selection is.
+        Known sets, or parts of them, to be improved before forward selection is: the last first.
     budget : float
         Operations; 1e9 take about half a second. At least one set is completed.
     deadline : float
@@ -341,6 +375,6 @@ def improve_by_gram(
     """
     allowed = np.arange(len(K)) if candidates is None else candidates
     improver = GramImprover(K, c, size, include, allowed)
-    for subset in reversed(list(starts)):
+    for subset in [(), *starts]:
         improver.start_from(subset)
     return improver.run(budget, deadline)
