@@ -275,6 +275,7 @@ class BestFirst(Strategy):
     def _merge(self, chosen, result: Branches, floor: float) -> None:
         self.run.expanded += 1
         self.run.generated += len(result.items) + len(result.goals) + result.explored
+        self.run.count(result.tally)
         self._adapt_effort(result)
         if result.doubtful:  # then only what was known before holds for everything below
             self.doubtful = True

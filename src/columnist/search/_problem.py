@@ -88,6 +88,8 @@ class Branches:
     explored, resolved, unresolved : int
         Nodes explored beside this one, and the children for which that did or did not reach
         the end within the effort.
+    tally : dict of str to (int, int)
+        For each kind of bound that was used: nodes it has bounded, and branches it has closed.
     """
 
     bound: float
@@ -104,6 +106,7 @@ class Branches:
     explored: int = 0
     resolved: int = 0
     unresolved: int = 0
+    tally: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @runtime_checkable

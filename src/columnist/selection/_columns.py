@@ -48,6 +48,8 @@ _CLOSED_FORM = 4e8
 # Errors below this share of the total are recomputed without cancellation.
 _CANCELLATION = 1e-8
 _UNKNOWN = object()
+# Names of the bounds in the log.
+_DIRECTIONS, _RELAXATION = "unconstrained directions", "relaxation"
 # Share of the root's error from which rounding of its bound shows.
 _SHOWS = 1e-6
 # Size of the problem from which a table of exchanges pays.
@@ -353,7 +355,10 @@ class FrobeniusColumns(_Columns):
             known = self._named(chosen, closed.errors - closed.charges, closed.items)
             if closed.finished:
                 floor = self.unit * closed.floor
-                return Branches(np.inf, goals=known, floor=floor, doubtful=closed.doubtful)
+                return Branches(
+                    np.inf, goals=known, floor=floor, doubtful=closed.doubtful,
+                    tally={_DIRECTIONS: (1, 1)},
+                )  # fmt: skip
         budget = demand.effort if demand.shortcut and demand.weight is None else 0.0
         found = self._brancher.children(
             chosen, candidates, left, threshold, space, budget, demand.n_best
@@ -362,7 +367,8 @@ class FrobeniusColumns(_Columns):
         if left == 1:
             high = u + (u - f)  # f is u less its rounding
             goals = best_goals(chosen, kept, self.unit * f, self.unit * high, demand)
-            return replace(goals, doubtful=found.doubtful)
+            return replace(goals, doubtful=found.doubtful, tally={_DIRECTIONS: (1, 1)})
+        n_closed = len(candidates) - int(np.isfinite(f).sum())
         return Branches(
             self.unit * bound,
             kept,
@@ -375,6 +381,7 @@ class FrobeniusColumns(_Columns):
             explored=found.counts[0],
             resolved=found.counts[1],
             unresolved=found.counts[2],
+            tally={_DIRECTIONS: (1 + found.counts[0], n_closed)},
         )
 
     def _relaxes(self, demand: Demand) -> bool:
@@ -394,17 +401,22 @@ class FrobeniusColumns(_Columns):
         node = self._relaxed.expand(
             chosen, candidates, demand.threshold / self.unit, demand.hint, worker
         )
+        n_left = len(node.candidates) if node.items is None else int(np.isfinite(node.f).sum())
+        tally = {_RELAXATION: (node.n_bounds, len(candidates) - len(node.fixed) - n_left)}
         if node.items is not None:
             return Branches(
                 self.unit * node.bound, node.items, self.unit * node.f, partitioned=True,
-                fixed=node.fixed, hint=node.hint, explored=node.n_bounds,
+                fixed=node.fixed, hint=node.hint, explored=node.n_bounds, tally=tally,
             )  # fmt: skip
         inner = np.concatenate([chosen, node.fixed])
         if len(inner) == self.size:
             goal = complete_goal(self.value(inner.tolist()), inner, demand)
-            return replace(goal, explored=node.n_bounds)
+            return replace(goal, explored=node.n_bounds, tally=tally)
         spanned = self._expand_span(inner, node.candidates, demand, worker)
-        return replace(spanned, fixed=node.fixed, explored=spanned.explored + node.n_bounds)
+        return replace(
+            spanned, fixed=node.fixed, explored=spanned.explored + node.n_bounds,
+            tally=tally | spanned.tally,
+        )  # fmt: skip
 
     def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
         """Complete sets from the items added to ``chosen``."""
