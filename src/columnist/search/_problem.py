@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -56,6 +56,16 @@ class Demand:
     hint: np.ndarray | None = None
 
 
+class Part(NamedTuple):
+    """A part of a node: all that it has chosen, what it may choose, its bound, and what its
+    expansion may start from."""
+
+    chosen: np.ndarray
+    candidates: np.ndarray
+    bound: float
+    hint: np.ndarray | None = None
+
+
 @dataclass(frozen=True)
 class Branches:
     """Result of an expansion.
@@ -85,6 +95,9 @@ class Branches:
         threshold.
     hint : ndarray, optional
         With ``partitioned``: a number for each item that the expansion of a child may start from.
+    parts : list of Part
+        Where a node is not divided by the item that comes next: what is left of it, instead of
+        ``items``. For orders by the bound alone.
     explored, resolved, unresolved : int
         Nodes explored beside this one, and the children for which that did or did not reach
         the end within the effort.
@@ -103,6 +116,7 @@ class Branches:
     allowed: np.ndarray | None = None
     fixed: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     hint: np.ndarray | None = None
+    parts: list[Part] = field(default_factory=list)
     explored: int = 0
     resolved: int = 0
     unresolved: int = 0

@@ -36,7 +36,7 @@ from columnist.linalg._secular import downdated_eigenvalues
 from columnist.search._downdates import Downdates, Moment, best_goals, complete_goal
 from columnist.search._incumbent import exchange, greedy
 from columnist.search._interrupts import expired
-from columnist.search._problem import Branches, Demand
+from columnist.search._problem import Branches, Demand, Part
 from columnist.selection._branch import FrobeniusBrancher, Workspace
 from columnist.selection._relaxed import RelaxedNodes, relaxed_nodes
 from columnist.selection._swaps import add_columns, exchange_columns
@@ -397,25 +397,26 @@ class FrobeniusColumns(_Columns):
         return self._relaxed is not None
 
     def _expand_relaxed(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
-        """Children by relaxation, or by the bound of what it leaves to that."""
-        node = self._relaxed.expand(
+        """Parts of a node by relaxation, or its children by the bound of what that leaves."""
+        divided = self._relaxed.divide(
             chosen, candidates, demand.threshold / self.unit, demand.hint, worker
         )
-        n_left = len(node.candidates) if node.items is None else int(np.isfinite(node.f).sum())
-        tally = {_RELAXATION: (node.n_bounds, len(candidates) - len(node.fixed) - n_left)}
-        if node.items is not None:
-            return Branches(
-                self.unit * node.bound, node.items, self.unit * node.f, partitioned=True,
-                fixed=node.fixed, hint=node.hint, explored=node.n_bounds, tally=tally,
-            )  # fmt: skip
-        inner = np.concatenate([chosen, node.fixed])
-        if len(inner) == self.size:
-            goal = complete_goal(self.value(inner.tolist()), inner, demand)
-            return replace(goal, explored=node.n_bounds, tally=tally)
-        spanned = self._expand_span(inner, node.candidates, demand, worker)
-        return replace(
-            spanned, fixed=node.fixed, explored=spanned.explored + node.n_bounds,
-            tally=tally | spanned.tally,
+        parts, n_closed = divided.parts, (1 if demand.hint is None else 2) - len(divided.parts)
+        tally = {_RELAXATION: (divided.n_bounds, n_closed)}
+        if demand.hint is None and parts and parts[0].z is None:
+            inner = parts[0]
+            if len(inner.chosen) == self.size:
+                goal = complete_goal(self.value(inner.chosen.tolist()), inner.chosen, demand)
+                return replace(goal, explored=divided.n_bounds, tally=tally)
+            spanned = self._expand_span(inner.chosen, inner.candidates, demand, worker)
+            fixed = inner.chosen[len(chosen) :]
+            explored = spanned.explored + divided.n_bounds
+            return replace(spanned, fixed=fixed, explored=explored, tally=tally | spanned.tally)
+        bounds = self.unit * np.array([part.bound for part in parts])
+        return Branches(
+            min(bounds, default=np.inf), explored=divided.n_bounds, tally=tally,
+            parts=[Part(part.chosen, part.candidates, bound, part.z)
+                   for part, bound in zip(parts, bounds.tolist(), strict=True)],
         )  # fmt: skip
 
     def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
