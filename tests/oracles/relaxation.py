@@ -22,8 +22,9 @@ def relaxed_bound(
     Q = np.linalg.qr(X[:, chosen])[0]
     A, rest = X[:, candidates], T - Q @ (Q.T @ T)
     A = A - Q @ (Q.T @ A)
-    U, sigma, _ = np.linalg.svd(rest, full_matrices=False)
-    squares = sigma**2
+    basis = np.linalg.qr(A)[0]  # what lies outside is lost
+    U, sigma, _ = np.linalg.svd(basis @ (basis.T @ rest), full_matrices=False)
+    squares, total = sigma**2, np.square(rest).sum()
     s = _SHIFT * squares[t] if t < len(squares) else 0.0
     Y = U * np.sqrt(np.maximum(squares - s, 0.0))
     K, c = A.T @ A, A.T @ Y
@@ -34,9 +35,9 @@ def relaxed_bound(
         B = np.linalg.solve(P + np.diag(D / z), c)
         g = np.square(c - P @ B).sum(axis=1) / D
         caught = np.trace(B.T @ P @ B) + np.sort(g)[::-1][:t].sum()
-        bounds.append(squares.sum() - t * s - caught)
+        bounds.append(total - t * s - caught)
         z = _capped(np.sqrt(D * np.square(B).sum(axis=1)), t)
-    return max(bounds[-1], squares[t:].sum())
+    return max(bounds[-1], total - squares[:t].sum())
 
 
 def _diagonal(K: np.ndarray) -> np.ndarray:

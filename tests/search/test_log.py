@@ -149,7 +149,7 @@ def test_log_of_a_search(capsys, criterion):
     selector = ColumnSelector(4, criterion=criterion, verbose=True).fit(X)
     lines = capsys.readouterr().out.splitlines()
     end = lines.index("Certificate")
-    table = lines[:end]
+    table = [line for line in lines[:end] if not line.startswith("Bound by ")]
     assert len({len(line) for line in table}) == 1
     assert table[1].startswith("*")
     # The log ends with the search; the certificate counts the seconds until fit is done.
@@ -158,3 +158,11 @@ def test_log_of_a_search(capsys, criterion):
     clocks = [line.split() for line in (printed[-1], final[-1])]
     assert clocks[0][:-2] == clocks[1][:-2] and clocks[0][0] == "search"
     assert 0.0 < float(clocks[0][-2]) <= float(clocks[1][-2])
+
+
+def test_the_log_says_which_bound_closed_what(capsys):
+    X = np.random.default_rng(0).standard_normal((60, 24))
+    ColumnSelector(12, verbose=True, time_limit=None).fit(X)
+    lines = capsys.readouterr().out.splitlines()
+    told = [line.split(":")[0] for line in lines if line.startswith("Bound by ")]
+    assert sorted(told) == ["Bound by relaxation", "Bound by unconstrained directions"]

@@ -296,6 +296,9 @@ class BestFirst(Strategy):
     def _merge(self, chosen, result: Branches, floor: float) -> None:
         self.run.expanded += 1
         self.run.generated += len(result.items) + len(result.goals) + result.explored
+        if result.parts:
+            self.frontier.push(chosen, result, self.problem.size, floor)
+        self.run.count(result.tally)
         self._adapt_effort(result)
         if result.doubtful:  # then only what was known before holds for everything below
             self.doubtful = True

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from columnist.search._policies import Policy
-from columnist.search._problem import Branches
+from columnist.search._problem import Branches, Part
 
 _BOUND, _ORDER = 0, 1  # views of the open branches
 _LEAST_MEMORY = 2**18  # bytes that are used whatever the budget
@@ -91,6 +91,38 @@ class _Family:
         return self.items.nbytes + self.f.nbytes + own_priority + views + lists + _OVERHEAD
 
 
+class _Parts:
+    """Parts of one expanded node, by bound; offers what a family does."""
+
+    __slots__ = ("at", "chosen", "f", "parts", "priority")
+
+    def __init__(self, parts: list[Part]):
+        self.parts = sorted(parts, key=lambda part: part.bound)
+        self.chosen = self.parts[0].chosen
+        self.f = self.priority = [part.bound for part in self.parts]
+        self.at = 0
+
+    def next(self, view: int) -> int:
+        """The unopened part with the least bound, -1 if there is none."""
+        return self.at if self.at < len(self.parts) else -1
+
+    def open(self, index: int) -> Branch:
+        """Take part ``index`` out."""
+        self.at += 1
+        chosen, candidates, bound, hint = self.parts[index]
+        return Branch(chosen, candidates, bound, bound, hint)
+
+    @property
+    def unopened(self) -> int:
+        """How many parts are still open."""
+        return len(self.parts) - self.at
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (array for part in self.parts for array in (part[0], part[1], part[3]))
+        return sum(array.nbytes for array in arrays if array is not None) + _OVERHEAD
+
+
 class Frontier:
     """Open branches, with a proof (:meth:`bound`) at any moment. Best-first search uses three
     quarters of ``max_memory`` bytes; then the search goes depth first in what is left."""
@@ -102,7 +134,7 @@ class Frontier:
         self.peak = 0
         self._serial = 0
         self._heaps: tuple[list[tuple], list[tuple]] = ([], [])  # one for each view
-        self._stack: list[_Family] = []
+        self._stack: list[_Family | _Parts] = []
 
     @property
     def full(self) -> bool:
@@ -117,7 +149,11 @@ class Frontier:
     def push(
         self, chosen: np.ndarray, branches: Branches, size: int, floor: float = -np.inf
     ) -> None:
-        """Add the children of a node whose own bound was ``floor``."""
+        """Add the children, or the parts, of a node whose own bound was ``floor``."""
+        if branches.parts:
+            raised = [part._replace(bound=max(part.bound, floor)) for part in branches.parts]
+            self._register(_Parts(raised))
+            return
         if len(branches.fixed):
             chosen = np.concatenate([chosen, branches.fixed])
         items, f = branches.items, np.maximum(branches.f, floor)
@@ -141,13 +177,17 @@ class Frontier:
 
     def restore(self, branch: Branch) -> None:
         """Put back a branch that was taken out but not expanded."""
+        if self.policy.by_bound:
+            part = Part(branch.chosen, branch.candidates, branch.bound, branch.hint)
+            self._register(_Parts([part]))
+            return
         items = np.append(branch.candidates, branch.chosen[-1]).astype(np.int32)
         f = np.full(len(items), branch.bound)
-        priority = f if self.policy.by_bound else np.full(len(items), branch.priority)
+        priority = np.full(len(items), branch.priority)
         last = np.array([len(items) - 1], dtype=np.int32)
         self._register(_Family(branch.chosen[:-1], items, f, priority, last))
 
-    def _register(self, family: _Family) -> None:
+    def _register(self, family: _Family | _Parts) -> None:
         self.nbytes += family.nbytes
         self.peak = max(self.peak, self.nbytes)
         self.n_open += family.unopened
@@ -158,7 +198,7 @@ class Frontier:
             if not self.policy.by_bound:
                 self._enter(family, _ORDER)
 
-    def _enter(self, family: _Family, view: int) -> None:
+    def _enter(self, family: _Family | _Parts, view: int) -> None:
         index = family.next(view)
         if index >= 0:
             self._serial += 1
@@ -168,12 +208,12 @@ class Frontier:
         elif view == _BOUND:
             self.nbytes -= family.nbytes
 
-    def _forget(self, family: _Family) -> None:
+    def _forget(self, family: _Family | _Parts) -> None:
         """Leave out a family of which nothing matters any more."""
         self.nbytes -= family.nbytes
         self.n_open -= family.unopened
 
-    def _open(self, family: _Family, index: int) -> Branch:
+    def _open(self, family: _Family | _Parts, index: int) -> Branch:
         self.n_open -= 1
         return family.open(index)
 

@@ -87,6 +87,11 @@ class SolverLog:
             self._clear()
             print(text, file=self.stream, flush=True)
 
+    def tally(self, tally: dict[str, tuple[int, int]]) -> None:
+        """Print which bound was used how often, and how many branches it closed."""
+        for kind, (bounded, closed) in tally.items():
+            self.message(f"Bound by {kind}: {bounded:,} nodes, {closed:,} branches closed.")
+
     def _print(self, progress: Progress) -> None:
         self._clear()
         if self._lines % _LINES_PER_HEADER == 0:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -58,6 +58,16 @@ class Demand:
     hint: np.ndarray | None = None
 
 
+class Part(NamedTuple):
+    """A part of a node: all that it has chosen, what it may choose, its bound, and what its
+    expansion may start from."""
+
+    chosen: np.ndarray
+    candidates: np.ndarray
+    bound: float
+    hint: np.ndarray | None = None
+
+
 @dataclass(frozen=True)
 class Branches:
     """Result of an expansion.
@@ -87,9 +97,14 @@ class Branches:
         threshold.
     hint : ndarray, optional
         With ``partitioned``: a number for each item that the expansion of a child may start from.
+    parts : list of Part
+        Where a node is not divided by the item that comes next: what is left of it, instead of
+        ``items``. For orders by the bound alone.
     explored, resolved, unresolved : int
         Nodes explored beside this one, and the children for which that did or did not reach
         the end within the effort.
+    tally : dict of str to (int, int)
+        For each kind of bound that was used: nodes it has bounded, and branches it has closed.
     """
 
     bound: float
@@ -103,9 +118,11 @@ class Branches:
     allowed: np.ndarray | None = None
     fixed: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     hint: np.ndarray | None = None
+    parts: list[Part] = field(default_factory=list)
     explored: int = 0
     resolved: int = 0
     unresolved: int = 0
+    tally: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @runtime_checkable

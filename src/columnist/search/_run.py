@@ -198,6 +198,8 @@ class Run:
         Whether it ended between two safe moments: only what was proven before counts.
     expanded, generated : int
         Size of the work.
+    tally : dict of str to (int, int)
+        For each kind of bound: nodes it has bounded, and branches it has closed.
     """
 
     def __init__(
@@ -216,6 +218,7 @@ class Run:
         self.proven = self.least
         self.started = time.perf_counter()
         self.expanded = self.generated = self.peak = 0
+        self.tally: dict[str, tuple[int, int]] = {}
         self.stop: str | None = None
         self.torn = False
         self.history: list[dict[str, float]] = []
@@ -304,6 +307,12 @@ class Run:
         close = self.limits.max_gap > 0.0 and self.gap() <= self.limits.max_gap + AGREEMENT
         return close or self.bound() >= self.limits.cutoff
 
+    def count(self, tally: dict[str, tuple[int, int]]) -> None:
+        """Add to what the kinds of bounds have done."""
+        for kind, (bounded, closed) in tally.items():
+            before = self.tally.get(kind, (0, 0))
+            self.tally[kind] = before[0] + bounded, before[1] + closed
+
     # -- reporting ----------------------------------------------------------------
 
     def elapsed(self) -> float:
@@ -330,6 +339,7 @@ class Run:
     def result(self, a_priori: float | None = None) -> SearchResult:
         """What is found and proven."""
         self.log.show(self._progress(self.elapsed(), False), force=True)
+        self.log.tally(self.tally)
         return SearchResult(
             str(self.stop), self.pool.entries, self.bound(), a_priori, self.expanded,
             self.generated, self.peak, self.history, self.pool.low,

@@ -36,7 +36,7 @@ from columnist.linalg._secular import downdated_eigenvalues
 from columnist.search._downdates import Downdates, Moment, best_goals, complete_goal
 from columnist.search._incumbent import exchange, greedy
 from columnist.search._interrupts import expired
-from columnist.search._problem import Branches, Demand
+from columnist.search._problem import Branches, Demand, Part
 from columnist.selection._branch import FrobeniusBrancher, Workspace
 from columnist.selection._improve import ColumnImprover
 from columnist.selection._relaxed import RelaxedNodes, relaxed_nodes
@@ -49,6 +49,8 @@ _CLOSED_FORM = 4e8
 # Errors below this share of the total are recomputed without cancellation.
 _CANCELLATION = 1e-8
 _UNKNOWN = object()
+# Names of the bounds in the log.
+_DIRECTIONS, _RELAXATION = "unconstrained directions", "relaxation"
 # Share of the root's error from which rounding of its bound shows.
 _SHOWS = 1e-6
 # Size of the problem from which a table of exchanges pays.
@@ -366,7 +368,10 @@ class FrobeniusColumns(_Columns):
             known = self._named(chosen, closed.errors - closed.charges, closed.items)
             if closed.finished:
                 floor = self.unit * closed.floor
-                return Branches(np.inf, goals=known, floor=floor, doubtful=closed.doubtful)
+                return Branches(
+                    np.inf, goals=known, floor=floor, doubtful=closed.doubtful,
+                    tally={_DIRECTIONS: (1, 1)},
+                )  # fmt: skip
         budget = demand.effort if demand.shortcut and demand.weight is None else 0.0
         found = self._brancher.children(
             chosen, candidates, left, threshold, space, budget, demand.n_best
@@ -375,7 +380,8 @@ class FrobeniusColumns(_Columns):
         if left == 1:
             high = u + (u - f)  # f is u less its rounding
             goals = best_goals(chosen, kept, self.unit * f, self.unit * high, demand)
-            return replace(goals, doubtful=found.doubtful)
+            return replace(goals, doubtful=found.doubtful, tally={_DIRECTIONS: (1, 1)})
+        n_closed = len(candidates) - int(np.isfinite(f).sum())
         return Branches(
             self.unit * bound,
             kept,
@@ -388,6 +394,7 @@ class FrobeniusColumns(_Columns):
             explored=found.counts[0],
             resolved=found.counts[1],
             unresolved=found.counts[2],
+            tally={_DIRECTIONS: (1 + found.counts[0], n_closed)},
         )
 
     def _relaxes(self, demand: Demand) -> bool:
@@ -403,21 +410,27 @@ class FrobeniusColumns(_Columns):
         return self._relaxed is not None
 
     def _expand_relaxed(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
-        """Children by relaxation, or by the bound of what it leaves to that."""
-        node = self._relaxed.expand(
+        """Parts of a node by relaxation, or its children by the bound of what that leaves."""
+        divided = self._relaxed.divide(
             chosen, candidates, demand.threshold / self.unit, demand.hint, worker
         )
-        if node.items is not None:
-            return Branches(
-                self.unit * node.bound, node.items, self.unit * node.f, partitioned=True,
-                fixed=node.fixed, hint=node.hint, explored=node.n_bounds,
-            )  # fmt: skip
-        inner = np.concatenate([chosen, node.fixed])
-        if len(inner) == self.size:
-            goal = complete_goal(self.value(inner.tolist()), inner, demand)
-            return replace(goal, explored=node.n_bounds)
-        spanned = self._expand_span(inner, node.candidates, demand, worker)
-        return replace(spanned, fixed=node.fixed, explored=spanned.explored + node.n_bounds)
+        parts, n_closed = divided.parts, (1 if demand.hint is None else 2) - len(divided.parts)
+        tally = {_RELAXATION: (divided.n_bounds, n_closed)}
+        if demand.hint is None and parts and parts[0].z is None:
+            inner = parts[0]
+            if len(inner.chosen) == self.size:
+                goal = complete_goal(self.value(inner.chosen.tolist()), inner.chosen, demand)
+                return replace(goal, explored=divided.n_bounds, tally=tally)
+            spanned = self._expand_span(inner.chosen, inner.candidates, demand, worker)
+            fixed = inner.chosen[len(chosen) :]
+            explored = spanned.explored + divided.n_bounds
+            return replace(spanned, fixed=fixed, explored=explored, tally=tally | spanned.tally)
+        bounds = self.unit * np.array([part.bound for part in parts])
+        return Branches(
+            min(bounds, default=np.inf), explored=divided.n_bounds, tally=tally,
+            parts=[Part(part.chosen, part.candidates, bound, part.z)
+                   for part, bound in zip(parts, bounds.tolist(), strict=True)],
+        )  # fmt: skip
 
     def _named(self, chosen, errors, items) -> list[tuple[float, tuple[int, ...]]]:
         """Complete sets from the items added to ``chosen``."""

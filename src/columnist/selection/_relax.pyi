@@ -5,22 +5,14 @@ class RelaxationSpace:
 
 class Relaxation:
     p: int
-    r: int
     n_targets: int
-    power: int
     lowered: float
-    allowance: float
     total: float
 
     def __init__(
-        self,
-        columns: np.ndarray,
-        weights: np.ndarray,
-        k: int,
-        power: int,
-        allowance: float,
+        self, columns: np.ndarray, weights: np.ndarray, k: int, allowance: float
     ) -> None: ...
-    def expand(
+    def evaluate(
         self,
         chosen: np.ndarray,
         candidates: np.ndarray,
@@ -28,7 +20,5 @@ class Relaxation:
         threshold: float,
         hint: np.ndarray | None,
         free: np.ndarray | None,
-        n_chain: int,
-        margin: float,
         space: RelaxationSpace,
-    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]: ...
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]: ...

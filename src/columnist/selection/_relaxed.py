@@ -1,9 +1,10 @@
 """Nodes of the column problem under the squared Frobenius norm, expanded by relaxation.
 
 :mod:`columnist.selection._relax` bounds a node and says which columns every good choice contains,
-which none does, and on which to branch. Here the node shrinks until nothing more is fixed, and
-columns that differ by no more than the rounding of the data are represented by one of them: the
-bound holds whichever of them is chosen, since rounding is charged for all of them.
+which none does, and on which to branch. Here a node is divided in two, with that column and
+without, and each part shrinks until nothing more is fixed. Columns that differ by no more than the
+rounding of the data are represented by one of them: the bound holds whichever of them is chosen,
+since rounding is charged for all of them.
 """
 
 from __future__ import annotations
@@ -17,22 +18,17 @@ from columnist.linalg import _rounding as rounding
 from columnist.linalg._reduce import Reduced
 from columnist.selection._relax import Relaxation, RelaxationSpace
 
-# How often the relaxation of a node is solved again after a candidate has gone, at most.
-_CHAIN = 100
-
 
 class _Use(NamedTuple):
     """When a node is relaxed: the ``last`` columns to choose and ``few`` complete sets are left to
-    the other bound, and ``margin`` is the share of the gap up to which the relaxation is solved
-    again."""
+    the other bound."""
 
     last: int
     few: int
-    margin: float
 
 
 # Few targets, which the other bound says little about, or as many as columns.
-_FEW_TARGETS, _MANY_TARGETS = _Use(3, 300, 1.0), _Use(5, 30_000, 0.3)
+_FEW_TARGETS, _MANY_TARGETS = _Use(3, 300), _Use(5, 30_000)
 # Share of the gap at the root that the relaxation must close beyond the other bound to be used.
 _WORTHWHILE = 0.1
 # More columns than this are not relaxed: a node would take too long.
@@ -42,18 +38,19 @@ _NEARLY_ONE = 1.0 - 1e-12
 
 
 class RelaxedNode(NamedTuple):
-    """A node without what is decided: ``fixed`` columns and those that no good choice contains.
-
-    ``items``, ``f`` and ``hint`` are its children as in :class:`columnist.search.Branches`; None
-    if ``candidates`` are left to another bound.
-    """
+    """A node without what is decided: its bound, all columns it has chosen, and its candidates, the
+    one to branch on last, with the z of each; None for z if they are left to another bound."""
 
     bound: float
-    fixed: np.ndarray
+    chosen: np.ndarray
     candidates: np.ndarray
-    items: np.ndarray | None
-    f: np.ndarray
-    hint: np.ndarray | None
+    z: np.ndarray | None
+
+
+class Division(NamedTuple):
+    """The open parts of a node, and how many relaxations were solved."""
+
+    parts: list[RelaxedNode]
     n_bounds: int
 
 
@@ -67,7 +64,7 @@ class RelaxedNodes:
         self._groups = _groups_of_copies(reduced.columns, share)
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
-        self._relaxation = Relaxation(reduced.columns, reduced.weights, size, reduced.power, share)
+        self._relaxation = Relaxation(reduced.columns, reduced.weights, size, share)
         self._spaces: dict[int, RelaxationSpace] = {}
 
     @property
@@ -81,39 +78,51 @@ class RelaxedNodes:
         some, free = self._representatives(chosen, candidates)
         if left < 2 or len(some) <= left:
             return -1.0
-        return self._relaxation.expand(
-            chosen, candidates[some], left, threshold, None, free, 0, 0.0, self._space(0)
-        )[0]
+        found = self._relaxation.evaluate(
+            chosen, candidates[some], left, threshold, None, free, self._space(0)
+        )
+        return found[0]
 
-    def expand(
-        self, chosen: np.ndarray, candidates: np.ndarray, threshold: float, hint, worker: int
-    ) -> RelaxedNode:
-        """Shrink a node, and branch if enough is left of it."""
-        fixed, n_bounds, bound = candidates[:0], 0, -np.inf
-        nothing = np.empty(0)
+    def divide(
+        self, chosen: np.ndarray, candidates: np.ndarray, threshold: float, z, worker: int
+    ) -> Division:
+        """The parts of a node with its last candidate and without; the node itself, shrunk, if
+        there is no z of its candidates yet."""
+        if z is None:
+            return self._shrunk(RelaxedNode(-np.inf, chosen, candidates, None), threshold, worker)
+        rest = candidates[:-1]
+        with_it = RelaxedNode(-np.inf, np.append(chosen, candidates[-1:]), rest, z[:-1])
+        without = RelaxedNode(-np.inf, chosen, rest, z[:-1])
+        first = self._shrunk(with_it, threshold, worker)
+        second = self._shrunk(without, threshold, worker)
+        return Division(first.parts + second.parts, first.n_bounds + second.n_bounds)
+
+    def _shrunk(self, node: RelaxedNode, threshold: float, worker: int) -> Division:
+        """The node without what is decided; no part if it holds nothing below the threshold."""
+        bound, chosen, candidates, z = node
+        last, few = self._use
+        n_bounds = 0
         while True:
-            inner = np.concatenate([chosen, fixed])
-            left = self.size - len(inner)
+            left = self.size - len(chosen)
             if len(candidates) < left:
-                return RelaxedNode(np.inf, fixed, fixed[:0], fixed[:0], nothing, None, n_bounds)
-            some, free = self._representatives(inner, candidates)
-            last, few, margin = self._use
+                return Division([], n_bounds)
+            some, free = self._representatives(chosen, candidates)
             if left <= last or len(some) <= left or comb(len(some), left) <= few:
-                return RelaxedNode(bound, fixed, candidates, None, nothing, None, n_bounds)
-            found = self._relaxation.expand(
-                inner, candidates[some], left, threshold, None if hint is None else hint[some],
-                free, _CHAIN, margin, self._space(worker),
+                return Division([RelaxedNode(bound, chosen, candidates, None)], n_bounds)
+            low, fixed, kept, new_z = self._relaxation.evaluate(
+                chosen, candidates[some], left, threshold, None if z is None else z[some], free,
+                self._space(worker),
             )  # fmt: skip
-            low, more, kept, items, f, z, count = found
-            n_bounds += count
+            n_bounds += 1
             if low < 0.0:  # it says nothing here
-                return RelaxedNode(bound, fixed, candidates, None, nothing, None, n_bounds)
+                return Division([RelaxedNode(bound, chosen, candidates, None)], n_bounds)
             bound = max(bound, low)
-            if len(more) == 0:
-                items, f, z = self._with_copies(items, f, z, candidates, free)
-                return RelaxedNode(bound, fixed, kept, items, f, z, n_bounds)
-            fixed = np.concatenate([fixed, more])
-            candidates, _, hint = self._with_copies(kept, z, z, candidates, free)
+            if np.isinf(low):
+                return Division([], n_bounds)
+            chosen = np.concatenate([chosen, candidates[some[fixed]]])
+            candidates, z = self._with_copies(candidates[some[kept]], new_z, candidates, free)
+            if len(fixed) == 0:
+                return Division([RelaxedNode(bound, chosen, candidates, z)], n_bounds)
 
     def _space(self, worker: int) -> RelaxationSpace:
         return self._spaces.setdefault(worker, RelaxationSpace())
@@ -133,17 +142,17 @@ class RelaxedNodes:
         order = np.argsort(first)
         return new[first[order]], count[order] > 1
 
-    def _with_copies(self, items, f, z, candidates, free):
+    def _with_copies(self, items, z, candidates, free):
         """Items with those they stand for just before them."""
         if self._groups is None or free is None or len(items) == 0:
-            return items, f, z
+            return items, z
         groups = self._groups[candidates]
         copies = [candidates[groups == self._groups[item]] for item in items]
         copies = [
             np.append(own[own != item], item) for own, item in zip(copies, items, strict=True)
         ]
         counts = [len(own) for own in copies]
-        return np.concatenate(copies), np.repeat(f, counts), np.repeat(z, counts)
+        return np.concatenate(copies), np.repeat(z, counts)
 
 
 def relaxed_nodes(
