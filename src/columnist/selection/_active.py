@@ -47,7 +47,8 @@ _LOWER, _TRIES = 0.9, 8
 
 class Relaxed(NamedTuple):
     """A relaxed node: its bound, ``base`` less the t largest of ``g`` (one number for each
-    candidate); the share z of each candidate, and its coefficients (n, q) to start from."""
+    candidate); the share z of each candidate, and its coefficients (n, q), times the length of its
+    column, to start from."""
 
     bound: float
     base: float
@@ -102,6 +103,7 @@ class GramForm:
         np.einsum("ii->i", self.P)[:] -= self.D
         self.root = np.sqrt(np.maximum(np.einsum("ii->i", self.P), 0.0))
         self.lengths = np.linalg.norm(cross, axis=0)
+        self.scales = np.sqrt(np.einsum("ii->i", gram))  # lengths of the columns
 
     @property
     def n_items(self) -> int:
@@ -157,7 +159,7 @@ class GramForm:
         """The same, and all coefficients (q, p) of that bound."""
         B = np.zeros_like(self.cross)
         if start is not None:
-            B[:, candidates] = start.T
+            B[:, candidates] = start.T / self.scales[candidates]
         B[:, chosen] = self._of_chosen(chosen, B)
         U = self._left(B)
         s = self._price(B, U, candidates, t)
@@ -254,7 +256,8 @@ class GramForm:
         z, penalty = self._penalty(B, chosen, candidates, t)
         value = self.total - caught - (caught - quad) + penalty
         bound = base - top_sum(free, t)
-        return Relaxed(bound, base, free, z, B[:, candidates].T.astype(np.float32)), value
+        start = (B[:, candidates] * self.scales[candidates]).T.astype(np.float32)
+        return Relaxed(bound, base, free, z, start), value
 
     def _value(self, B, U, chosen, candidates, t) -> float:
         """Value of coefficients in the relaxation, but for rounding."""

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from columnist.data import Matrices
 from columnist.linalg._passes import squared_norms, without_means
+from columnist.linalg._residual import of_like_length
 from columnist.linalg._rounding import UNIT, allowance
 from columnist.search._incumbent import greedy
 from columnist.search._problem import Branches, Demand
@@ -331,7 +332,10 @@ def _gram_form(matrices: Matrices, include: np.ndarray, allowed: np.ndarray, dis
     """Inner products, if they have a D, of columns of which copies are left out if asked."""
     assert matrices.Y is not None
     X, Y = matrices.X, matrices.Y
-    given = X = X.toarray() if sp.issparse(X) else X
+    X = X.toarray() if sp.issparse(X) else X
+    if not matrices.ridge:  # then a selection does not care how long columns are
+        X = of_like_length(X.T).T
+    given = X
     if matrices.center:
         X, Y = without_means(X), without_means(Y)
     if distinct:
