@@ -79,6 +79,7 @@ class WideColumns:
         self._place[columns] = np.arange(len(columns), dtype=np.int32)
         # What nodes use: the same, until the root has shown which columns matter.
         self._tree, self._tree_place = form, self._place
+        self._improver: GramImprover | None = None
         self._include = np.array(sorted(include), dtype=np.int32)
 
     def root(self) -> tuple[np.ndarray, np.ndarray]:
@@ -119,8 +120,15 @@ class WideColumns:
         places = np.concatenate([self._place[chosen], some])
         K, c = self.form.inner_products(places)
         fixed, free = np.split(np.arange(len(places)), [len(chosen)])
-        improver = GramImprover(K, c, self.size, fixed, free)
-        yield self.columns[places[improver.run(_FIRST_CHOICE, deadline)]].tolist()
+        self._improver = GramImprover(K, c, self.size, fixed, free)
+        self._improved = self.columns[places]
+        yield self._improved[self._improver.run(_FIRST_CHOICE, deadline)].tolist()
+
+    def improve(self, known, operations: float, deadline: float) -> list[int] | None:
+        """The same, gone on with."""
+        if self._improver is None:
+            return None
+        return self._improved[self._improver.run(operations, deadline)].tolist()
 
     # -- nodes ----------------------------------------------------------------------
 
