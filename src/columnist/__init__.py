@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ForwardSelector,
         LeverageSampler,
         PivotedQRSelector,
+        SubsetRegressor,
         TwoStageSelector,
     )
     from columnist.selection._certified import ColumnSelector
@@ -61,6 +62,7 @@ __all__ = [
     "RobustPCA",
     "SparseLoadings",
     "SpectralSelector",
+    "SubsetRegressor",
     "TrimmedPCA",
     "TwoStageSelector",
     "__version__",
@@ -89,7 +91,7 @@ _SOURCES = {
     "columnist.selection._certify": "certify",
     "columnist.selection._path": "selection_path",
     "columnist.selection": "CorrelationFilter ExchangeSelector ForwardSelector LeverageSampler "
-    "PivotedQRSelector TwoStageSelector",
+    "PivotedQRSelector SubsetRegressor TwoStageSelector",
     "columnist.robust": "RobustPCA TrimmedPCA outlier_path",
     "columnist.spectral": "FisherScore LaplacianScore MRSF ReliefF SpectralSelector",
     "columnist.lowrank": "SparseLoadings",

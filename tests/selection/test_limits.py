@@ -190,7 +190,7 @@ def test_elapsed_is_the_whole_of_fit(clock):
     X = data(8)
     for owner, name in (
         (certified.Matrices, "reduce"),
-        (certified, "choose"),
+        (certified.Sizes, "best"),
         (certified, "rebuild"),
     ):
         clock.charge(owner, name, 3.0)

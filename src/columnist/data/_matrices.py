@@ -79,6 +79,9 @@ class Matrices:
         Whether X is a Gram matrix.
     center : bool
         Whether means are free.
+    ridge : float
+        What squared coefficients cost: they count as so many more rows of the selected columns.
+        Only with Y, under the squared Frobenius norm.
     unit : float
         What singular values are multiplied with to come out in the unit of the target.
     x_scale, y_scale : float
@@ -96,6 +99,8 @@ class Matrices:
         Helpers for long searches where the rows are, if there are any.
     preparation : float
         Seconds that a pass over rows in blocks took.
+    n_rows : int or None
+        How many rows there are, where a few stand for them.
 
     Examples
     --------
@@ -111,6 +116,7 @@ class Matrices:
     Y: np.ndarray | None = None
     gram: bool = False
     center: bool = False
+    ridge: float = 0.0
     unit: float = 1.0
     x_scale: float = 0.0
     y_scale: float = 0.0
@@ -120,6 +126,7 @@ class Matrices:
     target_kind: str | None = None
     workers: Any = None
     preparation: float = 0.0
+    n_rows: int | None = None
 
     def __post_init__(self) -> None:
         if self.x_scale:
@@ -145,6 +152,16 @@ class Matrices:
         return self.X.shape[1]
 
     @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.X.shape[0] if self.n_rows is None else self.n_rows
+
+    @property
+    def n_targets(self) -> int:
+        """Number of columns of the target."""
+        return self.target.shape[1]
+
+    @property
     def is_here(self) -> bool:
         """Whether X is in memory, and not visited in blocks of columns."""
         return not isinstance(self.X, ColumnParts)
@@ -164,6 +181,10 @@ class Matrices:
         target = self.target
         target = target.toarray() if sp.issparse(target) else target.astype(np.float64, copy=False)
         return without_means(target) if self.center else target
+
+    def take_rows(self, rows: np.ndarray) -> Matrices:
+        """The same for some rows."""
+        return replace(self, X=self.X[rows], Y=None if self.Y is None else self.Y[rows])
 
     @cached_property
     def written(self) -> Matrices:
@@ -191,7 +212,8 @@ class Matrices:
                 f"The exact reduction of a {m} x {n} matrix",
                 "Select rows or columns first, or use ColumnSelector(reduction='randomized').",
             )
-            reduced = reduce_data(self.X, self.Y, center=self.center, rank=rank, rng=rng)
+            data = self.penalized(range(n)) if self.ridge else self
+            reduced = reduce_data(data.X, data.Y, center=data.center, rank=rank, rng=rng)
         return replace(reduced, scale=reduced.scale * self.unit)
 
     # -- errors ---------------------------------------------------------------------
@@ -200,6 +222,8 @@ class Matrices:
         self, subset: Sequence[int] | np.ndarray, criterion: Criterion, n_components: int = 0
     ) -> float:
         """Error of a choice, recomputed from the data themselves."""
+        if self.ridge:
+            return self.penalized(subset).error(range(len(subset)), criterion, n_components)
         data = self.written
         Q = data.basis(subset).Q
         if is_frobenius(criterion) and n_components == 0:
@@ -219,6 +243,9 @@ class Matrices:
         affordable and the error may be below ``limit``: only the residual, or, where rounding of
         the entries may be all there is, everything. Here a claim of a search is confirmed.
         """
+        if self.ridge:
+            every = range(len(subset))
+            return self.penalized(subset).interval(every, criterion, n_components, limit)
         data, least = self.written, _value(criterion)
         # With many columns, of which little is left, only the sharper one is likely to do.
         ways = [_double_interval, _verified_interval]
@@ -236,6 +263,24 @@ class Matrices:
         spectra = _accurate_spectra(data, subset, n_components)
         errors = [_value(criterion, counted) for counted in spectra]
         return (min(errors), max(errors)) if errors else (low, high)
+
+    def with_ridge(self, alpha: float) -> Matrices:
+        """The same data, with squared coefficients that cost ``alpha`` each."""
+        factor = self.y_scale / self.x_scale / self.unit
+        return replace(self, ridge=alpha * factor * factor) if alpha else self
+
+    def penalized(self, subset: Sequence[int] | np.ndarray) -> Matrices:
+        r"""These columns alone, with the ridge written out as rows:
+        :math:`\lVert Y - X_SB \rVert^2 + \alpha \lVert B \rVert^2` is the error of
+        :math:`[X_S;\, \sqrt{\alpha} I]` for the target :math:`[Y;\, 0]`."""
+        assert self.Y is not None
+        k, q = len(subset), self.Y.shape[1]
+        X, Y = columns_of(self.X, list(subset)), self.Y
+        if self.center:
+            X, Y = without_means(X), without_means(Y)
+        X = np.vstack([X, np.sqrt(self.ridge) * np.eye(k)])
+        Y = np.vstack([Y, np.zeros((k, q))])
+        return replace(self, X=X, Y=Y, center=False, ridge=0.0, source=None, removed=None)
 
     def errors_along(self, subset: Sequence[int] | np.ndarray) -> np.ndarray:
         """Squared Frobenius errors of none, the first, the first two, ... of these columns."""

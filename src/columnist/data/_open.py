@@ -219,6 +219,7 @@ def _from_moments(X: RowBlocks, along, read, *, target: bool, center: bool) -> M
         sample.rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)), sample=True,
         source=source if known else None,
         removed=(mean[:n], mean[n:] if target else mean[:n]) if center else None,
+        n_rows=X.shape[0],
     )  # fmt: skip
 
 

@@ -77,6 +77,17 @@ def open_target(y, X: RowBlocks):
     return target.matrix, _Reader(target.classes, known=True)
 
 
+def open_numbers(y, X: RowBlocks):
+    """The same for a target that is numbers, whatever it looks like."""
+    blocks = open_blocks(y)
+    if blocks is not None:
+        return blocks, _Reader(None)
+    matrix = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+    matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+    check_consistent_length(matrix, np.empty(X.shape[0]))
+    return matrix, _Reader(None, known=True)
+
+
 def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, np.ndarray]:
     """Classes, and the code of every sample's class, for a ``caller`` that needs them: any integers
     are classes to it, and only floating point numbers with a fraction are refused. ``n_samples`` is

@@ -34,6 +34,7 @@ class SearchOptions:
     max_nodes: float = np.inf
     max_memory: float | None = None
     max_gap: float = 0.0
+    cutoff: float = np.inf
     n_jobs: int = 1
     callback: Callable[[Progress], object] | None = None
     verbose: bool = False
@@ -66,7 +67,7 @@ class SearchOptions:
     def limits(self) -> Limits:
         """Limits of the engine; half of the free memory unless given."""
         memory = available_memory() / 2 if self.max_memory is None else self.max_memory
-        return Limits(self.deadline, self.max_nodes, memory, self.max_gap)
+        return Limits(self.deadline, self.max_nodes, memory, self.max_gap, self.cutoff)
 
     def policy(self) -> Policy:
         """Order of the search."""
@@ -100,7 +101,8 @@ def certificate_of(
     bound = max(min(bound, result.low), lowest)
     if status == "optimal" and error - bound > VISIBLE * above(error, lowest):
         status = "precision_limit"
-    if status == "gap_reached" and error - bound > (options.max_gap + VISIBLE) * abs(error):
+    enough = min(error - options.max_gap * abs(error), options.cutoff)
+    if status == "gap_reached" and enough - bound > VISIBLE * abs(error):
         status = "precision_limit"
     return Certificate(
         status=status,

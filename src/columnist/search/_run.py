@@ -41,12 +41,15 @@ class Limits:
         Bytes for open nodes.
     max_gap : float
         Relative gap that is good enough.
+    cutoff : float
+        An error that is no use: choices that reach it need not be looked at.
     """
 
     deadline: float = np.inf
     max_nodes: float = np.inf
     max_memory: float = np.inf
     max_gap: float = 0.0
+    cutoff: float = np.inf
 
 
 @dataclass
@@ -285,7 +288,7 @@ class Run:
         threshold = self.pool.threshold
         if self.limits.max_gap > 0.0 and np.isfinite(threshold):
             threshold -= self.limits.max_gap * abs(threshold)
-        return threshold
+        return min(threshold, self.limits.cutoff)
 
     def gap(self) -> float:
         """Relative gap between the best choice and the bound."""
@@ -298,7 +301,8 @@ class Run:
 
     def within_gap(self) -> bool:
         """Whether the gap is good enough, but not closed."""
-        return self.limits.max_gap > 0.0 and self.gap() <= self.limits.max_gap + AGREEMENT
+        close = self.limits.max_gap > 0.0 and self.gap() <= self.limits.max_gap + AGREEMENT
+        return close or self.bound() >= self.limits.cutoff
 
     # -- reporting ----------------------------------------------------------------
 

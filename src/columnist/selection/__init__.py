@@ -21,6 +21,8 @@ from columnist.selection._sampling import (
     UniformSampler,
     VolumeSampler,
 )
+from columnist.selection._sizes import SubsetPath, SubsetStep
+from columnist.selection._subset_regressor import SubsetRegressor
 from columnist.selection._task import Solution
 from columnist.selection._two_stage import TwoStageSelector
 
@@ -43,6 +45,9 @@ __all__ = [
     "SelectionPath",
     "Solution",
     "StrongRRQRSelector",
+    "SubsetPath",
+    "SubsetRegressor",
+    "SubsetStep",
     "TwoStageSelector",
     "UniformSampler",
     "VolumeSampler",

@@ -21,19 +21,17 @@ from columnist.data._validation import (
     resolve_constraints,
     resolve_size,
 )
+from columnist.linalg._reduce import Reduced
 from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
-from columnist.selection._columns import column_problem
 from columnist.selection._rebuild import Rebuild, rebuild
 from columnist.selection._task import (
     Options,
     Outcome,
     Sizes,
     Solution,
-    choose,
-    confirmed_error,
 )
 
 
@@ -241,8 +239,7 @@ class ColumnSelector(BaseSelector):
             else:
                 size = resolve_size(self.n_features_to_select, matrices.n_features)
                 check_room(size, include, exclude, matrices.n_features)
-                reduced = self._reduce(matrices, size)
-                outcome = choose(matrices, reduced, size, options, include, exclude)
+                outcome = self._sizes(matrices, options, include, exclude, size).best(size)
             self._store(matrices, options, outcome)
         return self
 
@@ -282,14 +279,18 @@ class ColumnSelector(BaseSelector):
             _check_weight_b(options, matrices, exclude)
         return include, exclude
 
-    def _reduce(self, matrices: Matrices, size: int):
-        rng = None
-        if self.reduction == "randomized":
-            rng = random_generator(self.random_state)
-        raise_pending()  # there is nothing to return yet
-        reduced = matrices.reduce(self.reduction, size, rng)
-        raise_pending()
-        return reduced
+    def _sizes(self, matrices: Matrices, options: Options, include, exclude, size: int) -> Sizes:
+        """The problem, for sizes up to this one."""
+
+        def reduce() -> Reduced:
+            sketched = self.reduction == "randomized"
+            rng = random_generator(self.random_state) if sketched else None
+            raise_pending()  # there is nothing to return yet
+            reduced = matrices.reduce(self.reduction, size, rng)
+            raise_pending()
+            return reduced
+
+        return Sizes(matrices, reduce, options, include, exclude)
 
     def _fewest(self, matrices: Matrices, options: Options, include, exclude) -> Outcome:
         """The smallest size whose relative error is at most ``tol``."""
@@ -298,8 +299,7 @@ class ColumnSelector(BaseSelector):
         available = matrices.n_features - len(exclude)
         if available < max(1, len(include)):
             raise ValueError("Nothing to select: exclude names every column.")
-        reduced = self._reduce(matrices, available)
-        return Sizes(matrices, reduced, options, include, exclude).fewest(self.tol)
+        return self._sizes(matrices, options, include, exclude, available).fewest(self.tol)
 
     def _store(self, matrices: Matrices, options: Options, outcome: Outcome) -> None:
         error, subset = outcome.solutions[0]
@@ -333,14 +333,9 @@ class ColumnSelector(BaseSelector):
             return self._certified(matrices, options, given, include, exclude)
 
     def _certified(self, matrices: Matrices, options: Options, given, include, exclude):
-        reduced = self._reduce(matrices, len(given))
-        problem = column_problem(
-            reduced, len(given), criterion=options.criterion, n_components=options.n_components
-        )
-        error = confirmed_error(matrices, options, given, problem.value(given))
-        outcome = choose(
-            matrices, reduced, len(given), options, include, exclude, quiet=True, start=[given]
-        )
+        sizes = self._sizes(matrices, options, include, exclude, len(given))
+        error = sizes.error(given)
+        outcome = sizes.best(len(given), quiet=True, start=[given])
         selection = tuple(sorted(given))
         names = options.names and tuple(options.names[i] for i in selection)
         return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
@@ -352,8 +347,7 @@ class ColumnSelector(BaseSelector):
         Integer(1).check("max_features", max_features)
         check_room(max_features, include, exclude, matrices.n_features)
         with matrices.threads():
-            reduced = self._reduce(matrices, max_features)
-            sizes = Sizes(matrices, reduced, options, include, exclude)
+            sizes = self._sizes(matrices, options, include, exclude, max_features)
             return sizes.up_to(max_features), options.names
 
     # -- use ----------------------------------------------------------------------

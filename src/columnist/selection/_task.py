@@ -20,7 +20,7 @@ from columnist.linalg._residual import graded_basis
 from columnist.linalg._rounding import agrees, is_trusted
 from columnist.search._certificate import Certificate
 from columnist.search._engine import search
-from columnist.search._incumbent import prefer_smaller
+from columnist.search._incumbent import greedy, prefer_smaller
 from columnist.search._interrupts import expired, pending
 from columnist.search._log import Progress, SolverLog
 from columnist.search._options import SearchOptions, certificate_of
@@ -28,6 +28,7 @@ from columnist.search._run import SearchResult
 from columnist.search._workers import current_workers
 from columnist.selection._columns import InvariantColumns, column_problem, forward_order
 from columnist.selection._duplicates import distinct_columns
+from columnist.selection._wide import WideData, wide_data
 
 # Operations from which errors of a path are computed together once its time is over.
 _LONG_WORK = 1e9
@@ -85,33 +86,31 @@ class Outcome:
     total: float
 
 
-def choose(matrices, reduced, size, options, include, exclude, *, quiet=False, start=()) -> Outcome:
-    """Solve for one size; ``quiet`` leaves out the warning about the rank."""
-    sizes = Sizes(matrices, reduced, options, include, exclude)
-    enough = sizes.useful(size)
-    if enough < size and not quiet:
-        warnings.warn(
-            f"{enough} columns explain everything that {size} could: the others are filled up "
-            "with the first columns left.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return sizes.choose(size, options, start)
-
-
 @dataclass(frozen=True)
 class Sizes:
     """One problem, to be solved for one or several sizes. No input validation. The deadline of the
     options is for all sizes together; ``include`` and ``exclude`` are the columns that must, or
-    must not, be selected."""
+    must not, be selected; ``reduce`` makes a small matrix of the data, should one be needed."""
 
     matrices: Matrices
-    reduced: Reduced
+    reduce: Callable[[], Reduced]
     options: Options
     include: Sequence[int]
     exclude: Sequence[int]
 
     # -- one size -------------------------------------------------------------------
+
+    def best(self, size: int, *, quiet: bool = False, start: Sequence = ()) -> Outcome:
+        """Solve for one size; ``quiet`` leaves out the warning about the rank."""
+        enough = self.useful(size)
+        if enough < size and not quiet:
+            warnings.warn(
+                f"{enough} columns explain everything that {size} could: the others are filled up "
+                "with the first columns left.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return self.choose(size, self.options, start)
 
     def choose(self, size: int, options: Options, start: Sequence[Sequence[int]]) -> Outcome:
         """Solve for one size; where the columns run out of rank, fill up with the first ones. A
@@ -122,6 +121,31 @@ class Sizes:
             return self._solve(size, options, start)
         return self._fill_up(self._solve(enough, options, ()), size, options)
 
+    def error(self, subset: Sequence[int]) -> float:
+        """Error of a given choice, from the data."""
+        found = 0.0 if self._wide is not None else self._problem(len(subset)).value(subset)
+        return confirmed_error(self.matrices, self.options, subset, found)
+
+    def floor(self) -> float:
+        """What no size has a smaller error than: the error of all usable columns."""
+        if self._wide is not None:
+            return self._bounded(len(self._wide.columns)).root_bounds()[0]
+        every = [*self.include, *self._allowed.tolist()]
+        return self._problem(len(every)).interval(every)[0]
+
+    def errors(self, order: Sequence[int]) -> list[float]:
+        """Errors of the beginnings of an order, from none on."""
+        together = None if self.matrices.ridge else self.matrices.errors_along(order)
+        if together is not None:
+            return [float(error) for error in together]
+        return [self.error(order[:k]) for k in range(len(order) + 1)]
+
+    def known(self, subset: Sequence[int], error: float, bound: float) -> Outcome:
+        """A choice with a bound that comes from elsewhere."""
+        status = "time_limit" if expired(self.options.deadline) else "gap_reached"
+        result = SearchResult(status, [(error, tuple(subset))], bound, None, 0, 0, 0)
+        return self._outcome(result, result.solutions, replace(self.options, cutoff=bound))
+
     def useful(self, size: int) -> int:
         """The part of a size beyond which further columns explain nothing more."""
         return max(min(size, self._most_useful), len(self.include), 1)
@@ -129,6 +153,8 @@ class Sizes:
     @cached_property
     def _most_useful(self) -> int:
         """Rank of the usable columns, and the included ones that add nothing to it."""
+        if self._wide is not None:  # it says that these are independent
+            return len(self._wide.columns)
         reduced, include = self.reduced, np.asarray(self.include, dtype=np.intp)
         usable = np.concatenate([include, self._allowed])
         rank = reduced.rank if len(usable) == reduced.n_items else _rank(reduced, usable)
@@ -136,13 +162,8 @@ class Sizes:
 
     def _solve(self, size: int, options: Options, start: Sequence[Sequence[int]]) -> Outcome:
         """Search, recompute the errors from the data, and certify."""
-        candidates = self._allowed
-        if options.n_solutions == 1 and len(self._distinct) >= size - len(self.include):
-            candidates = self._distinct
         interval = _interval(self.matrices, options)
-        problem = self._problem(
-            size, include=self.include, candidates=candidates, evaluate=interval
-        )
+        problem = self._searched(size, options, interval)
         log = SolverLog(options.verbose)
         result = search(
             problem, options.policy(), options.limits(), n_solutions=options.n_solutions,
@@ -161,7 +182,7 @@ class Sizes:
             if not solutions or not expired(options.deadline):
                 error = confirmed_error(self.matrices, options, subset, error, interval)
             solutions.append((error, subset))
-        outcome = self._outcome(result, sorted(solutions))
+        outcome = self._outcome(result, sorted(solutions), options)
         log.message(repr(outcome.certificate))
         return outcome
 
@@ -184,9 +205,7 @@ class Sizes:
         """A known selection, with its ``error`` if known, and the bound of the root: no time is
         left."""
         options = self.options
-        problem = InvariantColumns(
-            self.reduced, len(subset), options.criterion, options.n_components, self.include, None
-        )
+        problem = self._bounded(len(subset))
         bound, known = problem.root_bounds()[0], tuple(sorted(subset))
         if error is None:
             error = confirmed_error(self.matrices, options, known, bound)
@@ -196,32 +215,32 @@ class Sizes:
         elif error - bound <= options.max_gap * abs(error):
             status = "gap_reached"
         result = SearchResult(status, [(error, known)], bound, None, 0, 0, 0)
-        return self._outcome(result, [(error, known)])
+        return self._outcome(result, [(error, known)], options)
 
-    def _outcome(self, result: SearchResult, solutions) -> Outcome:
+    def _outcome(self, result: SearchResult, solutions, options: Options) -> Outcome:
         """Everything about solutions whose errors are confirmed, best first."""
         error, subset = solutions[0]
         certificate = certificate_of(
-            result, self.options, error, subset, self.options.elapsed,
+            result, options, error, subset, options.elapsed,
             target="X" if self.matrices.Y is None else "y", names=self._names(subset),
             target_kind=self.matrices.target_kind,
         )  # fmt: skip
-        return Outcome(solutions, certificate, self._total)
+        return Outcome(solutions, certificate, self.total)
 
     # -- the fewest columns ---------------------------------------------------------
 
     def fewest(self, tol: float) -> Outcome:
         """The smallest size whose relative error is at most ``tol``."""
-        limit = tol * self._total
+        limit = tol * self.total
         available = self.matrices.n_features - len(self.exclude)
         order = self._reaching(limit)
-        proven, size = True, self._smallest
+        proven, size = True, self.smallest
         while True:
             late = expired(self.options.deadline)
             last = late or size >= len(order)
             proven &= not (late and size < len(order))  # sizes that nobody looked at
             size = max(size, len(order)) if late else size
-            if last or self._problem(size).root_bounds()[0] <= limit:
+            if last or self._bounded(size).root_bounds()[0] <= limit:
                 step = self.options if last else _until_impossible(self.options, limit)
                 outcome = self.choose(size, step, [order[:size]])
                 if outcome.certificate.error <= limit or size >= available:
@@ -239,16 +258,18 @@ class Sizes:
 
     def _reaching(self, limit: float) -> list[int]:
         """Forward selection, no longer than it takes to reach the limit."""
-        shortest, available = self._smallest, self.matrices.n_features - len(self.exclude)
-        if self.reduced.exact and not self.exclude:  # more columns than dimensions are no use
+        shortest, available = self.smallest, self.matrices.n_features - len(self.exclude)
+        if self._wide is not None:
+            available = min(available, len(self._wide.columns))
+        elif self.reduced.exact and not self.exclude:  # more columns than dimensions are no use
             available = min(available, max(self.reduced.rank, shortest))
         longest, order = min(max(16, shortest), available), list(self.include)
 
         def reaches(size: int) -> bool:
-            return self._problem(size).value(order[:size]) <= limit
+            return self._bounded(size).value(order[:size]) <= limit
 
         while True:
-            order = self._order(order, longest)
+            order = self.order(order, longest)
             if longest == available or reaches(longest):
                 sizes = list(range(shortest, longest + 1))
                 if expired(self.options.deadline):  # a rough answer: three sizes are looked at
@@ -260,11 +281,11 @@ class Sizes:
 
     def up_to(self, largest: int) -> list[Outcome]:
         """One outcome for each size; what easy sizes leave over goes to the hard ones."""
-        options, order = self.options, self._order(self.include, largest)
+        options, order = self.options, self.order(self.include, largest)
         errors = cache(lambda: self._errors_along(order))
         outcomes: list[Outcome] = []
         late = 0.0  # seconds that the last size took beyond its share, to confirm what it found
-        for size in range(self._smallest, largest + 1):
+        for size in range(self.smallest, largest + 1):
             now = time.perf_counter()
             share = now + max((options.deadline - now) / (largest + 1 - size) - late, 0.0)
             known: list[Sequence[int]] = [order[:size]]
@@ -295,20 +316,21 @@ class Sizes:
         m, n = self.matrices.target.shape
         one_by_one = float(m) * n * len(order) ** 2 > _LONG_WORK
         plain = is_frobenius(self.options.criterion) and self.options.n_components == 0
-        together = one_by_one and plain and not self.matrices.gram
+        together = one_by_one and plain and not (self.matrices.gram or self.matrices.ridge)
         return self.matrices.errors_along(order) if together else None
 
     # -- what all need ------------------------------------------------------------------
 
     @property
-    def _smallest(self) -> int:
+    def smallest(self) -> int:
+        """The included columns, and one at least."""
         return max(1, len(self.include))
 
     @cached_property
-    def _total(self) -> float:
+    def total(self) -> float:
         """The criterion of the target itself."""
-        criterion, reduced = self.options.criterion, self.reduced
-        if reduced.exact:
+        criterion = self.options.criterion
+        if self._wide is None and (reduced := self.reduced).exact:
             return float(criterion.value(reduced.scale * np.sqrt(reduced.weights)))
         return self.matrices.error([], criterion, 0)
 
@@ -322,10 +344,50 @@ class Sizes:
         """The same but for copies and zeros."""
         return distinct_columns(self.reduced.columns, self._allowed, self.matrices.X)
 
-    def _order(self, chosen: Sequence[int], size: int) -> list[int]:
+    def order(self, chosen: Sequence[int], size: int) -> list[int]:
         """Forward selection: a first choice of every size, and a cheap one."""
+        if self._wide is not None:
+            problem = self._bounded(size, chosen)
+            return greedy(problem, *problem.root(), deadline=self.options.deadline)
         allowed = np.setdiff1d(self._allowed, chosen)
         return forward_order(self.reduced, chosen, allowed, size, self.options.deadline)
+
+    # -- problems -----------------------------------------------------------------------
+
+    @cached_property
+    def reduced(self) -> Reduced:
+        """A small matrix with the same errors."""
+        return self.reduce()
+
+    @cached_property
+    def _wide(self) -> WideData | None:
+        """The data of a search by relaxation alone, which needs no decomposition."""
+        options = self.options
+        plain_error = is_frobenius(options.criterion) and options.n_components == 0
+        if not (plain_error and options.exhaustive):
+            return None
+        # Copies are choices of their own, and with a ridge they are worth something.
+        distinct = options.n_solutions == 1 and not self.matrices.ridge
+        return wide_data(self.matrices, self.include, self._allowed, distinct=distinct)
+
+    def _searched(self, size: int, options: Options, interval):
+        """The problem to search."""
+        if self._wide is not None:
+            return self._wide.problem(size, self.include, interval)
+        candidates = self._allowed
+        if options.n_solutions == 1 and len(self._distinct) >= size - len(self.include):
+            candidates = self._distinct
+        return self._problem(size, include=self.include, candidates=candidates, evaluate=interval)
+
+    def _bounded(self, size: int, include: Sequence[int] | None = None):
+        """The problem of which only the root and complete choices are looked at."""
+        include = self.include if include is None else include
+        if self._wide is not None:
+            return self._wide.problem(size, include, _interval(self.matrices, self.options))
+        options = self.options
+        return InvariantColumns(
+            self.reduced, size, options.criterion, options.n_components, include, None
+        )
 
     def _problem(self, size: int, **more):
         criterion, n_components = self.options.criterion, self.options.n_components

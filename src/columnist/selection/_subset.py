@@ -1,0 +1,273 @@
+"""Best subsets for prediction, with a proof: what the regressor and the classifier share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from columnist._selector import BaseSelector
+from columnist.data import open_rows
+from columnist.data._parameters import Flag, Integer, Number
+from columnist.data._validation import check_room, resolve_constraints, resolve_size
+from columnist.search._certificate import tightened
+from columnist.search._interrupts import keeps_answer
+from columnist.search._log import Progress
+from columnist.selection._sizes import (
+    RULES,
+    BestSize,
+    InformationCriterion,
+    SizeChoice,
+    SubsetPath,
+    one_standard_error,
+    step_of,
+)
+from columnist.selection._task import Options, Outcome, Solution
+
+# Sizes that cross-validation tries, and those of a criterion where no bound ends them.
+_CV_SIZES, _UNBOUNDED_SIZES = 20, 50
+
+
+class BestSubset(BaseSelector):
+    """A selector that predicts; subclasses say what the loss is."""
+
+    # Not for users to choose: what the search minimises, and how.
+    criterion, search, epsilon = "frobenius", "auto", 0.0
+    _loss = "squared"
+    _parameter_constraints = {
+        "alpha": Number(0.0),
+        "fit_intercept": Flag(),
+        "max_features": Integer(1) | None,
+        "n_solutions": Integer(1),
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        max_features: int | None = None,
+        cv: Any = 5,
+        include: Sequence[int | str] | None = None,
+        exclude: Sequence[int | str] | None = None,
+        n_solutions: int = 1,
+        time_limit: float | None = 30.0,
+        max_nodes: int | None = None,
+        max_memory: float | None = None,
+        max_gap: float = 0.0,
+        n_jobs: int | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: bool = False,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_features = max_features
+        self.cv = cv
+        self.include = include
+        self.exclude = exclude
+        self.n_solutions = n_solutions
+        self.time_limit = time_limit
+        self.max_nodes = max_nodes
+        self.max_memory = max_memory
+        self.max_gap = max_gap
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+
+    # -- what a loss offers -----------------------------------------------------------
+
+    @abstractmethod
+    def _open(self, X, y) -> Any:
+        """Checked data."""
+
+    @abstractmethod
+    def _sizes(self, data, options: Options, include, exclude) -> Any:
+        """The problem for all sizes: a :class:`columnist.selection._sizes.SizeSearch`."""
+
+    @abstractmethod
+    def _coefficients(self, data, subset: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (n_selected, n_outputs) of a selection, and the intercepts."""
+
+    @abstractmethod
+    def _held_out(self, data, subset: Sequence[int], rows: np.ndarray, test: np.ndarray) -> float:
+        """Mean loss on test rows of a selection that is fitted to others."""
+
+    # -- fitting --------------------------------------------------------------------
+
+    @keeps_answer
+    def fit(self, X, y=None):
+        """Choose columns of X, and fit their coefficients.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Target.
+
+        Returns
+        -------
+        self
+        """
+        rule = self._rule()
+        self._check_parameters()
+        options = Options.of(self, self.time_limit, n_solutions=int(self.n_solutions))
+        data = self._open(X, y)
+        names = getattr(self, "feature_names_in_", None)
+        include, exclude = resolve_constraints(
+            self.include, self.exclude, self.n_features_in_, names
+        )
+        options = replace(
+            options,
+            names=None if names is None else tuple(map(str, names)),
+            workers=data.workers,
+            deadline=options.deadline + data.preparation,
+            preparation=data.preparation,
+        )
+        with data.threads():
+            sizes = self._sizes(data, options, include, exclude)
+            if rule is None:
+                size = resolve_size(self.n_features_to_select, self.n_features_in_)
+                check_room(size, include, exclude, self.n_features_in_)
+                self._store(data, sizes, [sizes.best(size)], 0)
+            else:
+                largest = self._largest(rule, data, include, exclude)
+                choose = self._by_validation if rule == "cv" else self._by_criterion
+                choose(rule, data, sizes, largest)
+        return self
+
+    def _rule(self) -> str | None:
+        """How the size is chosen; None if it is given."""
+        size = "bic" if self.n_features_to_select is None else self.n_features_to_select
+        if not isinstance(size, str):
+            return None
+        if size not in RULES:
+            listed = ", ".join(map(repr, RULES))
+            raise ValueError(
+                f"n_features_to_select must be an integer, a fraction, None or one of {listed}; "
+                f"got {size!r}."
+            )
+        return size
+
+    def _largest(self, rule: str, data, include, exclude) -> int:
+        """The largest size that a rule tries."""
+        available = self.n_features_in_ - len(exclude)
+        room = max(data.n_samples - 2, 1)
+        if rule == "cv":
+            room = min(_CV_SIZES if self.max_features is None else room, room * 2 // 3)
+        elif self.n_features_in_ > room and self.max_features is None:
+            room = min(room, _UNBOUNDED_SIZES)
+        largest = min(available, room, self.max_features or available)
+        if largest < max(1, len(include)):
+            raise ValueError(
+                f"No size can be chosen from {data.n_samples} samples, "
+                f"{len(include)} included and {available} available columns: pass "
+                "n_features_to_select as a number."
+            )
+        return largest
+
+    def _by_criterion(self, rule: str, data, sizes, largest: int) -> None:
+        criterion = InformationCriterion(
+            rule, self._loss, data.n_samples, data.n_targets, self.n_features_in_
+        )
+        found: SizeChoice = BestSize(sizes, criterion, largest).run()
+        scores = [
+            {"score": score, "score_bound": bound}
+            for score, bound in zip(found.scores, found.bounds, strict=True)
+        ]
+        self._store(data, sizes, found.outcomes, found.chosen, scores, rule, found.proven)
+
+    def _by_validation(self, rule: str, data, sizes, largest: int) -> None:
+        """Paths of the training rows in half of the time, then that of all rows."""
+        folds = list(self._splits(data))
+        options, first = sizes.options, sizes.smallest
+        half = options.deadline - 0.5 * max(options.deadline - options.started, 0.0)
+        losses = np.empty((len(folds), largest - first + 1))
+        for i, (train, test) in enumerate(folds):
+            left = replace(options, callback=None, verbose=False, n_solutions=1)
+            share = options.started + (half - options.started) * (i + 1) / len(folds)
+            left = replace(left, deadline=share if np.isfinite(share) else np.inf)
+            part = data.take_rows(train)
+            path = self._sizes(part, left, sizes.include, sizes.exclude).up_to(largest)
+            for j, outcome in enumerate(path):
+                losses[i, j] = self._held_out(data, outcome.solutions[0][1], train, test)
+        chosen, means, errors = one_standard_error(losses)
+        outcomes = sizes.up_to(largest)
+        scores = [
+            {"score": float(mean), "score_error": float(error)}
+            for mean, error in zip(means, errors, strict=True)
+        ]
+        self._store(data, sizes, outcomes, chosen, scores, rule)
+
+    def _splits(self, data):
+        """Training and test rows."""
+        labels = self._strata(data)
+        folds = check_cv(self.cv, labels, classifier=labels is not None)
+        return folds.split(np.empty(data.n_samples), labels)
+
+    def _strata(self, data) -> np.ndarray | None:
+        """Labels of the rows, of which every fold gets its share."""
+        return None
+
+    def _store(
+        self,
+        data,
+        sizes,
+        outcomes: list[Outcome],
+        chosen: int,
+        scores: list[dict[str, float]] | None = None,
+        rule: str | None = None,
+        proven: bool = False,
+    ) -> None:
+        models = [self._coefficients(data, outcome.solutions[0][1]) for outcome in outcomes]
+        scores = scores or [{} for _ in outcomes]
+        steps = [
+            step_of(outcome, coef, **score)
+            for outcome, (coef, _), score in zip(outcomes, models, scores, strict=True)
+        ]
+        names = sizes.options.names
+        self.path_ = SubsetPath(tightened(steps), sizes.total, rule, chosen, proven, names)
+        outcome, (coef, intercept) = outcomes[chosen], models[chosen]
+        error, subset = outcome.solutions[0]
+        self.selected_ = np.array(subset, dtype=np.intp)
+        self.solutions_ = [Solution(columns, error) for error, columns in outcome.solutions]
+        self.error_ = error
+        self._keep_coefficients(coef, intercept)
+        certificate = self.path_[chosen].certificate
+        self.certificate_ = replace(certificate, elapsed=sizes.options.elapsed)
+
+    def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
+        every = np.zeros((coef.shape[1], self.n_features_in_))
+        every[:, self.selected_] = coef.T
+        self.coef_, self.intercept_ = every, intercept
+
+    # -- use ------------------------------------------------------------------------
+
+    def _outputs(self, X):
+        """Linear predictions of shape (n_samples, n_outputs)."""
+        check_is_fitted(self)
+        rows = open_rows(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
+        coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        return rows.map(_Linear(coef[:, self.selected_], intercept, self.selected_), len(coef))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class _Linear:
+    """A linear function of a few columns; an object, so that it travels."""
+
+    def __init__(self, coef: np.ndarray, intercept: np.ndarray, columns: np.ndarray):
+        self.coef, self.intercept, self.columns = coef, intercept, columns
+
+    def __call__(self, X) -> np.ndarray:
+        return np.asarray(X[:, self.columns] @ self.coef.T) + self.intercept

@@ -1,0 +1,194 @@
+"""Best-subset regression with a proof."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg
+from sklearn.base import RegressorMixin
+
+from columnist.data import Matrices, open_matrices
+from columnist.data._open import is_target_given
+from columnist.data._target import open_numbers
+from columnist.linalg._passes import columns_of
+from columnist.linalg._reduce import Reduced
+from columnist.search._interrupts import at_once, raise_pending
+from columnist.selection._subset import BestSubset
+from columnist.selection._task import Options, Sizes
+
+
+class SubsetRegressor(RegressorMixin, BestSubset):
+    r"""Linear regression on the best k columns, with a proof.
+
+    Chooses the set S of k columns and the coefficients b that minimise
+
+    .. math:: \lVert y - X_Sb \rVert^2 + \alpha \lVert b \rVert^2
+
+    on centred data, over all sets of that size. A search by relaxation and by spans returns them
+    together with a :class:`~columnist.Certificate`: the error, a bound that no other set of k
+    columns beats, and the gap between the two.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, {"aic", "bic", "ebic", "cv"} or None, default=None
+        Number of columns; a fraction of them if a float in (0, 1). ``"aic"``, ``"bic"`` (also
+        None) and ``"ebic"`` choose the size with the least information criterion, proven over all
+        sizes; they need ``alpha=0``. ``"cv"`` chooses the smallest size within one standard error
+        of the least cross-validated error.
+    alpha : float, default=0.0
+        Ridge penalty. Without one, no useful bound exists for more columns than samples.
+    fit_intercept : bool, default=True
+        Whether an intercept is free.
+    max_features : int, optional
+        Largest size that a rule for the size tries. By default all sizes up to n_samples - 2; 50 of
+        them if there are more columns than samples, 20 for ``"cv"``.
+    cv : int, cross-validation generator or iterable, default=5
+        Folds of ``"cv"``, as in scikit-learn.
+    include, exclude : sequence of int or str, optional
+        Columns that must, or must not, be selected; indices or names.
+    n_solutions : int, default=1
+        How many of the best sets of the size to find and prove.
+    time_limit : float or None, default=30.0
+        Seconds from the call on.
+    max_nodes : int, optional
+        Nodes to expand at most, for each size.
+    max_memory : float, optional
+        Bytes for open nodes; half of the free memory by default.
+    max_gap : float, default=0.0
+        Relative gap that is good enough.
+    n_jobs : int, optional
+        Worker threads; None means 1, -1 all processors.
+    callback : callable, optional
+        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+    verbose : bool, default=False
+        Print the solver log.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Coefficients; zero for columns that are not selected.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept; zero without ``fit_intercept``.
+    selected_ : ndarray of int
+        Selected columns, ascending.
+    solutions_ : list of Solution
+        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+    error_ : float
+        The objective of the selection, recomputed from the data.
+    certificate_ : Certificate
+        The proof for the size of the selection.
+    path_ : SubsetPath
+        A step for each size that may be best: selection, certificate, coefficients, criterion and
+        its lower bound; one step if the size is given. ``path_.proven`` tells whether no other size
+        has a smaller criterion.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    See Also
+    --------
+    columnist.ColumnSelector : Columns that represent the matrix itself.
+    columnist.SubsetClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from columnist import SubsetRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SubsetRegressor(4).fit(X, y)
+    >>> print(*model.get_feature_names_out(), model.certificate_.status)
+    bmi bp s1 s5 optimal
+    >>> SubsetRegressor("bic").fit(X, y).path_.proven
+    True
+    """
+
+    def _open(self, X, y) -> Matrices:
+        if not is_target_given(X, y):
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        rule = self._rule()
+        if rule in ("aic", "bic", "ebic") and self.alpha > 0.0:
+            raise ValueError(
+                f"n_features_to_select={rule!r} compares residual sums of squares, which a ridge "
+                "does not minimise: use alpha=0, 'cv', or a number of columns."
+            )
+        with at_once():
+            matrices = open_matrices(
+                self, X, y, target=True, center=bool(self.fit_intercept), open_y=open_numbers,
+                rows=rule == "cv", accept_sparse=("csr", "csc"), dtype=np.float64,
+                ensure_min_samples=2,
+            )  # fmt: skip
+        self._vector = np.ndim(y) == 1
+        return matrices.with_ridge(float(self.alpha))
+
+    def _sizes(self, data: Matrices, options: Options, include, exclude) -> Sizes:
+        def reduce() -> Reduced:
+            raise_pending()  # there is nothing to return yet
+            reduced = data.reduce("exact", data.n_features, None)
+            raise_pending()
+            return reduced
+
+        return Sizes(data, reduce, options, include, exclude)
+
+    def _coefficients(self, data: Matrices, subset: Sequence[int]):
+        rows = data.penalized(subset)
+        sizes = np.abs(rows.X).max(axis=0, initial=0.0)
+        units = np.where(sizes > 0.0, sizes, 1.0)
+        coef = scipy.linalg.lstsq(rows.X / units, rows.Y, check_finite=False)[0] / units[:, None]
+        intercept = np.zeros(coef.shape[1])
+        if data.center:
+            assert data.Y is not None
+            chosen = columns_of(data.X, list(subset))
+            intercept = data.Y.mean(axis=0) - chosen.mean(axis=0) @ coef
+        coef, intercept = coef * (data.y_scale / data.x_scale), intercept * data.y_scale
+        if data.removed is not None:
+            x_means, y_means = data.removed
+            intercept += y_means - x_means[list(subset)] @ coef
+        return coef, intercept
+
+    def _held_out(self, data: Matrices, subset, rows: np.ndarray, test: np.ndarray) -> float:
+        assert data.Y is not None
+        coef, intercept = self._coefficients(data.take_rows(rows), subset)
+        predicted = data.x_scale * columns_of(data.X[test], list(subset)) @ coef + intercept
+        return float(np.mean(np.square(data.y_scale * data.Y[test] - predicted)))
+
+    def _store(self, data, sizes, outcomes, chosen, *more) -> None:
+        super()._store(data, sizes, outcomes, chosen, *more)
+        few = self.n_features_in_ >= data.n_samples - data.center
+        if few and not self.alpha and not self.certificate_.is_optimal:
+            warnings.warn(
+                f"{self.n_features_in_} columns fit {data.n_samples} samples exactly, so that no "
+                "useful lower bound exists without a ridge: the choice is the best that was "
+                "found. Pass alpha > 0 for a proof.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
+        super()._keep_coefficients(coef, intercept)
+        if self._vector:
+            self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
+
+    def predict(self, X):
+        """Predicted targets.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets)
+        """
+        outputs = self._outputs(X)
+        return outputs[:, 0] if self._vector else outputs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,318 @@
+"""Best subsets for a target among very many columns: nodes by relaxation alone.
+
+The problem is that of :mod:`columnist.selection._columns` under the squared Frobenius norm for a
+target y, perhaps with a ridge. Its data are never decomposed: inner products are enough
+(:mod:`columnist.selection._active`), and with a ridge and fewer rows than columns not even these
+are formed for all columns. Each node drops columns that no good choice contains, and takes those
+that every one contains, until nothing more is decided; then it branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from columnist.data import Matrices
+from columnist.linalg._passes import without_means
+from columnist.linalg._rounding import UNIT, allowance
+from columnist.search._incumbent import exchange, greedy
+from columnist.search._problem import Branches, Demand
+from columnist.selection._active import GramForm, Relaxed
+from columnist.selection._duplicates import distinct_columns
+
+# Fewer columns than this are decomposed: nodes then have more than one bound.
+_MANY = 120
+# More columns than this have too many inner products.
+_MOST = 4000
+# Share of the candidates that must be decided for a node to be relaxed again.
+_DECIDED = 0.1
+# How often a node is relaxed again after a candidate has gone, at most.
+_CHAIN = 40
+# A node with this share of the candidates that its form was made for gets a form of its own, if
+# these are no more than so many.
+_SHRUNK, _SMALL = 0.7, 400
+
+
+class WideColumns:
+    """The problem for :mod:`columnist.search`.
+
+    Parameters
+    ----------
+    form : GramForm
+        The whole problem, for ``columns`` only.
+    columns : ndarray of int
+        Columns of the data that the form knows, ascending.
+    size : int
+        Columns to choose, the included ones counted.
+    include : sequence of int
+        Columns that every choice contains.
+    unit : float
+        Errors are this multiple of those of the form.
+    evaluate : callable
+        Interval of the error of a complete choice, from the data.
+    """
+
+    exact, least = True, 0.0
+
+    def __init__(
+        self,
+        form: GramForm,
+        columns: np.ndarray,
+        size: int,
+        include: Sequence[int],
+        unit: float,
+        evaluate: Callable[..., tuple[float, float]],
+    ):
+        self.form, self.columns, self.size, self.unit = form, columns, size, unit
+        self.n_items = int(columns.max(initial=-1)) + 1
+        self.interval = evaluate
+        self._place = np.full(self.n_items, -1, dtype=np.int32)
+        self._place[columns] = np.arange(len(columns), dtype=np.int32)
+        self._include = np.array(sorted(include), dtype=np.int32)
+
+    def root(self) -> tuple[np.ndarray, np.ndarray]:
+        """Included columns and candidates."""
+        return self._include, np.setdiff1d(self.columns, self._include).astype(np.int32)
+
+    def root_bounds(self) -> tuple[float, float]:
+        """Errors of all columns, and of the included ones."""
+        include = self._place[self._include]
+        alone = self.form.error(include) if len(include) else self.form.total
+        return self.unit * self.form.least, self.unit * alone
+
+    def value(self, subset: Sequence[int]) -> float:
+        """Error of a complete choice."""
+        low, high = self.interval(subset)
+        return low + 0.5 * (high - low)
+
+    def estimate(self, subset: Sequence[int]) -> float:
+        """The same from the inner products."""
+        return self.unit * self.form.error(self._place[np.asarray(subset)])
+
+    def completion_errors(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+        """Error of ``chosen`` and each one of the candidates."""
+        return self.unit * self.form.additions(self._place[chosen], self._place[candidates])
+
+    def cost(self) -> float:
+        """Seconds per expansion, roughly."""
+        return 2e-6 * len(self.columns)
+
+    def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
+        """Forward selection, then exchanges."""
+        subset = greedy(self, chosen, candidates, deadline=deadline)
+        yield exchange(self, subset, chosen, candidates, deadline=deadline)
+
+    # -- nodes ----------------------------------------------------------------------
+
+    def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
+        """Children of a node, or the complete sets that it comes down to."""
+        start = demand.hint
+        node = _Node(self.form, self._place[chosen], self._place[candidates], candidates, start)
+        found = _Found(chosen, self.unit, demand.threshold / self.unit)
+        while (left := self.size - len(chosen) - len(found.fixed)) > 1:
+            if len(node.candidates) <= left:
+                break
+            node = node.in_own_form()
+            relaxed = node.relax(left, found.threshold)
+            found.n_bounds += 1
+            if relaxed.bound >= found.threshold:
+                return found.branches(np.inf)
+            found.round(node, relaxed, left)
+            node, relaxed, decided = node.screen(relaxed, left, found)
+            if not decided:
+                return found.branches(relaxed.bound, _partition(node, relaxed, left, found))
+        found.complete(node, left)
+        return found.branches(np.inf)
+
+
+class _Found:
+    """What the expansion of a node has found so far, in units of the form."""
+
+    def __init__(self, chosen: np.ndarray, unit: float, threshold: float):
+        self.chosen, self.unit, self.threshold = chosen, unit, threshold
+        self.fixed: list[int] = []
+        self.goals: list[tuple[float, tuple[int, ...]]] = []
+        self.n_bounds = 0
+
+    def goal(self, error: float, items) -> None:
+        """Note a complete set that adds these items."""
+        if error < self.threshold:
+            subset = (*self.chosen.tolist(), *self.fixed, *(int(i) for i in items))
+            self.goals.append((self.unit * error, subset))
+
+    def round(self, node: _Node, relaxed: Relaxed, left: int) -> None:
+        """The candidates with the largest shares are a choice, too."""
+        top = np.sort(np.argsort(-relaxed.z, kind="stable")[:left])
+        error = node.form.error(np.concatenate([node.chosen, node.candidates[top]]))
+        self.goal(error, node.names[top])
+
+    def complete(self, node: _Node, left: int) -> None:
+        """Complete sets of a node with at most one column to choose, or no choice."""
+        if len(node.candidates) == left:
+            self.goal(0.0, node.names)
+        elif left == 1:
+            errors = node.form.additions(node.chosen, node.candidates)
+            for i in np.flatnonzero(errors < self.threshold):
+                self.goal(float(errors[i]), node.names[i : i + 1])
+
+    def branches(self, bound: float, children=None) -> Branches:
+        """The result of the expansion."""
+        items, f, hint = children or (np.empty(0, dtype=np.int32), np.empty(0), None)
+        return Branches(
+            self.unit * bound, items, self.unit * f, goals=sorted(self.goals), partitioned=True,
+            fixed=np.array(self.fixed, dtype=np.int32), hint=hint, explored=self.n_bounds,
+        )  # fmt: skip
+
+
+class _Node(NamedTuple):
+    """Chosen items and candidates as the form numbers them, the names of the candidates, and
+    coefficients of these to start from."""
+
+    form: Any
+    chosen: np.ndarray
+    candidates: np.ndarray
+    names: np.ndarray
+    start: np.ndarray | None
+
+    def in_own_form(self) -> _Node:
+        """With a form of its own if its list has become much shorter than that of the form."""
+        n = len(self.candidates)
+        if n > _SMALL or n > _SHRUNK * self.form.n_items:
+            return self
+        try:
+            form = self.form.narrowed(self.chosen, self.candidates)
+        except np.linalg.LinAlgError:
+            return self
+        every = np.arange(n, dtype=np.int32)
+        return self._replace(form=form, chosen=every[:0], candidates=every)
+
+    def relax(self, t: int, threshold: float) -> Relaxed:
+        """Its bound."""
+        return self.form.relax(self.chosen, self.candidates, t, threshold, self.start)
+
+    def keep(self, kept: np.ndarray, start: np.ndarray | None) -> _Node:
+        """With some of the candidates only."""
+        return self._replace(
+            candidates=self.candidates[kept], names=self.names[kept],
+            start=None if start is None else start[kept],
+        )  # fmt: skip
+
+    def screen(self, relaxed: Relaxed, t: int, found: _Found) -> tuple[_Node, Relaxed, bool]:
+        """Without candidates that no good choice contains, and with those that every one contains
+        among the chosen; whether that makes another look worthwhile."""
+        g, room = relaxed.g, found.threshold - relaxed.bound
+        order = np.sort(g)[::-1]
+        last, beyond = order[t - 1], order[t]
+        fixed = (g > beyond) & (g - beyond >= room)
+        dropped = (g < last) & (last - g >= room)
+        kept = ~(fixed | dropped)
+        node = self.keep(kept, relaxed.start)
+        if fixed.any():
+            found.fixed += self.names[fixed].tolist()
+            node = node._replace(chosen=np.concatenate([self.chosen, self.candidates[fixed]]))
+        decided = bool(fixed.any()) or dropped.sum() >= _DECIDED * len(g)
+        return node, relaxed.at(kept), decided
+
+
+def _partition(node: _Node, relaxed: Relaxed, t: int, found: _Found):
+    """Children of a node: names, bounds and coefficients to start from, the last one first.
+
+    Candidates are branched on one after the other: a child contains one and none of those before.
+    What remains is relaxed again each time, until it is closed.
+    """
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def put(which: np.ndarray, bounds: np.ndarray) -> None:
+        parts.append((node.names[which], bounds, relaxed.start[which]))
+
+    bound = relaxed.bound
+    for _ in range(_CHAIN):
+        pick = np.arange(len(relaxed.g)) == np.argmax(relaxed.z * relaxed.g)
+        with_it = relaxed.base - _top(relaxed.g[~pick], t - 1) - float(relaxed.g[pick][0])
+        put(pick, np.array([max(bound, with_it)]))
+        node, relaxed = node.keep(~pick, relaxed.start), relaxed.at(~pick)
+        if len(node.candidates) < t:
+            break
+        relaxed = node.relax(t, found.threshold)
+        found.n_bounds += 1
+        if relaxed.bound >= found.threshold:
+            break
+        bound = max(bound, relaxed.bound)
+        last = np.partition(relaxed.g, -t)[-t]
+        dropped = (relaxed.g < last) & (last - relaxed.g >= found.threshold - relaxed.bound)
+        put(dropped, np.full(int(dropped.sum()), np.inf))
+        node, relaxed = node.keep(~dropped, relaxed.start), relaxed.at(~dropped)
+    else:
+        order = np.argsort(-relaxed.g, kind="stable")
+        put(order, np.maximum(bound, relaxed.base - _windows(relaxed.g[order], t)))
+        order = order[:0]
+        node, relaxed = node.keep(order, relaxed.start), relaxed.at(order)
+    # These belong to the children before, but have none of their own.
+    put(np.arange(len(node.candidates)), np.full(len(node.candidates), np.inf))
+    return tuple(np.concatenate(column)[::-1] for column in zip(*parts, strict=True))
+
+
+def _top(g: np.ndarray, t: int) -> float:
+    """Sum of the t largest, not less than that is."""
+    if t <= 0:
+        return 0.0
+    return float(np.partition(g, -t)[-t:].sum()) * (1.0 + 2.0 * (len(g) + 8) * UNIT)
+
+
+def _windows(g: np.ndarray, t: int) -> np.ndarray:
+    """Sums of t values that follow one another, not less than they are; none where t are no more
+    left."""
+    sums = np.cumsum(np.append(0.0, g))
+    windows = np.full(len(g), -np.inf)
+    # Errors of a sum are relative to all of it.
+    windows[: len(g) - t + 1] = sums[t:] - sums[: len(sums) - t] + 2 * len(g) * UNIT * sums[-1]
+    return windows
+
+
+class WideData(NamedTuple):
+    """The form of some columns, and the square of the unit of their errors."""
+
+    form: GramForm
+    columns: np.ndarray
+    unit: float
+
+    def problem(self, size: int, include: Sequence[int], evaluate) -> WideColumns:
+        """The problem for one size."""
+        return WideColumns(self.form, self.columns, size, include, self.unit, evaluate)
+
+
+def wide_data(
+    matrices: Matrices, include: Sequence[int], allowed: np.ndarray, *, distinct: bool
+) -> WideData | None:
+    """Data for a search by relaxation alone; None if the problem is small, or the relaxation would
+    say nothing: for columns that depend on one another, and without a target. ``distinct`` leaves
+    out copies."""
+    n_columns = len(include) + len(allowed)
+    if matrices.Y is None or matrices.gram or not matrices.is_here or n_columns <= _MANY:
+        return None
+    if n_columns > _MOST or (not matrices.ridge and n_columns >= matrices.X.shape[0]):
+        return None
+    X, Y = matrices.X, matrices.Y
+    X = X.toarray() if sp.issparse(X) else X
+    lengths = np.linalg.norm(X, axis=0)
+    if matrices.center:
+        X, Y = without_means(X), without_means(Y)
+    if distinct:
+        allowed = distinct_columns(X.T, allowed, matrices.X)
+    columns = np.union1d(np.asarray(include, dtype=np.intp), allowed)
+    X, lengths = X[:, columns], lengths[columns]
+    own = np.linalg.norm(X, axis=0)
+    far = float((lengths / np.where(own > 0.0, own, np.inf)).max(initial=1.0))
+    # Rounding of a column, relative to its length; then that of an inner product.
+    share = allowance(len(columns), 1.0) if matrices.sample else 4.0 * UNIT * far
+    lowered = (len(columns) + Y.shape[1]) * (2.0 * share + (len(X) + 16) * UNIT)
+    gram = X.T @ X
+    np.einsum("ii->i", gram)[:] += matrices.ridge
+    try:
+        form = GramForm(gram, np.ascontiguousarray(Y.T @ X), float(np.vdot(Y, Y)), lowered)
+    except np.linalg.LinAlgError:
+        return None
+    return WideData(form, columns, matrices.unit**2)
