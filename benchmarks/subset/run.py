@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from benchmarks import table  # noqa: E402
 from benchmarks.against.area import Area, measure, summary  # noqa: E402
 from benchmarks.against.run import complete, filled, report, say_at_once  # noqa: E402
 from benchmarks.data import Sets  # noqa: E402
-from benchmarks.measure import Row, machine, timed  # noqa: E402
+from benchmarks.measure import Row, machine  # noqa: E402
 from benchmarks.subset.classes import accuracy, classes  # noqa: E402
 from benchmarks.subset.generated import designs, readme_case  # noqa: E402
 from benchmarks.subset.judge import CappedRunner, Settings  # noqa: E402
@@ -137,16 +138,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runner = CappedRunner(options.environments, options.seconds, 0.0 if options.quick else 0.5)
     sets = Sets(options.data)
     for name in options.names or areas:
-        chosen = areas[name]
-        print(f"\n== {name}: {chosen.title}", flush=True)
-        seconds, rows = timed(
-            lambda chosen=chosen: measure(chosen, sets, runner, options.quick, say_at_once)
-        )
-        results[name] = table.merge(results.get(name, []), rows) if options.only else rows
-        results["machine"][f"load after {name}"] = load()
-        print(f"\n{table.fixed_width(filled(summary(chosen, rows)))}\n({seconds:.0f} s)")
-        if options.out:
-            store(options.out, results, areas)
+        part = areas[name]
+        print(f"\n== {name}: {part.title}", flush=True)
+        earlier, rows = results.get(name, []) if options.only else [], []
+        for problem in part.problems(sets, options.quick):
+            one = replace(part, problems=lambda *_, problem=problem: [problem])
+            rows += measure(one, sets, runner, options.quick, say_at_once)
+            results[name] = table.merge(earlier, rows)
+            results["machine"][f"load after {name}"] = load()
+            if options.out:  # at once: a part can take hours
+                store(options.out, results, areas)
+        print(f"\n{table.fixed_width(filled(summary(part, rows)))}", flush=True)
     return 0
 
 
