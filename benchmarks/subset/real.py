@@ -114,8 +114,9 @@ def product_calls(settings: Settings, problem: Problem, quick: bool) -> list[Con
 
 
 def beam(problem: Problem) -> dict[str, int]:
-    """Ten candidates, as far as there are so many columns."""
-    return {"beam_width": min(10, problem.cases[0]["X"].shape[1])}
+    """Ten candidates, as far as there are so many columns beside those that are chosen."""
+    spare = problem.cases[0]["X"].shape[1] - problem.given["k"]
+    return {"beam_width": max(min(10, spare), 1)}
 
 
 def products(settings: Settings) -> Area:
