@@ -46,12 +46,14 @@ def markdown(title: str, note: str, tables: Mapping[str, Sequence[Row]]) -> str:
     parts = [f"## {title}", note]
     for caption, rows in tables.items():
         parts += [f"### {caption}"] if caption else []
-        parts.append(markdown_table(rows) if rows else "(nothing measured)")
+        parts.append(markdown_table(rows))
     return "\n\n".join(parts)
 
 
 def markdown_table(rows: Sequence[Row]) -> str:
     """The table as Markdown."""
+    if not rows:
+        return "(nothing measured)"
     cells = [[*line[:-1], line[-1].strip()] for line in grid(rows)]  # the last may be long
     lines = ["| " + " | ".join(line) + " |" for line in cells]
     rule = "|" + "|".join("-" * (len(text) + 2) for text in cells[0]) + "|"

@@ -29,8 +29,8 @@ class Problem:
         n, m = self.cases[0]["X"].shape
         targets = self.cases[0].get("y", np.empty(0))
         several = f", {targets.shape[1]} targets" if targets.ndim == 2 else ""
-        given = ", ".join(f"{SHORT.get(key, key)} = {value}" for key, value in self.given.items())
-        return f"{self.name}, {n} x {m}{several}, {given}"
+        given = [f"{SHORT.get(key, key)} = {value}" for key, value in self.given.items()]
+        return ", ".join([self.name, f"{n} x {m}{several}", *given])
 
 
 SHORT = {"n_components": "r"}

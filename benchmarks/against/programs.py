@@ -48,6 +48,8 @@ PROGRAMS = {
         Program("fastcan", ("fastcan>=0.6",), "forward and beam search by canonical correlation"),
         Program("scikit-matter", ("skmatter>=0.3",), "CUR and farthest-point sampling"),
         Program("abess", ("abess>=0.4.11",), "best subsets by splicing"),
+        Program("okridge", ("okridge>=0.1.1", "requests>=2.0"), "exact k-sparse ridge regression"),
+        Program("l0bnb", ("l0bnb>=1.0", "numpy<2.0"), "exact regression, L0 and L2 penalties"),
         Program(
             "skfeature-chappers",
             ("skfeature-chappers>=1.1", "pandas>=2.0"),

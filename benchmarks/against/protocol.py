@@ -31,6 +31,8 @@ THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA", "POLARS", "VECL
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in THREADS} | {"POLARS_MAX_THREADS": "1"}
 # Programs without an environment of their own.
 SHARED = {"scipy": "scipy", "scikit-learn": "scikit-learn"}
+# What runs here, with the same NumPy and SciPy: ours, and scripts that are compared with it.
+HERE = {"columnist", "prototype"}
 
 Case = Mapping[str, np.ndarray]
 
@@ -105,7 +107,7 @@ class Runner:
 
     def python(self, program: str) -> str:
         """The interpreter that has a program."""
-        if program == "columnist":
+        if program in HERE:
             return sys.executable
         if self.environments is None:
             raise Failure(f"{program} is not installed (no folder of environments)")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,16 +88,19 @@ def failures(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def versions(results: dict[str, Any]) -> dict[str, str]:
+def versions(results: dict[str, Any], areas: Iterable[str]) -> dict[str, str]:
     """Programs that answered, with their versions."""
-    rows = [row for name in AREAS for row in results.get(name, ()) if row.get("version")]
+    rows = [row for name in areas for row in results.get(name, ()) if row.get("version")]
     return {row["program"]: row["version"] for row in rows}
 
 
-def complete(results: dict[str, Any]) -> dict[str, Any]:
+def complete(
+    results: dict[str, Any], areas: Mapping[str, Area] | None = None, note: str = NOTE
+) -> dict[str, Any]:
     """Facts and measurements, and beside each area its table, its failures and its text."""
-    found = {"machine": results["machine"], "programs": versions(results), "note": NOTE}
-    for name, area in AREAS.items():
+    areas = AREAS if areas is None else areas
+    found = {"machine": results["machine"], "programs": versions(results, areas), "note": note}
+    for name, area in areas.items():
         rows = results.get(name)
         if rows:
             found[name] = rows
@@ -108,13 +111,17 @@ def complete(results: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def report(results: dict[str, Any]) -> str:
+def report(
+    results: dict[str, Any],
+    areas: Iterable[str] | None = None,
+    title: str = "Columnist beside other programs",
+) -> str:
     """Completed results as Markdown."""
     facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
     programs = ", ".join(f"{key} {value}" for key, value in results["programs"].items())
-    parts = ["# Columnist beside other programs", results["note"]]
+    parts = [f"# {title}", results["note"]]
     parts += [f"Machine: {facts}.", f"Programs: {programs}."]
-    for name in AREAS:
+    for name in AREAS if areas is None else areas:
         if name in results:
             text = results[f"{name} text"]
             parts += [f"## {text['title']}", text["note"]]

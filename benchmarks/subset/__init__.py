@@ -1,0 +1,1 @@
+"""Best-subset regression and classification beside other programs and prototypes."""
