@@ -32,7 +32,7 @@ _MANY = 120
 # those that are more than twice as many as rows.
 _MOST, _FEW = 4000, 1000
 # Operations for the first choice.
-_FIRST_CHOICE = 1e8
+_FIRST_CHOICE = 2e7
 # Share of the candidates that must be decided for a node to be relaxed again.
 _DECIDED = 0.1
 # How often a node is relaxed again after a candidate has gone, at most.
