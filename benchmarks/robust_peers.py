@@ -39,13 +39,10 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.data import Sets
 from benchmarks.measure import Row
+from columnist.robust._baselines import HRPCA, CoherencePursuit, LeverageOutliers, TrimmedPCA
 from columnist.robust._certified import RobustPCA
-from columnist.robust._coherence import CoherencePursuit
-from columnist.robust._hrpca import HRPCA
-from columnist.robust._leverage import LeverageOutliers
 from columnist.robust._pursuit import OutlierPursuit
 from columnist.robust._robpca import ROBPCA
-from columnist.robust._trimmed import TrimmedPCA
 from tests.oracles.outliers import trimmed_error
 from tests.robust.samples import contaminated, largest_angle
 

@@ -27,9 +27,9 @@ from columnist.spectral import (
     TraceRatio,
     rbf_similarity,
 )
-from columnist.spectral._baselines import MRMR, ZeroNormSVM
 from columnist.spectral._mcsf import MCSF
 from columnist.spectral._mrsf import MRSF
+from columnist.spectral._sequential import MRMR, ZeroNormSVM
 from reproduction.cells import Cell, agrees, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.data import Data, MissingData

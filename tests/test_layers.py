@@ -138,6 +138,21 @@ def test_the_reproduction_needs_the_package_only():
         assert not tops & (OUTSIDE - {"reproduction"}), path.name
 
 
+def test_documents_name_what_exists():
+    """Modules in the architecture page, and tests in the list of faults that they have seen."""
+    page = (REPOSITORY / "docs" / "architecture.rst").read_text(encoding="utf-8")
+    modules = {".".join(path.with_suffix("").parts[:2]) for path in source_files()}
+    rooms = {module.split(".")[0] for module in modules}
+    named = re.findall(r"``(?:columnist\.)?(\w+)\.(_\w+)", page)
+    assert len(named) > 30
+    assert {f"{room}.{name}" for room, name in named if room in rooms} <= modules
+    page = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tests = re.findall(r"`(\w+/test_\w+\.py)::(\w+)`", page)
+    assert len(tests) > 20
+    for path, name in tests:
+        assert name in (REPOSITORY / "tests" / path).read_text(encoding="utf-8"), (path, name)
+
+
 def test_every_part_has_a_place():
     parts = {path.parts[0].removesuffix(path.suffix) for path in source_files()} - {"__init__"}
     assert parts <= ALLOWED.keys(), "give the new part a line in ALLOWED"

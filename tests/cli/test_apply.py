@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -122,6 +123,20 @@ def test_outliers_are_flagged_as_by_predict(cli, model, wine, numbers, tmp_path)
     np.testing.assert_allclose(
         written["orthogonal_distance"], fitted.orthogonal_distances(SCALED), rtol=1e-9, atol=1e-12
     )
+
+
+def test_outliers_keep_their_numbers_where_rows_are_dropped(cli, tmp_path):
+    old, new, path = (tmp_path / name for name in ("old.csv", "new.csv", "model.json"))
+    rng = np.random.default_rng(0)
+    rows = [[f"s{i}", x, 2 * x + 0.01 * e] for i, (x, e) in enumerate(rng.normal(size=(40, 2)))]
+    for file in (old, new):
+        text = "\n".join(",".join(map(str, row)) for row in rows)
+        file.write_text(f"name,a,b\n{text}\n")
+        rows[3][2], rows[20][2] = "", 50.0
+    how = ("--id", "name", "--missing", "drop")
+    assert cli("outliers", old, "-k", 1, "-r", 1, *how, "--model", path).code == 0
+    assert cli("apply", path, new, *how, "--json").json["outliers"].count(21) == 1
+    assert re.search(r"\b21 +s20\b", cli("apply", path, new, *how).out)
 
 
 @pytest.mark.parametrize("secret", [None, "alcohol"])

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from columnist.plotting._outliers import OutlierImagesDisplay
-from columnist.robust._trimmed import TrimmedPCA
+from columnist.robust._baselines import TrimmedPCA
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from matplotlib.text import Text
 from sklearn.exceptions import NotFittedError
 
 from columnist.plotting._outliers import OutlierMapDisplay
+from columnist.robust._baselines import TrimmedPCA
 from columnist.robust._certified import RobustPCA
-from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.estimators import ALL, name
 from tests.robust.samples import contaminated
 

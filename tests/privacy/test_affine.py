@@ -18,7 +18,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from columnist.privacy._coefficients import pull_back
+from columnist.privacy._predictor import pull_back
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 5)) * [1.0, 10.0, 0.1, 3.0, 1.0] + [5.0, 0.0, 1.0, -3.0, 2.0]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from columnist.privacy import NullSpaceCleaner
-from columnist.privacy._directions import REACH, against_confidential, without_confidential
+from columnist.privacy._predictor import REACH, against_confidential, without_confidential
 
 seeds = st.integers(0, 2**32 - 1)
 types = st.sampled_from([np.float32, np.float64])

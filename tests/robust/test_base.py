@@ -20,10 +20,9 @@ from columnist.robust._base import (
     resolve_components,
     resolve_outliers,
 )
+from columnist.robust._baselines import LeverageOutliers, TrimmedPCA
 from columnist.robust._cutoffs import Cutoffs
-from columnist.robust._leverage import LeverageOutliers
 from columnist.robust._subspace import Subspace, fit_subspace
-from columnist.robust._trimmed import TrimmedPCA
 from tests.data.test_blocks import Slices
 from tests.robust.estimators import ALL, name
 

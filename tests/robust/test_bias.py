@@ -9,10 +9,9 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 
+from columnist.robust._baselines import CoherencePursuit, TrimmedPCA
 from columnist.robust._bias import BiasCentered
-from columnist.robust._coherence import CoherencePursuit
 from columnist.robust._pursuit import OutlierPursuit
-from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.samples import contaminated, largest_angle
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from columnist.robust._baselines import TrimmedPCA
 from columnist.robust._cutoffs import orthogonal_cutoff
 from columnist.robust._robpca import ROBPCA
 from columnist.robust._subspace import fit_subspace
-from columnist.robust._trimmed import TrimmedPCA
 from tests.oracles.cutoffs import classical_cutoffs, cross_fitted_cutoffs
 from tests.robust.samples import contaminated
 

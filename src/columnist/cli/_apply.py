@@ -143,6 +143,7 @@ class Apply(Task):
         """Distances and flags of all rows."""
         import numpy as np
 
+        from columnist.cli._prepared import row_numbers
         from columnist.robust._subspace import Subspace
 
         arrays, facts = self.fit_model.arrays, self.fit_model.facts
@@ -153,10 +154,10 @@ class Apply(Task):
         orthogonal = subspace.orthogonal_distances(rows) * unit
         along = score / facts["score_cutoff"]
         across = (orthogonal / unit) / (facts["orthogonal_cutoff"] / unit)
-        flags = -np.maximum(along, across) + 1.0 < 0.0
-        self.facts = {"outliers": np.flatnonzero(flags) + 1}
+        self.flags = -np.maximum(along, across) + 1.0 < 0.0
+        self.facts = {"outliers": row_numbers(self.table, len(rows))[self.flags]}
         distances = {"score_distance": score, "orthogonal_distance": orthogonal}
-        self.after = {**distances, FLAG: flags.astype(np.int64)}
+        self.after = {**distances, FLAG: self.flags.astype(np.int64)}
 
     def write_data(self, path: str) -> None:
         from columnist.io import write_table
@@ -182,11 +183,16 @@ class Apply(Task):
             return
         rows, ids = self.facts["outliers"], self.table.ids
         screen.line(f"{count(len(rows), 'outlier')} among {count(n, 'row')}.")
-        shown = []
-        for row in rows[:SHOWN].tolist():
-            distances = self.after["score_distance"], self.after["orthogonal_distance"]
-            labels = [str(values[row - 1]) for values in ids.values()]
-            shown.append([row, *labels, *(number(values[row - 1], 4) for values in distances)])
+        places = self.flags.nonzero()[0].tolist()
+        distances = self.after["score_distance"], self.after["orthogonal_distance"]
+        shown = [
+            [
+                row,
+                *(str(values[i]) for values in ids.values()),
+                *(number(d[i], 4) for d in distances),
+            ]
+            for row, i in zip(rows[:SHOWN].tolist(), places, strict=False)
+        ]
         if shown:
             screen.table(["row>", *ids, "within>", "from plane>"], shown)
         facts = self.fit_model.facts

@@ -151,8 +151,7 @@ class Data:
 
     def row_numbers(self) -> np.ndarray:
         """Numbers of the rows in the file, from 1."""
-        rows = np.arange(self.X.shape[0]) if self.table.rows is None else self.table.rows
-        return np.asarray(rows) + 1
+        return row_numbers(self.table, self.X.shape[0])
 
     def describe(self) -> str:
         """The data in a few words."""
@@ -310,6 +309,11 @@ def mention(table: Table, screen: Screen) -> None:
     mention_gaps(table, screen)
     if table.renamed:
         screen.note(f"repeated or empty column names changed: {listed(list(table.renamed))}")
+
+
+def row_numbers(table: Table, n_rows: int) -> np.ndarray:
+    """Numbers in the file, from 1, of the rows that were kept."""
+    return 1 + np.asarray(np.arange(n_rows) if table.rows is None else table.rows)
 
 
 def mention_gaps(table: Table, screen: Screen) -> None:

@@ -64,13 +64,13 @@ _ENTRIES = (
     Entry("relief", "spectral._relief:Relief", "required"),
     Entry("relief-f", "spectral._relief:ReliefF", "required"),
     Entry("trace-ratio", "spectral._ratios:TraceRatio", "optional"),
-    Entry("hsic", "spectral._hsic:HSIC", "optional"),
+    Entry("hsic", "spectral._sequential:HSIC", "optional"),
     Entry("mrsf", "spectral._mrsf:MRSF", "optional"),
     Entry("mcsf", "spectral._mcsf:MCSF", "optional"),
     Entry("semi-supervised", "spectral._spec:SemiSupervisedSelector", "required"),
-    Entry("mrmr", "spectral._baselines:MRMR", "required"),
-    Entry("zero-norm", "spectral._baselines:ZeroNormSVM", "required"),
-    Entry("sparse-loadings", "lowrank._sparse_loadings:SparseLoadings", "no"),
+    Entry("mrmr", "spectral._sequential:MRMR", "required"),
+    Entry("zero-norm", "spectral._sequential:ZeroNormSVM", "required"),
+    Entry("sparse-loadings", "lowrank._models:SparseLoadings", "no"),
 )
 SELECTORS: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 

@@ -63,6 +63,8 @@ _OF_SAMPLE = 8.0
 _ANYTHING = 1e60
 # Singular values that small beside the largest may be rounding of entries.
 _SUSPECT = 1e-10
+# Sums of squares of larger numbers may leave the range of floating point numbers.
+_LARGEST = 1e152
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,14 @@ class Matrices:
             return self
         return replace(self, X=self.X.toarray())
 
+    def check_range(self, criterion: Criterion) -> None:
+        """Raise if squared errors leave the range of floating point numbers."""
+        if is_frobenius(criterion) and self.unit > _LARGEST:
+            raise ValueError(
+                f"The squared Frobenius norm of values near {self.unit:.0e} leaves the range of "
+                "floating point numbers: rescale the data, or use another criterion."
+            )
+
     def threads(self) -> AbstractContextManager:
         """One BLAS thread for small matrices, as many as there are otherwise."""
         m, n = self.X.shape
@@ -222,6 +232,7 @@ class Matrices:
         self, subset: Sequence[int] | np.ndarray, criterion: Criterion, n_components: int = 0
     ) -> float:
         """Error of a choice, recomputed from the data themselves."""
+        self.check_range(criterion)
         if self.ridge:
             return self.penalized(subset).error(range(len(subset)), criterion, n_components)
         data = self.written

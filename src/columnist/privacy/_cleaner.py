@@ -14,16 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 from columnist.data._parameters import FINITE, ParameterChecks, StrOptions
 from columnist.data._target import resolve_target
 from columnist.data._validation import read_data
-from columnist.privacy._coefficients import coefficients_of, is_model, is_unfitted, precision_of
-from columnist.privacy._directions import (
+from columnist.privacy._evaluation import PrivacyReport, make_report
+from columnist.privacy._predictor import (
     REACH,
     Directions,
     against_confidential,
+    coefficients_of,
+    is_model,
+    is_unfitted,
     lengths,
+    precision_of,
     removed_shares,
     without_confidential,
 )
-from columnist.privacy._evaluation import PrivacyReport, make_report
 
 _EPS = np.finfo(np.float64).eps
 # Entries that are cleaned together: they stay in the cache from one product to the next.

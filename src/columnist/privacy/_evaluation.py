@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_array
 
 from columnist._text import count
 from columnist.data._parameters import FINITE, checked
-from columnist.privacy._coefficients import coefficients_of
+from columnist.privacy._predictor import coefficients_of
 
 # Guesses closer than this share of their size differ by rounding.
 _EQUAL = 1e-12

@@ -1,15 +1,12 @@
 """PCA that survives outliers: whole rows are removed, not single entries."""
 
+from columnist.robust._baselines import HRPCA, CoherencePursuit, LeverageOutliers, TrimmedPCA
 from columnist.robust._bias import BiasCentered
 from columnist.robust._certified import RobustPCA
-from columnist.robust._coherence import CoherencePursuit
-from columnist.robust._hrpca import HRPCA
-from columnist.robust._leverage import LeverageOutliers
 from columnist.robust._path import OutlierPath, OutlierStep, outlier_path
 from columnist.robust._pursuit import OutlierPursuit
 from columnist.robust._robpca import ROBPCA
 from columnist.robust._schatten import SchattenPCA
-from columnist.robust._trimmed import TrimmedPCA
 
 __all__ = [
     "HRPCA",

@@ -70,12 +70,6 @@ class OutlierPath(CertifiedPath):
         return np.array([len(step.outliers) for step in self.steps])
 
     @property
-    def relative_errors(self) -> np.ndarray:
-        """Errors divided by the one with no row removed."""
-        errors = self.errors
-        return errors / errors[0] if errors[0] > 0.0 else errors
-
-    @property
     def drops(self) -> np.ndarray:
         """What each row more has lowered the error by, from one step to the next."""
         return -np.diff(self.errors) / np.diff(self.n_outliers)
@@ -94,13 +88,7 @@ class OutlierPath(CertifiedPath):
         return int(self.n_outliers[paying[-1] + 1]) if len(paying) else 0
 
     def __repr__(self) -> str:
-        header = f"{'outliers':>8}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"
-        lines = [
-            f"{len(step.outliers):>8}  {step.certificate.error:>12.6g}  {relative:>8.4f}  "
-            f"{100 * step.certificate.gap:>7.2f}%  {step.certificate.status}"
-            for relative, step in zip(self.relative_errors, self.steps, strict=True)
-        ]
-        return "\n".join([f"OutlierPath, suggested: {self.suggested}", header, *lines])
+        return self._table(f"OutlierPath, suggested: {self.suggested}", "outliers")
 
 
 @keeps_answer

@@ -136,6 +136,27 @@ class CertifiedPath(Sequence):
         """Proven lower bound for each step."""
         return np.array([step.certificate.lower_bound for step in self.steps])
 
+    @property
+    def _whole(self) -> float:
+        """The error that others are divided by."""
+        return float(self.errors[0])
+
+    @property
+    def relative_errors(self) -> np.ndarray:
+        """Errors divided by that of the target itself, or of all rows."""
+        return self.errors / self._whole if self._whole > 0.0 else self.errors
+
+    def _table(self, title: str, counted: str) -> str:
+        """A line for each step: how many are chosen, error, gap and status."""
+        wide = len(counted)
+        lines = [title, f"{counted:>{wide}}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"]
+        for (chosen, found), relative in zip(self.steps, self.relative_errors, strict=True):
+            lines.append(
+                f"{len(chosen):>{wide}}  {found.error:>12.6g}  {relative:>8.4f}  "
+                f"{100 * found.gap:>7.2f}%  {found.status}"
+            )
+        return "\n".join(lines)
+
 
 def tightened(steps: Sequence[Any]) -> tuple[Any, ...]:
     """A larger choice never has a larger optimum, so its bound holds for smaller ones too."""

@@ -55,15 +55,21 @@ class FastSelector(BaseSelector):
         """Select only: the data, and how many columns were asked for. The error may cost more."""
         self._check_parameters()
         matrices = self._matrices(X, y)
+        matrices.check_range(self._criterion())
         size = self._size(matrices.n_features)
         with matrices.threads():
             selected = np.asarray(self._select(matrices, size), dtype=np.intp)
+        if len(np.unique(selected)) < len(selected):
+            raise ValueError(
+                f"{type(self).__name__}._select returned a column twice: {selected.tolist()}."
+            )
         self.selected_ = selected if len(selected) else np.zeros(1, dtype=np.intp)
         return matrices, size
 
     @abstractmethod
     def _select(self, matrices: Matrices, size: int) -> np.ndarray | list[int]:
-        """Columns in order of selection, at most ``size``; the first is taken if there are none."""
+        """Columns in order of selection, none twice, at most ``size``; the first is taken if there
+        are none."""
 
     def _size(self, n_features: int) -> Any:
         return resolve_size(self.n_features_to_select, n_features)

@@ -42,20 +42,11 @@ class SelectionPath(CertifiedPath):
         return np.array([len(step.selection) for step in self.steps])
 
     @property
-    def relative_errors(self) -> np.ndarray:
-        """Errors divided by the criterion of the target itself."""
-        return self.errors / self.total if self.total > 0.0 else self.errors
+    def _whole(self) -> float:
+        return self.total
 
     def __repr__(self) -> str:
-        header = f"{'size':>4}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"
-        lines = [
-            f"{size:>4}  {step.certificate.error:>12.6g}  {relative:>8.4f}  "
-            f"{100 * step.certificate.gap:>7.2f}%  {step.certificate.status}"
-            for size, relative, step in zip(
-                self.sizes, self.relative_errors, self.steps, strict=True
-            )
-        ]
-        return "\n".join(["SelectionPath", header, *lines])
+        return self._table("SelectionPath", "size")
 
 
 @keeps_answer

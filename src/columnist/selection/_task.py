@@ -366,6 +366,7 @@ class Sizes:
         plain_error = is_frobenius(options.criterion) and options.n_components == 0
         if not (plain_error and options.exhaustive):
             return None
+        self.matrices.check_range(options.criterion)
         # Copies are choices of their own, and with a ridge they are worth something.
         distinct = options.n_solutions == 1 and not self.matrices.ridge
         return wide_data(self.matrices, self.include, self._allowed, distinct=distinct)

@@ -214,16 +214,12 @@ class TwoStageSelector(FastSelector):
 
     _on_passes = True
 
-    def _begin(self, X, y) -> tuple[Matrices, Any]:
-        self._check_parameters()
+    def _matrices(self, X, y, **how) -> Matrices:
         y = y if self._uses_target(X, y) else None
-        matrices = self._matrices(X, y)
+        matrices = super()._matrices(X, y, **how)
         # Stages that see other rows than these get a target of these.
-        y = matrices.Y if matrices.sample or not matrices.is_here else in_memory(y)
-        size = self._size(matrices.n_features)
-        with matrices.threads():
-            self.selected_ = self._select(matrices, size, y)
-        return matrices, size
+        self._y = matrices.Y if matrices.sample or not matrices.is_here else in_memory(y)
+        return matrices
 
     def _needs_rows(self) -> bool:
         return not all(map(_by_products, (self.first, self.second)))
@@ -235,7 +231,9 @@ class TwoStageSelector(FastSelector):
         half = value is None and name == "n_features_to_select"
         return resolve_size(value, n_features) if half or isinstance(value, numbers.Real) else None
 
-    def _select(self, matrices: Matrices, size: int | None, y=None) -> np.ndarray:
+    def _select(self, matrices: Matrices, size: int | None) -> np.ndarray:
+        y = self._y
+        del self._y
         supervised = _uses_y(self.second, y)
         self._find_candidates(matrices, size, y)
         size = size if size is None else min(size, len(self.candidates_))

@@ -1,7 +1,6 @@
 """Spectral feature selection: features that agree with a similarity of the samples."""
 
 from columnist.spectral import stability
-from columnist.spectral._baselines import MRMR, ZeroNormSVM
 from columnist.spectral._forms import (
     CommonForm,
     common_form,
@@ -17,12 +16,12 @@ from columnist.spectral._graph import (
     leading_eigenpairs,
     normalized_cut,
 )
-from columnist.spectral._hsic import HSIC
 from columnist.spectral._l21 import L21Solution, l21_regression
 from columnist.spectral._mcsf import MCSF
 from columnist.spectral._mrsf import MRSF, PathReport
 from columnist.spectral._ratios import FisherScore, TraceRatio
 from columnist.spectral._relief import Relief, ReliefF, relief_similarity
+from columnist.spectral._sequential import HSIC, MRMR, ZeroNormSVM
 from columnist.spectral._similarity import (
     cosine_similarity,
     fisher_similarity,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.robust import _leverage as module
-from columnist.robust._leverage import LeverageOutliers, leverages
+from columnist.robust import _baselines
+from columnist.robust._baselines import LeverageOutliers, leverages
 from columnist.robust._row_data import RowData
 from tests.data.test_blocks import Slices
 from tests.strategies import matrices
@@ -72,6 +72,6 @@ def test_medians(n, edges, seed, rounded):
     X = np.round(X) if rounded else X
     rows = RowData(Slices(X, [min(edge, n) for edge in edges]), lambda largest, size: 1.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_SAMPLE", 20)  # brackets that may miss
-        patch.setattr(module, "_REACH", 0.5)
-        np.testing.assert_array_equal(module.column_medians(rows), np.median(X, axis=0))
+        patch.setattr(_baselines, "_SAMPLE", 20)  # brackets that may miss
+        patch.setattr(_baselines, "_REACH", 0.5)
+        np.testing.assert_array_equal(_baselines.column_medians(rows), np.median(X, axis=0))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from columnist.privacy._directions import (
+from columnist.privacy._predictor import (
     against_confidential,
     fractional_knapsack,
     removed_shares,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.polynomial import legendre
 
 from columnist.linalg import _passes as passes
-from columnist.selection import _powers as powers
-from columnist.selection._powers import fit_polynomials, power_blocks
+from columnist.selection import _forward_spectra as powers
+from columnist.selection._forward_spectra import fit_polynomials, power_blocks
 from tests.strategies import matrices
 
 centrings = pytest.mark.parametrize("center", [False, True])

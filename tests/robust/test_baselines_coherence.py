@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from columnist.robust import _coherence as coherence
-from columnist.robust._coherence import CoherencePursuit
+from columnist.robust import _baselines
+from columnist.robust._baselines import CoherencePursuit
 from tests.robust.samples import contaminated, largest_angle
 from tests.strategies import matrices
 
@@ -33,7 +33,7 @@ def test_by_definition(norm, X):
 @pytest.mark.parametrize(("norm", "p"), [("l1", 4), ("l2", 40)])
 def test_blocks(norm, p, monkeypatch):
     X = np.random.default_rng(0).standard_normal((25, p))
-    monkeypatch.setattr(coherence, "_BLOCK", 60)
+    monkeypatch.setattr(_baselines, "_BLOCK", 60)
     found = CoherencePursuit(1, n_outliers=1, norm=norm, centering="none").fit(X)
     np.testing.assert_allclose(-found.outlyingness_, coherences(X, norm))
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from columnist.spectral._hsic import HSIC
 from columnist.spectral._ratios import FisherScore
+from columnist.spectral._sequential import HSIC
 from columnist.spectral._similarity import (
     fisher_similarity,
     hsic_similarity,

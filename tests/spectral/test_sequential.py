@@ -13,8 +13,8 @@ from sklearn.metrics import mutual_info_score
 from sklearn.svm import SVC
 
 from columnist.metrics import redundancy_rate
-from columnist.spectral._baselines import MRMR, ZeroNormSVM
 from columnist.spectral._ratios import FisherScore
+from columnist.spectral._sequential import MRMR, ZeroNormSVM
 from tests.spectral.test_ratios import FORMS, labelled
 
 SCHEMES = ["quotient", "difference"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from columnist.data._validation import random_generator
-from columnist.robust._hrpca import HRPCA
+from columnist.robust._baselines import HRPCA
 from tests.robust.samples import contaminated, largest_angle
 
 

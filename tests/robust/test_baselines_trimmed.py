@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from columnist.robust._baselines import TrimmedPCA
 from columnist.robust._subspace import fit_subspace
-from columnist.robust._trimmed import TrimmedPCA
 from tests.robust.samples import contaminated, largest_angle
 
 CENTERINGS = ("optimal", "mean", "none")

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from columnist.privacy._coefficients import coefficients_of, is_unfitted
+from columnist.privacy._predictor import coefficients_of, is_unfitted
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 5)) * [1.0, 4.0, 0.5, 2.0, 1.0] + 3.0

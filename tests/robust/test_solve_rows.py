@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
 from columnist.robust._errors import RowErrors
-from columnist.robust._rows import RemovedRows, Scatter
+from columnist.robust._solve import RemovedRows, Scatter
 from columnist.search._engine import search
 from columnist.search._policies import get_policy
 from columnist.search._problem import Demand
@@ -167,5 +167,5 @@ def test_large_problems_skip_the_slow_starts(monkeypatch):
     X = np.random.default_rng(4).standard_normal((30, 3))
     problem = removed_rows(X, 1, 4, Nuclear())
     assert len(list(problem.incumbents(*problem.root(), np.inf))) == 3
-    monkeypatch.setattr("columnist.robust._rows._MOST_WORK", 1.0)
+    monkeypatch.setattr("columnist.robust._solve._MOST_WORK", 1.0)
     assert len(list(problem.incumbents(*problem.root(), np.inf))) == 1
