@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from columnist.search._frontier import Frontier
 from columnist.search._policies import Policy
-from columnist.search._problem import Branches
+from columnist.search._problem import Branches, Part
 
 POLICIES = {
     "optimal": Policy("optimal"),
@@ -232,3 +232,25 @@ def test_children_without_enough_candidates_do_not_exist():
     frontier.push(np.empty(0, np.int32), Branches(0.0, items, np.ones(3)), 4)
     assert frontier.pop_bound(np.inf) is None
     assert (frontier.n_open, frontier.nbytes) == (0, 0)
+
+
+@pytest.mark.parametrize("max_memory", [0.0, np.inf])
+def test_parts_leave_by_bound(max_memory):
+    frontier = Frontier(POLICIES["optimal"], max_memory)
+    chosen, candidates = np.array([4], dtype=np.int32), np.arange(3, dtype=np.int32)
+    hint = np.ones(3, dtype=np.float32)
+    parts = [Part(chosen, candidates, 3.0, hint), Part(chosen[:0], candidates, 2.0, None)]
+    frontier.push(chosen[:0], Branches(2.0, parts=parts), 3, 2.5)
+    assert frontier.n_open == 2
+    assert frontier.bound() == 2.5  # no part is below the node
+    first = frontier.pop_bound(np.inf)
+    assert (len(first.chosen), first.bound, first.hint) == (0, 2.5, None)
+    frontier.restore(first)
+    assert frontier.bound() == 2.5
+    assert frontier.pop_bound(np.inf).bound == 2.5
+    second = frontier.pop_bound(np.inf)
+    assert second.bound == 3.0
+    np.testing.assert_array_equal(second.hint, hint)
+    assert frontier.n_open == 0
+    assert frontier.pop_bound(np.inf) is None
+    assert frontier.nbytes == 0

@@ -300,7 +300,8 @@ cdef class Relaxation:
             return 0
         # ascending: the last is the largest
         s = SHIFT * max(w.lam[n - 1 - t], 0.0)
-        charge = 40.0 * n * (n + T) * UNIT * total * ratio
+        # Products and decomposition; the factor and its use, against K by way of D.
+        charge = (100.0 * n + 2.0 * T + 8.0 * n * (n + 2.0) * ratio) * UNIT * total
         node.q = 0
         for j in range(n - 1, -1, -1):
             if j >= n - t:

@@ -31,6 +31,9 @@ class _Use(NamedTuple):
 _FEW_TARGETS, _MANY_TARGETS = _Use(3, 300), _Use(5, 30_000)
 # Share of the gap at the root that the relaxation must close beyond the other bound to be used.
 _WORTHWHILE = 0.1
+# From so many columns to choose on, or such a share of all, of so many at most, it is used whatever
+# it closes at the root: it gains where columns are gone.
+_LONG, _SHARE, _NARROW = 15, 0.3, 150
 # More columns than this are not relaxed: a node would take too long.
 _WIDE = 1000
 # Cosines above this may belong to copies.
@@ -170,12 +173,15 @@ def relaxed_nodes(
     stay below, ``n_best`` how many choices are wanted: copies are different choices then.
     """
     left = size - len(include)
-    few = left <= _use(reduced, size).last or len(reduced.columns) > _WIDE
-    if few or not low < threshold < np.inf:
+    n_columns, use = len(reduced.columns), _use(reduced, size)
+    if left <= use.last or n_columns > _WIDE or not low < threshold < np.inf:
         return None
     relaxed = RelaxedNodes(reduced, size)
     if relaxed.has_copies and n_best > 1:
         return None
+    long = min(_LONG, _SHARE * n_columns) <= left
+    if use is _MANY_TARGETS and long and n_columns <= min(_NARROW, reduced.columns.shape[1]):
+        return relaxed
     bound = min(relaxed.bound(include, candidates, threshold), threshold)
     return relaxed if bound - low >= _WORTHWHILE * (threshold - low) else None
 
