@@ -77,21 +77,23 @@ def assert_same(there, here):
     ],
 )
 def test_collections_are_searched_there(cluster, sent, options):
-    there = ColumnSelector(**options).fit(BLOCKS)
+    there = ColumnSelector(**options, time_limit=None).fit(BLOCKS)
     assert sent
-    assert_same(there, ColumnSelector(**options).fit(X))
+    assert_same(there, ColumnSelector(**options, time_limit=None).fit(X))
 
 
 def test_without_a_cluster_nothing_is_sent(sent):
-    assert_same(ColumnSelector(9).fit(BLOCKS), ColumnSelector(9).fit(X))
+    assert_same(
+        ColumnSelector(9, time_limit=None).fit(BLOCKS), ColumnSelector(9, time_limit=None).fit(X)
+    )
     assert not sent
 
 
 def test_data_in_memory(cluster, sent):
-    here = ColumnSelector(11).fit(X)
+    here = ColumnSelector(11, time_limit=None).fit(X)
     assert not sent
     with search_on(cluster):
-        there = ColumnSelector(11).fit(X)
+        there = ColumnSelector(11, time_limit=None).fit(X)
     assert sent
     assert_same(there, here)
 
@@ -106,7 +108,7 @@ def test_certify(cluster, sent):
 
 @pytest.mark.parametrize("limit", [{"max_nodes": 300}, {"time_limit": 0.3}, {"max_gap": 1e-3}])
 def test_limits(cluster, sent, limit):
-    optimum = ColumnSelector(12).fit(X).error_
+    optimum = ColumnSelector(12, time_limit=None).fit(X).error_
     certificate = ColumnSelector(12, **limit).fit(BLOCKS).certificate_
     assert certificate.lower_bound <= optimum * (1 + 1e-9)
     assert optimum <= certificate.error * (1 + 1e-9)
@@ -134,9 +136,9 @@ def test_the_cluster_goes_away_during_a_search(cluster, monkeypatch):
     client = Client(cluster.scheduler.address, set_as_default=False)
     callback = After(100, client.close)
     with search_on(client), pytest.warns(RuntimeWarning, match="goes on here"):
-        there = ColumnSelector(11, callback=callback).fit(X)
+        there = ColumnSelector(11, time_limit=None, callback=callback).fit(X)
     assert callback.action is None
-    assert_same(there, ColumnSelector(11).fit(X))
+    assert_same(there, ColumnSelector(11, time_limit=None).fit(X))
 
 
 def test_a_worker_dies_during_a_search(new_cluster, monkeypatch):
@@ -149,7 +151,7 @@ def test_a_worker_dies_during_a_search(new_cluster, monkeypatch):
             there = ColumnSelector(11, time_limit=None, callback=callback).fit(X)
         client.wait_for_workers(2, timeout=60)
     assert callback.action is None
-    assert_same(there, ColumnSelector(11).fit(X))
+    assert_same(there, ColumnSelector(11, time_limit=None).fit(X))
 
 
 def when_released(shared, file):
