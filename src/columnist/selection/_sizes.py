@@ -79,6 +79,10 @@ class SubsetPath(CertifiedPath):
         return np.array([len(step.selection) for step in self.steps])
 
     @property
+    def _whole(self) -> float:
+        return self.total
+
+    @property
     def scores(self) -> np.ndarray:
         """Criterion of each step."""
         return np.array([step.score for step in self.steps])
