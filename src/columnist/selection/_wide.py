@@ -41,7 +41,7 @@ class WideColumns:
 
     Parameters
     ----------
-    form : GramForm
+    form : GramForm or LogisticForm
         The whole problem, for ``columns`` only.
     columns : ndarray of int
         Columns of the data that the form knows, ascending.
@@ -59,7 +59,7 @@ class WideColumns:
 
     def __init__(
         self,
-        form: GramForm,
+        form: Any,
         columns: np.ndarray,
         size: int,
         include: Sequence[int],
@@ -94,7 +94,7 @@ class WideColumns:
 
     def completion_errors(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
         """Error of ``chosen`` and each one of the candidates."""
-        return self.unit * self.form.additions(self._place[chosen], self._place[candidates])
+        return self.unit * self.form.additions(self._place[chosen], self._place[candidates], np.inf)
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""
@@ -154,7 +154,7 @@ class _Found:
         if len(node.candidates) == left:
             self.goal(0.0, node.names)
         elif left == 1:
-            errors = node.form.additions(node.chosen, node.candidates)
+            errors = node.form.additions(node.chosen, node.candidates, self.threshold)
             for i in np.flatnonzero(errors < self.threshold):
                 self.goal(float(errors[i]), node.names[i : i + 1])
 
