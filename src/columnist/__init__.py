@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ForwardSelector,
         LeverageSampler,
         PivotedQRSelector,
+        SubsetClassifier,
         SubsetRegressor,
         TwoStageSelector,
     )
@@ -62,6 +63,7 @@ __all__ = [
     "RobustPCA",
     "SparseLoadings",
     "SpectralSelector",
+    "SubsetClassifier",
     "SubsetRegressor",
     "TrimmedPCA",
     "TwoStageSelector",
@@ -91,7 +93,7 @@ _SOURCES = {
     "columnist.selection._certify": "certify",
     "columnist.selection._path": "selection_path",
     "columnist.selection": "CorrelationFilter ExchangeSelector ForwardSelector LeverageSampler "
-    "PivotedQRSelector SubsetRegressor TwoStageSelector",
+    "PivotedQRSelector SubsetClassifier SubsetRegressor TwoStageSelector",
     "columnist.robust": "RobustPCA TrimmedPCA outlier_path",
     "columnist.spectral": "FisherScore LaplacianScore MRSF ReliefF SpectralSelector",
     "columnist.lowrank": "SparseLoadings",

@@ -22,6 +22,7 @@ from columnist.selection._sampling import (
     VolumeSampler,
 )
 from columnist.selection._sizes import SubsetPath, SubsetStep
+from columnist.selection._subset_classifier import SubsetClassifier
 from columnist.selection._subset_regressor import SubsetRegressor
 from columnist.selection._task import Solution
 from columnist.selection._two_stage import TwoStageSelector
@@ -45,6 +46,7 @@ __all__ = [
     "SelectionPath",
     "Solution",
     "StrongRRQRSelector",
+    "SubsetClassifier",
     "SubsetPath",
     "SubsetRegressor",
     "SubsetStep",

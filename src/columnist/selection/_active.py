@@ -116,9 +116,10 @@ class GramForm:
         gram, cross, total = self.eliminate(chosen, candidates, gram)
         return GramForm(gram, np.ascontiguousarray(cross), total, 0.0)
 
-    def additions(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    def additions(self, chosen: np.ndarray, candidates: np.ndarray, threshold: float) -> np.ndarray:
         """Lower bounds of the error of the chosen columns and each candidate, to rounding; nothing
-        is known, and so zero, of candidates that nearly depend on the chosen columns."""
+        is known, and so zero, of candidates that nearly depend on the chosen columns. Here those
+        that reach the threshold cost no less than the others."""
         squares = np.einsum("ii->i", self.gram)[candidates]
         return with_one_more(squares, *self.eliminate(chosen, candidates))
 

@@ -19,6 +19,8 @@ with :math:`r = U_i + P_{ii}B_i`, :math:`U = c - PB`, it is a multiple of r of l
           \frac{\lVert r \rVert}{P_{ii} + D_i} \;\text{ else.}
 
 s follows the shares :math:`z_i = \min(1, \sqrt{D_i} \lVert B_i \rVert / s)` until they sum to t.
+Where each output has a form P of its own, the largest :math:`P_{ii}` stands for all of them: the
+step is shorter than the best one, but still one down.
 
 Any B gives a valid bound (:mod:`columnist.selection._active`), so nothing here has to converge and
 no rounding is charged. No input validation: callers guarantee shapes, types and index ranges.
@@ -42,8 +44,8 @@ def descend(const double[:, :] P, const double[::1] D, const int[::1] forced,
 
     Parameters
     ----------
-    P : ndarray of shape (p, p)
-        Symmetric; rows are contiguous.
+    P : ndarray of shape (p, p) or (q p, p)
+        Symmetric; rows are contiguous. Forms of the outputs stand one below the other.
     D : ndarray of shape (p,)
         Positive.
     forced, free : ndarray of int32
@@ -62,7 +64,7 @@ def descend(const double[:, :] P, const double[::1] D, const int[::1] forced,
     s : float
         The price at the end.
     """
-    cdef int p = P.shape[0], q = B.shape[0], n = free.shape[0], k, sweep, inner, n_active
+    cdef int p = P.shape[1], q = B.shape[0], n = free.shape[0], k, sweep, inner, n_active
     cdef double fall, within, total
     cdef int[::1] active = np.empty(n, dtype=np.intc)
     cdef double[::1] row = np.empty(q)
@@ -101,9 +103,12 @@ cdef double _step(const double[:, :] P, const double[::1] D, int i, double s, do
                   double[:, ::1] U, double[::1] row, int p, int q) noexcept nogil:
     """Set one row to its best value, a chosen one if s is negative; about how much that is worth."""
     cdef double own = P[i, i], length = 0.0, limit, wanted, factor, change, fall = 0.0
-    cdef int j, k
+    cdef int j, k, apart = p if P.shape[0] > p else 0
     cdef double* u
-    cdef const double* column = &P[i, 0]
+    cdef const double* column
+    if apart:
+        for j in range(1, q):
+            own = max(own, P[j * apart + i, i])
     for j in range(q):
         row[j] = U[j, i] + own * B[j, i]
         length += row[j] * row[j]
@@ -126,6 +131,7 @@ cdef double _step(const double[:, :] P, const double[::1] D, int i, double s, do
         fall += (own + D[i]) * change * change
         B[j, i] += change
         u = &U[j, 0]
+        column = &P[j * apart + i, 0]
         for k in range(p):
             u[k] -= change * column[k]
     return fall

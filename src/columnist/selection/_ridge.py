@@ -96,8 +96,9 @@ class RidgeForm:
         """Lower bound of the error of these columns, to rounding."""
         return max(self._left(chosen, chosen[:0])[2], 0.0)
 
-    def additions(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-        """Lower bounds of the error of the chosen columns and each candidate, to rounding."""
+    def additions(self, chosen: np.ndarray, candidates: np.ndarray, threshold: float) -> np.ndarray:
+        """Lower bounds of the error of the chosen columns and each candidate, to rounding; whether
+        they reach the threshold makes no difference here."""
         return with_one_more(np.full(len(candidates), self.ridge), *self._left(chosen, candidates))
 
     def narrowed(self, chosen: np.ndarray, candidates: np.ndarray) -> GramForm:

@@ -1,8 +1,8 @@
 r"""How many columns: a proof over all sizes, and cross-validation.
 
 An information criterion adds a price for columns to the fit. With E the error of k columns, n
-samples and q targets, squared errors count as :math:`nq \log(E / nq)`, log-losses as 2E, and the
-price is q times
+samples and q targets, squared errors count as :math:`nq \log(E / nq)`, log-losses, with the penalty
+that was minimised with them, as 2E, and the price is q times (for classes one less than there are)
 
 .. math:: 2k \;(\mathrm{aic}), \qquad k \log n \;(\mathrm{bic}), \qquad
           k \log n + 2 \log \binom{p}{k} \;(\mathrm{ebic}).

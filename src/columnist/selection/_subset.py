@@ -250,12 +250,14 @@ class BestSubset(BaseSelector):
 
     # -- use ------------------------------------------------------------------------
 
-    def _outputs(self, X):
-        """Linear predictions of shape (n_samples, n_outputs)."""
+    def _outputs(self, X, then: Callable = np.asarray, **result: Any):
+        """Linear predictions of shape (n_samples, n_outputs), or what ``then`` makes of them; its
+        ``width`` and ``dtype`` are those of the results."""
         check_is_fitted(self)
         rows = open_rows(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
         coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        return rows.map(_Linear(coef[:, self.selected_], intercept, self.selected_), len(coef))
+        linear = _Linear(coef[:, self.selected_], intercept, self.selected_, then)
+        return rows.map(linear, result.pop("width", len(coef)), **result)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -264,10 +266,12 @@ class BestSubset(BaseSelector):
 
 
 class _Linear:
-    """A linear function of a few columns; an object, so that it travels."""
+    """A function of linear scores of a few columns; an object, so that it travels."""
 
-    def __init__(self, coef: np.ndarray, intercept: np.ndarray, columns: np.ndarray):
-        self.coef, self.intercept, self.columns = coef, intercept, columns
+    def __init__(
+        self, coef: np.ndarray, intercept: np.ndarray, columns: np.ndarray, then: Callable
+    ):
+        self.coef, self.intercept, self.columns, self.then = coef, intercept, columns, then
 
     def __call__(self, X) -> np.ndarray:
-        return np.asarray(X[:, self.columns] @ self.coef.T) + self.intercept
+        return self.then(np.asarray(X[:, self.columns] @ self.coef.T) + self.intercept)

@@ -90,10 +90,10 @@ class Outcome:
 class Sizes:
     """One problem, to be solved for one or several sizes. No input validation. The deadline of the
     options is for all sizes together; ``include`` and ``exclude`` are the columns that must, or
-    must not, be selected; ``reduce`` makes a small matrix of the data, should one be needed."""
+    must not, be selected; ``reduce`` makes a small matrix of the data, if one may be needed."""
 
     matrices: Matrices
-    reduce: Callable[[], Reduced]
+    reduce: Callable[[], Reduced] | None
     options: Options
     include: Sequence[int]
     exclude: Sequence[int]
@@ -313,10 +313,11 @@ class Sizes:
 
     def _errors_along(self, order: list[int]) -> np.ndarray | None:
         """Errors of the beginnings of an order together, where one by one is long work."""
-        m, n = self.matrices.target.shape
-        one_by_one = float(m) * n * len(order) ** 2 > _LONG_WORK
         plain = is_frobenius(self.options.criterion) and self.options.n_components == 0
-        together = one_by_one and plain and not (self.matrices.gram or self.matrices.ridge)
+        if not plain or self.matrices.gram or self.matrices.ridge:
+            return None
+        m, n = self.matrices.target.shape
+        together = float(m) * n * len(order) ** 2 > _LONG_WORK
         return self.matrices.errors_along(order) if together else None
 
     # -- what all need ------------------------------------------------------------------
@@ -357,6 +358,7 @@ class Sizes:
     @cached_property
     def reduced(self) -> Reduced:
         """A small matrix with the same errors."""
+        assert self.reduce is not None
         return self.reduce()
 
     @cached_property

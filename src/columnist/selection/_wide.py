@@ -19,7 +19,7 @@ from columnist.data import Matrices
 from columnist.linalg._passes import squared_norms, without_means
 from columnist.linalg._residual import of_like_length
 from columnist.linalg._rounding import UNIT, allowance
-from columnist.search._incumbent import greedy
+from columnist.search._incumbent import exchange, greedy
 from columnist.search._problem import Branches, Demand
 from columnist.selection._active import GramForm, Relaxed, top_sum
 from columnist.selection._duplicates import distinct_columns
@@ -47,7 +47,7 @@ class WideColumns:
 
     Parameters
     ----------
-    form : GramForm or RidgeForm
+    form : GramForm, RidgeForm or LogisticForm
         The whole problem, for ``columns`` only.
     columns : ndarray of int
         Columns of the data that the form knows, ascending.
@@ -65,7 +65,7 @@ class WideColumns:
 
     def __init__(
         self,
-        form: GramForm | RidgeForm,
+        form: Any,
         columns: np.ndarray,
         size: int,
         include: Sequence[int],
@@ -103,14 +103,19 @@ class WideColumns:
 
     def completion_errors(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
         """Error of ``chosen`` and each one of the candidates."""
-        return self.unit * self.form.additions(self._place[chosen], self._place[candidates])
+        return self.unit * self.form.additions(self._place[chosen], self._place[candidates], np.inf)
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""
         return 2e-6 * len(self.columns)
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
-        """Exchanges with a memory, among the columns that promise something."""
+        """Exchanges, with a memory where inner products are enough, among the columns that promise
+        something."""
+        if not isinstance(self.form, GramForm | RidgeForm):
+            subset = greedy(self, chosen, candidates, deadline=deadline)
+            yield exchange(self, subset, chosen, candidates, deadline=deadline)
+            return
         some = self._place[candidates]
         if isinstance(self.form, RidgeForm):
             first = greedy(self, chosen, candidates, deadline=deadline)
@@ -191,7 +196,7 @@ class _Found:
         if len(node.candidates) == left:
             self.goal(0.0, node.names)
         elif left == 1:
-            errors = node.form.additions(node.chosen, node.candidates)
+            errors = node.form.additions(node.chosen, node.candidates, self.threshold)
             for i in np.flatnonzero(errors < self.threshold):
                 self.goal(float(errors[i]), node.names[i : i + 1])
 
