@@ -165,7 +165,7 @@ class SubsetRegressor(RegressorMixin, BestSubset):
                 "useful lower bound exists without a ridge: the choice is the best that was "
                 "found. Pass alpha > 0 for a proof.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4 if self._rule() is None else 5,
             )
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
