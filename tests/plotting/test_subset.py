@@ -85,6 +85,16 @@ def test_cross_validation_shows_its_standard_error(data, three):
     assert "one standard error" in legend(three[2])
 
 
+def test_logarithmic_axes(three):
+    SubsetPathDisplay(
+        [1, 2], [[1.0], [2.0]], [9.0, 0.1], [9.0, 0.1], scores=[3.0, 0.1], score_errors=[1.0, 0.2],
+        rule="cv", chosen=2,
+    ).plot(three, log=True)  # fmt: skip
+    assert [ax.get_yscale() for ax in three] == ["linear", "log", "log"]
+    assert three[2].get_ylim()[0] > 0.0
+    three[0].figure.canvas.draw()
+
+
 def test_a_given_size_has_no_criterion(data, pair):
     X, y = data
     display = SubsetPathDisplay.from_estimator(SubsetRegressor(3).fit(X, y), axes=pair)

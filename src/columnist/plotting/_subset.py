@@ -168,8 +168,9 @@ class SubsetPathDisplay(Display):
         )  # fmt: skip
 
     def plot(
-        self, axes=None, *, relative: bool = True, line_kw: Style = None, band_kw: Style = None
-    ) -> Self:
+        self, axes=None, *, relative: bool = True, log: bool = False, line_kw: Style = None,
+        band_kw: Style = None,
+    ) -> Self:  # fmt: skip
         """Draw.
 
         Parameters
@@ -178,6 +179,8 @@ class SubsetPathDisplay(Display):
             Where to: two, or three if there is a criterion. A new figure by default.
         relative : bool, default=True
             Errors in percent of that of no columns, where it is known.
+        log : bool, default=False
+            Logarithmic axes for the errors and for a cross-validated loss.
         line_kw, band_kw : dict, optional
             Passed to ``Axes.plot`` for error and criterion, and to ``Axes.fill_between``.
 
@@ -194,13 +197,13 @@ class SubsetPathDisplay(Display):
         self.coefficient_lines_ = [upper[f"line{i}"] for i in range(len(self.names))]
         self._name_ends(panels[0])
         self.error_display_ = self._error_display().plot(
-            panels[1], relative=relative, line_kw=line_kw, band_kw=band_kw
+            panels[1], relative=relative, log=log, line_kw=line_kw, band_kw=band_kw
         )
         if relative and self.total and self.criterion == "frobenius":
             panels[1].set_ylabel("unexplained variance (%)")
         self.score_line_ = self.score_band_ = None
         if self.scores is not None:
-            lower = draw(panels[2], self._score_picture(x), styles)
+            lower = draw(panels[2], self._score_picture(x, log), styles)
             self.score_line_, self.score_band_ = lower["line"], lower.get("band")
             panels[2].legend(frameon=False, fontsize=8)
         self._finish(panels, x)
@@ -269,7 +272,7 @@ class SubsetPathDisplay(Display):
             f"{self.names[column]}\n{count(int(sizes[i]), 'column')}\n{number(values[i], 4)}"
         )
 
-    def _score_picture(self, x: pic.Axis) -> pic.Picture:
+    def _score_picture(self, x: pic.Axis, log: bool) -> pic.Picture:
         """The criterion of each size, and what is known about it."""
         assert self.scores is not None
         scores = np.where(np.isfinite(self.scores), self.scores, np.nan)
@@ -280,7 +283,10 @@ class SubsetPathDisplay(Display):
         elif self.score_bounds is not None:
             low = np.minimum(self.score_bounds, scores)
             words, color = "the best criterion of the size lies here", "open"
-        y = pic.Axis.around(np.concatenate([low, high]), _SCORES.get(self.rule or "", "criterion"))
+        # A loss less its standard error may be negative.
+        log = log and self.rule == "cv"
+        levels = np.concatenate([np.maximum(low, 0.5 * scores) if log else low, high])
+        y = pic.Axis.around(levels, _SCORES.get(self.rule or "", "criterion"), log=log)
         marks: list[pic.Mark] = [
             pic.Line(self.sizes, scores, key="line"),
             pic.Points(self.sizes, scores, key="points", tip=self._score_tip),
