@@ -199,10 +199,11 @@ def test_sizes_by_criteria_over_all_subsets(path):
         assert {k for k, v in values.items() if v < step.score - 1e-6} <= set(path.sizes)
 
 
-def test_the_default_is_bic():
+def test_the_default_is_bic_and_with_a_ridge_cross_validation():
     X, Y, _ = sized(3)
     given, default = SubsetRegressor("bic").fit(X, Y), SubsetRegressor().fit(X, Y)
     assert default.path_.rule == "bic"
+    assert SubsetRegressor(alpha=0.5).fit(X, Y).path_.rule == "cv"
     np.testing.assert_array_equal(default.selected_, given.selected_)
 
 
@@ -398,7 +399,7 @@ def test_more_columns_than_samples_need_a_ridge():
         assert SubsetRegressor(3, alpha=200.0, time_limit=None).fit(X, y).certificate_.is_optimal
 
 
-@pytest.mark.parametrize("rule", ["aic", "bic", "ebic", None])
+@pytest.mark.parametrize("rule", ["aic", "bic", "ebic"])
 def test_criteria_need_plain_residuals(rule):
     X, Y, _ = sized(0)
     with pytest.raises(ValueError, match="use alpha=0, 'cv', or a number of columns"):
