@@ -28,6 +28,7 @@ CHOICES: dict[str, list[tuple[str, list[str]]]] = {
     ],
     "Keep columns that\nexplain a target": [
         ("numbers to predict: a proof", ["columnist.SubsetRegressor"]),
+        ("classes to predict: a proof", ["columnist.SubsetClassifier"]),
         ("quickly, many columns", ["columnist.selection.ForwardSelector"]),
         ("wrong labels, outlying samples", ["columnist.selection.RobustL21Selector"]),
         (
