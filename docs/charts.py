@@ -27,7 +27,8 @@ CHOICES: dict[str, list[tuple[str, list[str]]]] = {
         ),
     ],
     "Keep columns that\nexplain a target": [
-        ("numbers or classes: a proof", ["columnist.ColumnSelector"]),
+        ("numbers to predict: a proof", ["columnist.SubsetRegressor"]),
+        ("classes to predict: a proof", ["columnist.SubsetClassifier"]),
         ("quickly, many columns", ["columnist.selection.ForwardSelector"]),
         ("wrong labels, outlying samples", ["columnist.selection.RobustL21Selector"]),
         (

@@ -11,7 +11,7 @@ from columnist._text import count, number
 from columnist.plotting import _picture as pic
 from columnist.plotting._draw import SCALE, Display, Style, panels_for, tidy
 from columnist.robust._path import OutlierPath
-from columnist.search._certificate import Certificate
+from columnist.search._certificate import Certificate, CertifiedPath
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath, selection_path
 
@@ -101,7 +101,7 @@ class ErrorPathDisplay(Display):
 
     @classmethod
     def _of_path(cls, path: SelectionPath) -> Self:
-        first, proven = _proofs(path)
+        first, proven = path_proofs(path)
         return cls(
             path.sizes, path.errors, path.lower_bounds, proven=proven, total=path.total,
             criterion=first.criterion, target=first.target,
@@ -276,7 +276,7 @@ class OutlierPathDisplay(Display):
         -------
         OutlierPathDisplay
         """
-        first, proven = _proofs(path)
+        first, proven = path_proofs(path)
         return cls(
             path.n_outliers, path.errors, path.lower_bounds, proven=proven, limit=path.limit,
             suggested=path.suggested, criterion=first.criterion,
@@ -342,7 +342,7 @@ class OutlierPathDisplay(Display):
         tidy(ax)
 
 
-def _proofs(path: SelectionPath | OutlierPath) -> tuple[Certificate, list[bool]]:
+def path_proofs(path: CertifiedPath) -> tuple[Certificate, list[bool]]:
     """The first certificate of a path, and which steps to mark as the best ones.
 
     A search that was stopped may just have got there; where rounding left something open, none has.

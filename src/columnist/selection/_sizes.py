@@ -136,6 +136,7 @@ class SizeSearch(Protocol):
     """What a problem offers that is solved for several sizes."""
 
     options: Options
+    include: Sequence[int]
 
     @property
     def smallest(self) -> int:
@@ -184,7 +185,7 @@ class BestSize:
 
     def _look(self, largest: int) -> None:
         """Forward selection, as far as a larger size could be better."""
-        first, order = self.search.smallest, list[int]()
+        first, order = self.search.smallest, list(self.search.include)
         length = min(max(_FIRST, first), largest)
         while True:
             order = self.search.order(order, length)

@@ -116,8 +116,8 @@ class BestSubset(BaseSelector):
         -------
         self
         """
-        rule = self._rule()
         self._check_parameters()
+        rule = self._rule()
         options = Options.of(self, self.time_limit, n_solutions=int(self.n_solutions))
         data = self._open(X, y)
         names = getattr(self, "feature_names_in_", None)
@@ -145,7 +145,8 @@ class BestSubset(BaseSelector):
 
     def _rule(self) -> str | None:
         """How the size is chosen; None if it is given."""
-        size = "bic" if self.n_features_to_select is None else self.n_features_to_select
+        size = self.n_features_to_select
+        size = self._default_rule() if size is None else size
         if not isinstance(size, str):
             return None
         if size not in RULES:
@@ -155,6 +156,10 @@ class BestSubset(BaseSelector):
                 f"got {size!r}."
             )
         return size
+
+    def _default_rule(self) -> str:
+        """The rule if no size is asked for."""
+        return "bic"
 
     def _largest(self, rule: str, data, include, exclude) -> int:
         """The largest size that a rule tries."""

@@ -33,10 +33,10 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     Parameters
     ----------
     n_features_to_select : int, float, {"aic", "bic", "ebic", "cv"} or None, default=None
-        Number of columns; a fraction of them if a float in (0, 1). ``"aic"``, ``"bic"`` (also
-        None) and ``"ebic"`` choose the size with the least information criterion, proven over all
-        sizes; they need ``alpha=0``. ``"cv"`` chooses the smallest size within one standard error
-        of the least cross-validated error.
+        Number of columns; a fraction of them if a float in (0, 1). ``"aic"``, ``"bic"`` and
+        ``"ebic"`` choose the size with the least information criterion, proven over all sizes; they
+        need ``alpha=0``. ``"cv"`` chooses the smallest size within one standard error of the least
+        cross-validated error. None is ``"bic"``, with a ridge ``"cv"``.
     alpha : float, default=0.0
         Ridge penalty. Without one, no useful bound exists for more columns than samples.
     fit_intercept : bool, default=True
@@ -122,8 +122,11 @@ class SubsetRegressor(RegressorMixin, BestSubset):
                 rows=rule == "cv", accept_sparse=("csr", "csc"), dtype=np.float64,
                 ensure_min_samples=2,
             )  # fmt: skip
-        self._vector = np.ndim(y) == 1
+        self._vector = (y if hasattr(y, "ndim") else np.asarray(y)).ndim == 1
         return matrices.with_ridge(float(self.alpha))
+
+    def _default_rule(self) -> str:
+        return "cv" if self.alpha > 0.0 else "bic"
 
     def _sizes(self, data: Matrices, options: Options, include, exclude) -> Sizes:
         def reduce() -> Reduced:
@@ -165,7 +168,7 @@ class SubsetRegressor(RegressorMixin, BestSubset):
                 "useful lower bound exists without a ridge: the choice is the best that was "
                 "found. Pass alpha > 0 for a proof.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4 if self._rule() is None else 5,
             )
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
