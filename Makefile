@@ -34,7 +34,7 @@ SOURCES := pyproject.toml meson.build README.md $(shell find src -name __pycache
 # Targets share one environment and one build folder; compiler and tests use all cores by themselves.
 .NOTPARALLEL:
 .PHONY: help demo test test-rest test-all oldest soak lint format types docs linkcheck \
-	bench bench-peers reproduce dist wheel wheels system clean
+	bench bench-peers bench-subset reproduce dist wheel wheels system clean
 .DELETE_ON_ERROR:
 
 help:
@@ -105,6 +105,10 @@ bench: $(VENV)/.extra-test $(VENV)/.package
 bench-peers: $(VENV)/.extra-test $(VENV)/.package
 	$(BIN)/python benchmarks/against/environments.py $(PEERS)
 	$(BIN)/python benchmarks/against/run.py --environments $(PEERS) $(PEERS_ARGS)
+
+# Best subsets, with the same programs where they are there (SUBSET_ARGS="products --seconds 30").
+bench-subset: $(VENV)/.extra-test $(VENV)/.package
+	$(BIN)/python benchmarks/subset/run.py --environments $(PEERS) $(SUBSET_ARGS)
 
 # Exits with 1 if a figure differs from print without a stated reason. The stored results that the
 # documentation shows are those of REPRODUCE_ARGS="all --out reproduction/results.json".

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from sklearn.model_selection import GridSearchCV
 
-from columnist import SubsetRegressor
-
-try:
-    from columnist import SubsetClassifier
-except ImportError:
-    from benchmarks.subset.standin import SubsetClassifier
+from columnist import SubsetClassifier, SubsetRegressor
 
 
 def certified(fitted):
