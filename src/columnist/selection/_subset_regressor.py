@@ -191,6 +191,24 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         outputs = self._outputs(X)
         return outputs[:, 0] if self._vector else outputs
 
+    def score(self, X, y, sample_weight=None) -> float:
+        """R², the explained share of the variance; the mean of several targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Target.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+        """
+        return super().score(X, y, sample_weight)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
