@@ -243,7 +243,18 @@ class BestSize:
             if j <= k:
                 self.bounds[j] = max(self.bounds[j], outcome.certificate.lower_bound)
 
+    def _extend(self) -> None:
+        """Sizes that were not searched to their end get what a smaller one has, and one more."""
+        every = max(self.known.values(), key=lambda known: len(known[1]))[1]
+        for k in self.sizes:
+            error, smaller = self.known.get(k - 1, (np.inf, ()))
+            if error < self.known[k][0]:
+                added = next(i for i in every if i not in smaller)
+                subset = tuple(sorted([*smaller, added]))
+                self.known[k] = min(self.known[k], (self.search.errors(subset)[-1], subset))
+
     def _choice(self) -> SizeChoice:
+        self._extend()
         outcomes = [self._outcome(k) for k in self.sizes]
         scores = [self.score(k) for k in self.sizes]
         lows = [min(self.bounds[k], self.known[k][0]) for k in self.sizes]
@@ -257,7 +268,7 @@ class BestSize:
     def _outcome(self, k: int) -> Outcome:
         error, subset = self.known[k]
         found = self.outcomes.get(k)
-        if found is None:
+        if found is None or error < found.certificate.error:
             return self.search.known(subset, error, min(self.bounds[k], error))
         bound = min(max(found.certificate.lower_bound, self.bounds[k]), found.certificate.error)
         return replace(found, certificate=replace(found.certificate, lower_bound=bound))
