@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import xlogy
 
 from columnist.selection._log_loss import LogLoss
 from columnist.selection._logistic import ClassData, LogisticForm, check_lengths
@@ -114,6 +115,30 @@ def test_points_are_valid_in_exact_arithmetic():
             # The mixture has n_c rows of class c if this is a share of the constant rows.
             share = loss.counts[c].astype(int) - (1 - theta) * sum(row[c] for row in Q)
             assert share >= 0
+
+
+def test_charges_cover_the_mixture():
+    """Its entropy, and its products with the columns that it changes most."""
+    seen = 0
+    for seed in range(examples(50)):
+        rng = np.random.default_rng(seed)
+        codes = np.concatenate([np.arange(3), rng.integers(0, 3, 20)])
+        loss, Y = LogLoss(codes, True), np.eye(3)[codes]
+        point = loss.point(rng.standard_normal((23, 3)))
+        if not 0.0 < point.theta < 1.0:
+            continue
+        off = point.R.sum(axis=0)
+        constant = (loss.counts - (1.0 - point.theta) / point.theta * off) / len(codes)
+        mixed = (1.0 - point.theta) * (point.R + Y) + point.theta * constant
+        np.testing.assert_allclose(mixed.sum(axis=0), loss.counts)
+        assert point.entropy <= -xlogy(mixed, mixed).sum()
+        away = np.linalg.svd(np.column_stack([np.ones(len(codes)), point.R]))[0][:, 4:]
+        for x in (away @ (away.T @ (constant - Y))).T:
+            x /= np.linalg.norm(x)
+            changed = np.linalg.norm(x @ (mixed - Y))
+            assert changed <= np.linalg.norm(x @ point.R) + point.charge(len(codes))
+            seen += changed > 1e-3
+    assert seen
 
 
 def test_relaxed_nodes_bound_every_completion():

@@ -39,7 +39,7 @@ from scipy.special import expit, xlog1py, xlogy
 from columnist.linalg._rounding import EPS, UNIT
 
 # Newton's steps for a fit, halvings of one, and what the two values of a fit may differ by.
-_STEPS, _HALVINGS, _CLOSE = 300, 40, 1e-15
+_STEPS, _HALVINGS, _CLOSE = 300, 40, 1e-14
 # The same for intercepts alone; how far one step may go.
 _INTERCEPT_STEPS, _FARTHEST = 30, 2.0
 # What keeps equations definite, relative to their diagonal.
