@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -29,7 +29,7 @@ from tests.test_estimators import ALL, label
 STREAMED = {
     "ColumnSelector", "CorrelationFilter", "ExchangeSelector", "ForwardSelector", "GKSSelector",
     "LeverageSampler", "MatchingFilter", "NormSampler", "PivotedQRSelector", "StrongRRQRSelector",
-    "TwoStageSelector", "UniformSampler", "VolumeSampler",
+    "SubsetRegressor", "TwoStageSelector", "UniformSampler", "VolumeSampler",
 }  # fmt: skip
 CHOICES = ("selected_", "outliers_", "ranking_", "candidates_")
 ERRORS = ("error_", "relative_error_", "errors_", "objective_")
@@ -52,7 +52,7 @@ def ready(estimator):
 
 def target_of(estimator, X, y):
     """Classes, two of them where more are not allowed, or values."""
-    if type(estimator).__name__ == "CorrelationFilter":
+    if is_regressor(estimator) or type(estimator).__name__ == "CorrelationFilter":
         return X[:, 0] * 0.5 + X[:, 3] + np.cos(np.arange(len(X)))
     tags = get_tags(estimator).classifier_tags
     return (y == 0).astype(int) if tags is not None and not tags.multi_class else y

@@ -32,6 +32,8 @@ from columnist.selection import (
     PivotedQRSelector,
     RobustL21Selector,
     StrongRRQRSelector,
+    SubsetClassifier,
+    SubsetRegressor,
     TwoStageSelector,
     UniformSampler,
     VolumeSampler,
@@ -65,6 +67,8 @@ VALUES = [
     ForwardSelector(2, degree=2, centering="mean"),
     MatchingFilter(3, centering="mean"),
     RobustL21Selector(3, alpha=0.5),
+    SubsetRegressor(3),
+    SubsetRegressor(2, alpha=0.5, fit_intercept=False),
     TwoStageSelector(MatchingFilter(), PivotedQRSelector(2), 5),
     TwoStageSelector(NormSampler(random_state=0), PivotedQRSelector(2), 5, target="X"),
     TwoStageSelector(PivotedQRSelector(), ForwardSelector(2), 5),
@@ -77,6 +81,7 @@ LABELS = [
     MatchingFilter(3),
     MultiLabelForwardClassifier(3),
     RobustL21Selector(3, alpha=0.5),
+    SubsetClassifier(2),
     TwoStageSelector(MatchingFilter(), PivotedQRSelector(2), 5),
     TwoStageSelector(SelectKBest(), ForwardSelector(2), 5),
     TwoStageSelector(SelectKBest(), PivotedQRSelector(2), 5, weights="none"),
@@ -190,7 +195,8 @@ def test_several_targets(selector):
 def test_nobody_is_forgotten():
     public = {name for name in family.__all__ if isinstance(getattr(family, name), type)}
     tested = {type(each).__name__ for each in [*PLAIN, *VALUES, *LABELS, *SEVERAL]}
-    assert public - tested == {"FastSelector", "PathStep", "SelectionPath", "Solution"}
+    others = "FastSelector PathStep SelectionPath Solution SubsetPath SubsetStep"
+    assert public - tested == set(others.split())
 
 
 def compositions(total: int):

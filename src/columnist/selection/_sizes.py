@@ -268,7 +268,7 @@ class BestSize:
     def _outcome(self, k: int) -> Outcome:
         error, subset = self.known[k]
         found = self.outcomes.get(k)
-        if found is None or error < found.certificate.error:
+        if found is None or not agrees(error, found.certificate.error):
             return self.search.known(subset, error, min(self.bounds[k], error))
         bound = min(max(found.certificate.lower_bound, self.bounds[k]), found.certificate.error)
         return replace(found, certificate=replace(found.certificate, lower_bound=bound))

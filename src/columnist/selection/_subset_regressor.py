@@ -122,7 +122,9 @@ class SubsetRegressor(RegressorMixin, BestSubset):
                 rows=rule == "cv", accept_sparse=("csr", "csc"), dtype=np.float64,
                 ensure_min_samples=2,
             )  # fmt: skip
-        self._vector = (y if hasattr(y, "ndim") else np.asarray(y)).ndim == 1
+        given = y if hasattr(y, "ndim") else np.asarray(y)
+        # Of a target that comes with a stream only the width is known.
+        self._vector = matrices.n_targets == 1 if y is None else given.ndim == 1
         return matrices.with_ridge(float(self.alpha))
 
     def _default_rule(self) -> str:
