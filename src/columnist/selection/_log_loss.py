@@ -36,12 +36,14 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 from scipy.special import expit, xlog1py, xlogy
 
-from columnist.linalg._rounding import EPS, UNIT
+from columnist.linalg._rounding import EPS, UNIT, is_trusted
 
 # Newton's steps for a fit, halvings of one, and what the two values of a fit may differ by.
 _STEPS, _HALVINGS, _CLOSE = 300, 40, 1e-14
 # The same for intercepts alone; how far one step may go.
 _INTERCEPT_STEPS, _FARTHEST = 30, 2.0
+# Directions of columns that are no shorter.
+_SHORTEST = 1e-100
 # What keeps equations definite, relative to their diagonal.
 _STEADY = 1e-14
 
@@ -200,51 +202,66 @@ class LogLoss:
 
     def fit(self, A: np.ndarray) -> Fit:
         """Least loss with :math:`\\lVert b \\rVert^2` of the columns, the rows of A (k, n)."""
-        k, q = len(A), self.n_outputs
+        fit = self._enclosed(A, self._newton(A, np.ones(len(A))))
+        if is_trusted(fit.low, fit.high):
+            return fit
+        # Columns that nearly depend on one another, by their directions.
+        W, lengths, U = np.linalg.svd(A, full_matrices=False)
+        some = lengths > _SHORTEST
+        W, lengths, U = W[:, some], lengths[some], U[some]
+        b = self._newton(U, 1.0 / np.square(lengths))
+        b = np.vstack([W @ (b[: len(U)] / lengths[:, None]), b[len(U) :]])
+        other = self._enclosed(A, b)
+        return min(fit, other, key=lambda one: one.high - one.low)
+
+    def _newton(self, A: np.ndarray, prices: np.ndarray) -> np.ndarray:
+        """Coefficients whose squares have these prices, then intercepts, by Newton's method."""
+        k = len(A)
         Z = np.vstack([A, np.ones((int(self.center), self.n_samples))])
-        b = np.zeros((len(Z), q))
+        b = np.zeros((len(Z), self.n_outputs))
         b[k:] = self.start()
+        prices = np.append(prices, np.zeros(len(Z) - k))[:, None]
         eta = Z.T @ b
-        value, gap = self._value(eta, b[:k]), np.inf
+        value, gap = self._value(eta, b, prices), np.inf
         for _ in range(_STEPS):
             R = self.responses(eta)
-            slope = Z @ R
-            slope[:k] += 2.0 * b[:k]
-            last, gap = gap, self._gap(slope, k) / max(value, 1e-300)
+            slope = Z @ R + 2.0 * prices * b
+            last, gap = gap, self._gap(slope, prices, k) / max(value, 1e-300)
             if gap <= _CLOSE:
                 break
-            step = -self._solve(Z, R, slope, k)
-            trial, new = b + step, np.inf
+            step, most = -self._solve(Z, R, slope, prices), value * (1.0 + 64.0 * EPS)
             for _ in range(_HALVINGS):
-                eta = Z.T @ trial
-                new = self._value(eta, trial[:k])
-                if new <= value * (1.0 + 64.0 * EPS):
+                eta = Z.T @ (b + step)
+                new = self._value(eta, b + step, prices)
+                if new <= most:
                     break
-                trial = 0.5 * (trial + b)
-            if not new <= value * (1.0 + 64.0 * EPS):
+                step *= 0.5
+            else:
                 break
             stalled = gap >= 0.5 * last and new >= value * (1.0 - 64.0 * EPS)
-            b, value = trial, new
+            b, value = b + step, new
             if stalled:
                 break
-        return self._enclosed(A, b)
+        return b
 
-    def _value(self, eta: np.ndarray, coef: np.ndarray) -> float:
-        return float(self.losses(eta).sum() + np.vdot(coef, coef))
+    def _value(self, eta: np.ndarray, b: np.ndarray, prices: np.ndarray) -> float:
+        return float(self.losses(eta).sum() + (prices * np.square(b)).sum())
 
-    def _gap(self, slope: np.ndarray, k: int) -> float:
+    def _gap(self, slope: np.ndarray, prices: np.ndarray, k: int) -> float:
         """About how far the two values of a fit are apart."""
         mixed = np.abs(slope[k:]).max(initial=0.0) / self.counts.min()
-        return 0.25 * float(np.vdot(slope[:k], slope[:k])) + mixed * self.n_samples
+        return 0.25 * float((np.square(slope[:k]) / prices[:k]).sum()) + mixed * self.n_samples
 
-    def _solve(self, Z: np.ndarray, R: np.ndarray, slope: np.ndarray, k: int) -> np.ndarray:
+    def _solve(
+        self, Z: np.ndarray, R: np.ndarray, slope: np.ndarray, prices: np.ndarray
+    ) -> np.ndarray:
         """Newton's step, but for its sign."""
         K, q = slope.shape
         M = self._second(Z, R)
-        at = np.arange(K * q).reshape(q, K)
-        M[at[:, :k].ravel(), at[:, :k].ravel()] += 2.0
+        np.einsum("ii->i", M)[:] += np.tile(2.0 * prices[:, 0], q)
         if self.center and q > 1:  # intercepts that move together change nothing
-            M[np.ix_(at[:, k], at[:, k])] += np.trace(M[np.ix_(at[:, k], at[:, k])]) / q**2
+            last = np.ix_(np.arange(K - 1, K * q, K), np.arange(K - 1, K * q, K))
+            M[last] += np.trace(M[last]) / q**2
         size = np.sqrt(np.maximum(np.einsum("ii->i", M), 1e-300))
         M /= np.outer(size, size)
         np.einsum("ii->i", M)[:] += _STEADY
@@ -262,7 +279,10 @@ class LogLoss:
         M = -weighted @ weighted.T
         for c in range(self.n_outputs):
             rows = slice(c * K, (c + 1) * K)
-            M[rows, rows] += weighted[rows] @ Z.T
+            first = weighted[rows] @ Z.T
+            M[rows, rows] += first
+            diagonal = np.einsum("ii->i", M)[rows]
+            np.maximum(diagonal, 4.0 * EPS * np.einsum("ii->i", first), out=diagonal)
         return M
 
     def _enclosed(self, A: np.ndarray, b: np.ndarray) -> Fit:
@@ -274,13 +294,15 @@ class LogLoss:
         intercept = intercept + moved
         point = self.point(eta)
         products = np.stack([_total((A * r).T) for r in point.R.T], axis=1)
-        off = np.linalg.norm(A, axis=1) * point.charge(self.terms)
-        lengths = np.linalg.norm(products, axis=1) + off
+        lengths = np.linalg.norm(products, axis=1)
+        lengths += np.linalg.norm(A, axis=1) * point.charge(self.terms)
         caught = 0.25 * float(lengths @ lengths) * (1.0 + (k + 16) * UNIT)
         low = point.entropy - caught
-        # Scores that are off by d make a loss grow by a factor of exp(2d) at most.
+        # Scores that are off by d let a loss grow by 2d, and by a factor of exp(2d), at most.
         sums = np.abs(A).T @ np.abs(coef) + np.abs(intercept) + np.abs(eta)
-        losses = self.losses(eta) * np.exp(2.0 * (k + 16) * UNIT * sums.max(axis=1))
+        off = 2.0 * (k + 16) * UNIT * sums.max(axis=1)
+        losses = self.losses(eta)
+        losses = np.minimum(losses * np.exp(np.minimum(off, 1.0)), losses + off)
         high = float(_total(losses)) * (1.0 + 2.0 * (self.terms + 16) * UNIT)
         high += float(np.vdot(coef, coef)) * (1.0 + (coef.size + 8) * UNIT)
         return Fit(coef, intercept, max(min(low, high), 0.0), high)

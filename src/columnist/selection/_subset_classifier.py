@@ -64,7 +64,8 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     coefficients of its own. A search by relaxation returns them together with a
     :class:`~columnist.Certificate`: the objective, a bound that no other set of k columns beats,
     and the gap between the two. For a given set the model is that of
-    ``LogisticRegression(C=1 / (2 * alpha))``.
+    ``LogisticRegression(C=1 / (2 * alpha))``; as there, columns should be scaled, since the penalty
+    counts all coefficients alike.
 
     Parameters
     ----------
