@@ -137,7 +137,7 @@ def test_errors_of_complete_choices():
         order = rng.permutation(p).astype(np.int32)
         m = int(rng.integers(0, p - 1))
         chosen, candidates = order[:m], order[m:]
-        found = form.additions(chosen, candidates)
+        found = form.additions(chosen, candidates, np.inf)
         for item, bound in zip(candidates, found, strict=True):
             subset = np.append(chosen, item)
             error = subset_error(X, Y, subset, alpha)
