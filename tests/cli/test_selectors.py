@@ -19,6 +19,8 @@ OTHERS = {
     "FastSelector",
     "MultiLabelForwardClassifier",
     "MultiLabelForwardClassifierCV",
+    "SubsetClassifier",
+    "SubsetRegressor",
     "QuadraticPCA",
 }
 
