@@ -60,7 +60,7 @@ def node(seed: int):
 def relaxation(X, Y, k: int):
     reduced = reduce_data(X, Y)
     share = allowance(len(reduced.weights), 1.0)
-    made = Relaxation(reduced.columns, reduced.weights, k, share)
+    made = Relaxation(reduced.columns, reduced.weights, k, share, 0.9)
     return made, reduced.scale**2
 
 

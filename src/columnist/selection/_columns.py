@@ -287,11 +287,13 @@ class FrobeniusColumns(_Columns):
 
     def __reduce__(self):
         # Whether the relaxation is worthwhile was settled here.
-        settled = None if self._relaxed is _UNKNOWN else {"_relaxed": self._relaxed is not None}
-        return *super().__reduce__(), settled
+        if self._relaxed is _UNKNOWN:
+            return *super().__reduce__(), None
+        return *super().__reduce__(), {"shift": self._relaxed and self._relaxed.shift}
 
     def __setstate__(self, settled) -> None:
-        self._relaxed = RelaxedNodes(self.reduced, self.size) if settled["_relaxed"] else None
+        shift = settled["shift"]
+        self._relaxed = shift and RelaxedNodes(self.reduced, self.size, shift)
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""

@@ -8,9 +8,10 @@ class Relaxation:
     n_targets: int
     lowered: float
     total: float
+    shift: float
 
     def __init__(
-        self, columns: np.ndarray, weights: np.ndarray, k: int, allowance: float
+        self, columns: np.ndarray, weights: np.ndarray, k: int, allowance: float, shift: float
     ) -> None: ...
     def evaluate(
         self,

@@ -55,8 +55,6 @@ from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyevd, dtrtri
 
 from columnist.linalg._rounding cimport UNIT
 
-# Share of the (t+1)-st eigenvalue that s is: less of the target is given away below it.
-cdef double SHIFT = 0.9
 # The largest eigenvalue that a power method has seen is taken for so much more.
 cdef double SEEN = 1.03
 cdef int POWER_STEPS = 8
@@ -164,14 +162,20 @@ cdef class Relaxation:
         Columns that are chosen in all.
     allowance : float
         Rounding of the columns, as a share of their lengths.
+    shift : float
+        The share of the (t+1)-st eigenvalue that s is. Less than 1 gives away less of the target
+        where the columns are nearly independent; 1 is best where they are nearly dependent, for
+        then the bound is about that by unconstrained directions.
     """
 
+    cdef public double shift
     cdef readonly int p, n_targets
     cdef readonly double lowered, total
     cdef double[:, ::1] gram
     cdef double[:, ::1] cross
 
-    def __init__(self, columns, weights, int k, double allowance):
+    def __init__(self, columns, weights, int k, double allowance, double shift):
+        self.shift = shift
         self.p, r = columns.shape
         self.n_targets = np.count_nonzero(weights)
         self.total = float(np.sum(weights))
@@ -299,7 +303,7 @@ cdef class Relaxation:
         if info:
             return 0
         # ascending: the last is the largest
-        s = SHIFT * max(w.lam[n - 1 - t], 0.0)
+        s = self.shift * max(w.lam[n - 1 - t], 0.0)
         # Products and decomposition; the factor and its use, against K by way of D.
         charge = (100.0 * n + 2.0 * T + 8.0 * n * (n + 2.0) * ratio) * UNIT * total
         node.q = 0

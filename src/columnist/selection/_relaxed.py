@@ -36,6 +36,8 @@ _WORTHWHILE = 0.1
 _LONG, _SHARE, _NARROW = 15, 0.3, 150
 # More columns than this are not relaxed: a node would take too long.
 _WIDE = 1000
+# Shares of an eigenvalue by which the target is shifted; the better one at the root is used.
+_SHIFTS = (0.9, 1.0)
 # Cosines above this may belong to copies.
 _NEARLY_ONE = 1.0 - 1e-12
 
@@ -60,15 +62,20 @@ class Division(NamedTuple):
 class RelaxedNodes:
     """The relaxation of a problem with ``size`` columns to choose."""
 
-    def __init__(self, reduced: Reduced, size: int):
+    def __init__(self, reduced: Reduced, size: int, shift: float = 1.0):
         share = rounding.allowance(len(reduced.weights), 1.0)
         self.size = size
         self._use = _use(reduced, size)
         self._groups = _groups_of_copies(reduced.columns, share)
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
-        self._relaxation = Relaxation(reduced.columns, reduced.weights, size, share)
+        self._relaxation = Relaxation(reduced.columns, reduced.weights, size, share, shift)
         self._spaces: dict[int, RelaxationSpace] = {}
+
+    @property
+    def shift(self) -> float:
+        """The share of an eigenvalue by which the target is shifted."""
+        return self._relaxation.shift
 
     @property
     def has_copies(self) -> bool:
@@ -85,6 +92,15 @@ class RelaxedNodes:
             chosen, candidates[some], left, threshold, None, free, self._space(0)
         )
         return found[0]
+
+    def tune(self, chosen: np.ndarray, candidates: np.ndarray, threshold: float) -> float:
+        """Choose the shift by the bound of the root, which is returned."""
+        bounds = []
+        for shift in _SHIFTS:
+            self._relaxation.shift = shift
+            bounds.append(min(self.bound(chosen, candidates, threshold), threshold))
+        self._relaxation.shift = _SHIFTS[int(np.argmax(bounds))]
+        return max(bounds)
 
     def divide(
         self, chosen: np.ndarray, candidates: np.ndarray, threshold: float, z, worker: int
@@ -179,10 +195,10 @@ def relaxed_nodes(
     relaxed = RelaxedNodes(reduced, size)
     if relaxed.has_copies and n_best > 1:
         return None
+    bound = relaxed.tune(include, candidates, threshold)
     long = min(_LONG, _SHARE * n_columns) <= left
     if use is _MANY_TARGETS and long and n_columns <= min(_NARROW, reduced.columns.shape[1]):
         return relaxed
-    bound = min(relaxed.bound(include, candidates, threshold), threshold)
     return relaxed if bound - low >= _WORTHWHILE * (threshold - low) else None
 
 
