@@ -197,7 +197,7 @@ def test_open_searches_improve_their_sets():
         X, _ = problem(seed, m=40, n=24, n_targets=0)
         columns = columns_of(X, X, 10)
         known = [*columns.incumbents(*columns.root(), np.inf)][-1]
-        limits, policy = Limits(max_nodes=9), Policy("optimal")
+        limits, policy = Limits(max_nodes=40), Policy("optimal")
         results = [search(columns_of(X, X, 10), policy, limits, n_jobs=n_jobs) for n_jobs in (1, 2)]
         assert results[0].solutions[0][1] == results[1].solutions[0][1]
         better += results[0].solutions[0][0] < columns.value(known) * (1 - 1e-6)

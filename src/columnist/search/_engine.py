@@ -40,8 +40,9 @@ _FEW_SETS = 5000
 # Seconds after the time limit in which they may still answer.
 _FAR_LATE = 1.0
 # Operations for looking for better sets: a share of those of the nodes so far, at least and at most
-# so many at a time. A second has about so many.
+# so many at a time, the first time after so many of the nodes. A second has about so many.
 _IMPROVE_SHARE, _IMPROVE = 0.05, (5e6, 3e8)
+_IMPROVE_FIRST = 4 * _IMPROVE[0]
 _OPERATIONS = 2e9
 # Seconds in which a pool that a search left too small is filled.
 _FILL_SECONDS = 1.0
@@ -117,7 +118,8 @@ class BestFirst(Strategy):
         size = round(_BATCH_SECONDS / max(problem.cost(), 1e-9))
         self.batch = 1 if sequential else min(max(size, 8), 64)
         self.pace: float | None = None  # seconds per node elsewhere, once that is known
-        self.improve_at = 1  # nodes after which to look for a better set
+        # Nodes after which to look for a better set: not before they have cost more than that.
+        self.improve_at = _IMPROVE_FIRST / (_OPERATIONS * max(problem.cost(), 1e-9))
 
     # -- the loop -----------------------------------------------------------------
 

@@ -34,8 +34,9 @@ _WORTHWHILE = 0.1
 # From so many columns to choose on, or such a share of all, of so many at most, it is used whatever
 # it closes at the root: it gains where columns are gone.
 _LONG, _SHARE, _NARROW = 15, 0.3, 150
-# More columns than this are not relaxed: a node would take too long.
-_WIDE = 1000
+# More columns than this are not relaxed: a node would take too long. Problems with no more complete
+# sets than this are explored to their end in less time.
+_WIDE, _FEW_SETS = 1000, 50_000
 # Shares of an eigenvalue by which the target is shifted; the better one at the root is used.
 _SHIFTS = (0.9, 1.0)
 # Cosines above this may belong to copies.
@@ -191,6 +192,8 @@ def relaxed_nodes(
     left = size - len(include)
     n_columns, use = len(reduced.columns), _use(reduced, size)
     if left <= use.last or n_columns > _WIDE or not low < threshold < np.inf:
+        return None
+    if comb(len(candidates), left) <= _FEW_SETS:
         return None
     relaxed = RelaxedNodes(reduced, size)
     if relaxed.has_copies and n_best > 1:
