@@ -165,7 +165,8 @@ class _SubsetPage:
             return []
         display = SubsetPathDisplay._of_path(path)
         x = display._x_axis()
-        error = display._error_display()._picture(chosen=display.chosen)
+        chosen = len(self.model.selected_)
+        error = display._error_display()._picture(chosen=chosen)
         blocks: list[Block] = [Text(self._chosen_by()), figure(error, table=self._size_table())]
         if display.scores is not None:
             blocks.append(figure(display._score_picture(x, log=False)))
