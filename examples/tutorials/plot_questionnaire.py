@@ -3,8 +3,8 @@ Tutorial: shorten a questionnaire
 =================================
 
 A questionnaire has 25 questions, and you may ask only ten of them. Which ten preserve most of the
-information in all 25 answers? This tutorial selects them, shows how good the selection is, checks it
-on other respondents, and writes a report. It takes about ten minutes.
+information in all 25 answers? This tutorial selects them, shows how good the selection is, checks
+it on other respondents, and ends with the command that writes a report. It takes ten minutes.
 """
 
 # %%
