@@ -77,7 +77,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Columnist"
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_css_files = ["wide.css"]
+html_css_files = ["columnist.css"]
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
