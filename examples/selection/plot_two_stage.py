@@ -58,7 +58,7 @@ from columnist.selection import LeverageSampler, StrongRRQRSelector, TwoStageSel
 
 first, second = LeverageSampler(rank=20, random_state=0), StrongRRQRSelector(20)
 selector = TwoStageSelector(first, second, 200).fit(X, Y)
-print(np.count_nonzero(selector.weights_), "of", len(selector.candidates_), "candidates have a positive weight")
+print(np.count_nonzero(selector.weights_), "of", len(selector.candidates_), "weights are positive")
 
 # %%
 # The input of the second stage contains all topics without weights, and almost only the three
