@@ -80,7 +80,8 @@ LAYERS: list[tuple[str, list[str]]] = [
 ]
 
 STYLE = """<style>
-.chart { min-width: 46rem; max-width: 100%; height: auto; font: 14px var(--pst-font-family-base, sans-serif); }
+.chart { min-width: 46rem; max-width: 100%; height: auto; }
+.chart text { font: 14px var(--pst-font-family-base, sans-serif); }
 .chart text { fill: var(--pst-color-text-base, #222); }
 .chart a text { fill: var(--pst-color-link, #0a5c8a); font-weight: 600; }
 .chart a:hover text, .chart a:focus text { text-decoration: underline; }
@@ -171,7 +172,8 @@ def links(x: float, y: float, names: Sequence[str]) -> list[str]:
 def svg(width: float, height: float, title: str, parts: Sequence[str]) -> str:
     """The whole picture, with its title for those who cannot see it."""
     return (
-        f'{STYLE}\n<div class="chart-frame"><svg class="chart" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'{STYLE}\n<div class="chart-frame">'
+        f'<svg class="chart" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'role="group" aria-label="{escape(title)}" xmlns="http://www.w3.org/2000/svg">\n'
         + "\n".join(parts)
         + "\n</svg></div>\n"

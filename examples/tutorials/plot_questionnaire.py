@@ -1,6 +1,6 @@
 """
-Tutorial: shorten a questionnaire
-=================================
+Shorten a questionnaire
+=======================
 
 A questionnaire has 25 questions, and you may ask only ten of them. Which ten preserve most of the
 information in all 25 answers? This tutorial selects them, shows how good the selection is, checks

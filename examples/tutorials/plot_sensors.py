@@ -1,6 +1,6 @@
 """
-Tutorial: reduce a sensor network
-=================================
+Reduce a sensor network
+=======================
 
 A city measures air quality at 24 stations and can maintain only seven. Which stations should stay?
 There is already a proposal. This tutorial evaluates it, finds the best selection, respects

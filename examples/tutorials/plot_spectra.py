@@ -1,6 +1,6 @@
 """
-Tutorial: choose wavelengths of a spectrum
-==========================================
+Choose wavelengths of a spectrum
+================================
 
 A laboratory spectrometer records 120 wavelengths, and a handheld device can measure six. This
 tutorial asks two different questions: which six wavelengths represent the whole spectrum, and which
