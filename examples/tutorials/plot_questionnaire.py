@@ -78,8 +78,8 @@ ErrorPathDisplay.from_path(path)
 plt.show()
 
 # %%
-# The curve has no sharp bend: every further question adds a little. The number of questions is
-# therefore your decision. Here it is ten.
+# The curve bends at five questions, one for each trait, and then falls steadily, so it does not
+# determine the number of questions. Here we decide on ten.
 #
 # The ten questions
 # -----------------
@@ -107,7 +107,8 @@ for columns in selector.solutions_[1:]:
 # What each dropped question loses
 # --------------------------------
 # A dropped question is predicted from the selected ones by linear regression. The bars show the
-# explained variance (R²), and the groups show which selected question represents it best.
+# explained variance (R²), and the groups show which selected question represents it best. Single
+# answers are noisy, so even the best ten questions explain only a part of each dropped one.
 
 RepresentativeDisplay.from_estimator(selector)
 plt.show()
