@@ -50,7 +50,7 @@ help:
 	@echo "make reproduce  compute the published tables again (REPRODUCE_ARGS=... to choose)"
 	@echo "make dist       source archive and wheel in dist"
 	@echo "make wheel      a wheel that travels, tried in an environment without a compiler"
-	@echo "make system     browser and R for the tests that use them (Debian, as root)"
+	@echo "make system     browser, npm and R for tests and documentation (Debian, as root)"
 	@echo "make clean      remove everything that was generated"
 
 demo: $(VENV)/.extra-cli $(VENV)/.package

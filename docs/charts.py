@@ -1,4 +1,4 @@
-"""Two charts of the documentation as SVG: which estimator to take, and the layers of the package.
+"""Two charts of the documentation as SVG: which estimator to use, and the layers of the package.
 
 They are inlined in their pages, so that text can be searched, boxes are links, and colours follow
 the light or dark theme.
@@ -15,20 +15,20 @@ FOLDER = Path(__file__).resolve().parent / "generated"
 
 # goal -> (situation, names of estimators or functions)
 CHOICES: dict[str, list[tuple[str, list[str]]]] = {
-    "Keep columns that\nrebuild all others": [
-        ("and defend the choice: a proof", ["columnist.ColumnSelector"]),
-        ("together with extracted directions", ["columnist.ColumnSelector"]),
-        ("out of hundreds, small error", ["columnist.selection.ExchangeSelector"]),
-        ("out of thousands, every size at once", ["columnist.selection.ForwardSelector"]),
-        ("out of millions, sparse", ["columnist.selection.TwoStageSelector"]),
+    "Select columns that\nrepresent the others": [
+        ("some dozens, with a proof", ["columnist.ColumnSelector"]),
+        ("together with extracted features", ["columnist.ColumnSelector"]),
+        ("hundreds, small error", ["columnist.selection.ExchangeSelector"]),
+        ("thousands, every size at once", ["columnist.selection.ForwardSelector"]),
+        ("millions, sparse", ["columnist.selection.TwoStageSelector"]),
         (
             "with a guarantee in advance",
             ["columnist.selection.StrongRRQRSelector", "columnist.selection.VolumeSampler"],
         ),
     ],
-    "Keep columns that\nexplain a target": [
-        ("numbers to predict: a proof", ["columnist.SubsetRegressor"]),
-        ("classes to predict: a proof", ["columnist.SubsetClassifier"]),
+    "Select columns that\nexplain a target": [
+        ("numbers to predict, with a proof", ["columnist.SubsetRegressor"]),
+        ("classes to predict, with a proof", ["columnist.SubsetClassifier"]),
         ("quickly, many columns", ["columnist.selection.ForwardSelector"]),
         ("wrong labels, outlying samples", ["columnist.selection.RobustL21Selector"]),
         (
@@ -36,8 +36,8 @@ CHOICES: dict[str, list[tuple[str, list[str]]]] = {
             ["columnist.selection.MultiLabelForwardClassifierCV"],
         ),
     ],
-    "Judge a choice": [
-        ("made by anyone", ["columnist.certify"]),
+    "Evaluate a selection": [
+        ("made by any tool", ["columnist.certify"]),
         ("how many columns are enough?", ["columnist.selection_path"]),
     ],
     "Rank features": [
@@ -46,15 +46,15 @@ CHOICES: dict[str, list[tuple[str, list[str]]]] = {
             "by neighbours or any similarity",
             ["columnist.spectral.LaplacianScore", "columnist.spectral.SpectralSelector"],
         ),
-        ("few classes known, many samples", ["columnist.spectral.SemiSupervisedSelector"]),
+        ("few labelled samples", ["columnist.spectral.SemiSupervisedSelector"]),
         ("a set without redundancy", ["columnist.spectral.MRSF", "columnist.spectral.MCSF"]),
         (
             "several sources of knowledge",
             ["columnist.knowledge.KnowledgeSelector", "columnist.knowledge.MultiSourceSelector"],
         ),
     ],
-    "Components in spite\nof outliers": [
-        ("a proof that these rows are the worst", ["columnist.robust.RobustPCA"]),
+    "Fit components to\ndata with outliers": [
+        ("a proof of the smallest error", ["columnist.robust.RobustPCA"]),
         ("number of components unknown", ["columnist.robust.SchattenPCA"]),
         (
             "many rows, quickly",
@@ -63,13 +63,13 @@ CHOICES: dict[str, list[tuple[str, list[str]]]] = {
         ("on few features, entries missing", ["columnist.lowrank.SparseLoadings"]),
     ],
     "Protect features": [
-        ("keep a predictor's answer, little else", ["columnist.privacy.NullSpaceCleaner"]),
+        ("keep a predictor's outputs only", ["columnist.privacy.NullSpaceCleaner"]),
     ],
 }
 
 LAYERS: list[tuple[str, list[str]]] = [
     ("command line", ["cli"]),
-    ("for people and clusters", ["report", "plotting", "distributed"]),
+    ("reports, figures, clusters", ["report", "plotting", "distributed"]),
     (
         "families of estimators",
         ["selection", "spectral", "knowledge", "robust", "lowrank", "privacy"],
@@ -80,7 +80,8 @@ LAYERS: list[tuple[str, list[str]]] = [
 ]
 
 STYLE = """<style>
-.chart { max-width: 100%; height: auto; font: 14px var(--pst-font-family-base, sans-serif); }
+.chart { min-width: 46rem; max-width: 100%; height: auto; }
+.chart text { font: 14px var(--pst-font-family-base, sans-serif); }
 .chart text { fill: var(--pst-color-text-base, #222); }
 .chart a text { fill: var(--pst-color-link, #0a5c8a); font-weight: 600; }
 .chart a:hover text, .chart a:focus text { text-decoration: underline; }
@@ -99,7 +100,7 @@ def write(*_: Any) -> None:
 
 
 def which_estimator() -> str:
-    """A tree from left to right: what you want, what you have, what to take."""
+    """A tree from left to right: the task, the data, the estimator."""
     row, parts, y = 30, [], 8
     for goal, leaves in CHOICES.items():
         middle = y + row * len(leaves) / 2
@@ -111,7 +112,7 @@ def which_estimator() -> str:
             parts.append(f'<path d="M 528 {at:g} h 20 m -5 -4 l 5 4 l -5 4"/>')
             parts += links(558, at, names)
         y += row * len(leaves) + 16
-    title = "Which estimator to take, by what you want and what you have"
+    title = "Which estimator to use, by task and data"
     return svg(960, y, title, parts)
 
 
@@ -171,8 +172,9 @@ def links(x: float, y: float, names: Sequence[str]) -> list[str]:
 def svg(width: float, height: float, title: str, parts: Sequence[str]) -> str:
     """The whole picture, with its title for those who cannot see it."""
     return (
-        f'{STYLE}\n<svg class="chart" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'{STYLE}\n<div class="chart-frame">'
+        f'<svg class="chart" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'role="group" aria-label="{escape(title)}" xmlns="http://www.w3.org/2000/svg">\n'
         + "\n".join(parts)
-        + "\n</svg>\n"
+        + "\n</svg></div>\n"
     )

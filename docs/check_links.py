@@ -1,7 +1,8 @@
 """Check the links of the built pages: ``python docs/check_links.py docs/_build/html``.
 
 Every link inside the documentation must lead to a page, and to a place on it, that exists; links to
-elsewhere must use https. Whether those answer needs a network: ``make linkcheck``.
+elsewhere must use https (``make linkcheck`` visits them). Scripts, styles, fonts and images must be
+files of the documentation, so that it can be read without a network.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ class Page(HTMLParser):
         super().__init__()
         self.anchors: set[str] = set()
         self.links: list[str] = []
+        self.loaded: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
         self.anchors.update(filter(None, (values.get("id"), values.get("name"))))
-        link = values.get("src" if tag in {"img", "script"} else "href")
+        link = values.get("href") or values.get("src")
         if link:
-            self.links.append(link)
+            (self.links if tag == "a" else self.loaded).append(link)
 
 
 def broken(folder: Path) -> Iterator[str]:
@@ -35,9 +37,15 @@ def broken(folder: Path) -> Iterator[str]:
     paths = sorted(p for p in folder.rglob("*.html") if "_static" not in p.parts)
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in paths}
     for path, page in pages.items():
-        for link in page.links:
-            if reason := why_broken(link, path, folder, pages):
+        for link in page.links + page.loaded:
+            elsewhere = "loaded from a network" if outside(link) and link in page.loaded else ""
+            if reason := elsewhere or why_broken(link, path, folder, pages):
                 yield f"{path.relative_to(folder)}: {link}: {reason}"
+
+
+def outside(link: str) -> bool:
+    """Whether a link leads out of the documentation."""
+    return bool(urlsplit(link).netloc)
 
 
 def why_broken(link: str, path: Path, folder: Path, pages: dict[Path, Page]) -> str:

@@ -1,4 +1,4 @@
-"""Tables and picture of the page "Which one should I use?", from the benchmark results.
+"""Tables and figure of the page "Which one should I use?", from the benchmark results.
 
 ``write`` reads the section "compare" of ``benchmarks/results.json``, made by
 ``benchmarks/compare.py``: one row per data set and selector. It puts a table per data set and one
@@ -26,7 +26,7 @@ MISSING = """.. note::
 PICTURE = """.. figure:: /generated/comparison.svg
    :alt: Error against time of every selector, one panel per data set.
 
-   Error against time. Nothing can lie below the proven bound; filled points reach it.
+   Error against time. No selector can be below the proven bound; filled points reach it.
 """
 
 

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 import charts
 import comparison_page
+import mathjax
 import peers_page
 import report_page
 import reproduction_page
@@ -41,10 +42,26 @@ autosummary_generate = True
 autosummary_imported_members = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+mathjax_path = f"mathjax/{mathjax.SCRIPT}"
 
+# The gallery by task: one folder each, in this order.
+TASKS = [
+    "tutorials",
+    "selection",
+    "prediction",
+    "robust",
+    "spectral",
+    "privacy",
+    "large_data",
+    "extending",
+]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
+    "subsection_order": [f"../examples/{task}" for task in TASKS],
+    "nested_sections": False,
+    # Its table loads scripts from a network.
+    "write_computation_times": False,
     "filename_pattern": r"/plot_",
     # Only plot_*.py are gallery pages.
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
@@ -60,7 +77,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Columnist"
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_css_files = ["wide.css"]
+html_css_files = ["columnist.css"]
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -71,7 +88,7 @@ html_theme_options = {
 
 def setup(app) -> None:
     """Write what is made from benchmark results, and the charts."""
-    for page in (comparison_page, peers_page, reproduction_page, scaling_page, charts):
+    for page in (mathjax, comparison_page, peers_page, reproduction_page, scaling_page, charts):
         app.connect("builder-inited", page.write)
     for page in (reproduction_page, report_page):
         app.connect("build-finished", page.publish)

@@ -1,17 +1,19 @@
 #!/bin/sh
-# Programs outside Python that some tests use: a browser for reports, R for other people's methods.
-# Without them those tests say that they were skipped, so nothing here is an error.
+# Programs outside Python: a browser for tests of reports, R for tests against other people's
+# methods, npm for the formulas of the documentation. Without them those tests say that they were
+# skipped, so nothing here is an error.
 set -u
 
 need=""
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || need="$need chromium"
+command -v npm >/dev/null || need="$need npm"
 for name in leaps rrcov; do
     Rscript -e "quit(status = !requireNamespace('$name', quietly = TRUE))" >/dev/null 2>&1 ||
         need="$need r-cran-$name"
 done
 
 if [ -z "$need" ]; then
-    echo "browser and R are installed"
+    echo "browser, npm and R are installed"
 elif [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
     echo "not installed:$need (needs apt-get, as root)"
 elif

@@ -1,4 +1,4 @@
-"""Columns that stand for the whole matrix.
+"""Columns that represent the whole matrix.
 
 Error is the share of the squared norm that the chosen columns leave, "above the bound" its distance
 from the least error that any choice can have: the optimum where ColumnSelector proves it within 30
@@ -118,7 +118,7 @@ def relative_error(X: np.ndarray, Y: np.ndarray, chosen: np.ndarray) -> float:
 
 AREA = Area(
     "columns",
-    "Columns that stand for the whole matrix",
+    "Columns that represent the whole matrix",
     (__doc__ or "").partition("\n\n")[2].strip(),
     problems,
     contenders,

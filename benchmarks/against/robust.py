@@ -1,4 +1,4 @@
-"""Subspaces in spite of outliers.
+"""Subspaces with outliers.
 
 Rows around a subspace, a fifth of them outliers, in a tight cluster or scattered, five draws each;
 and images of the digit 0 with a tenth of other digits among them. Angles are the largest principal
@@ -124,7 +124,7 @@ def share_found(X: np.ndarray, axes: np.ndarray, centre: np.ndarray, k: int) -> 
 
 AREA = Area(
     "robust",
-    "Subspaces in spite of outliers",
+    "Subspaces with outliers",
     (__doc__ or "").partition("\n\n")[2].strip(),
     problems,
     contenders,

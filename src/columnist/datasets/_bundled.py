@@ -189,7 +189,7 @@ def load_hybrid_example(which: str = "select first") -> Bunch:
 
 
 def load_bias_example() -> Bunch:
-    """Three points whose centred axes a large constant column brings out.
+    """Three points whose centred axes are found by adding a large constant column.
 
     Returns
     -------

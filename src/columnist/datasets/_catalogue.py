@@ -264,7 +264,7 @@ def find_dataset(name: str) -> Dataset:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """A line of :func:`list_datasets`."""
+    """An entry of :func:`list_datasets`."""
 
     name: str
     """What to call it."""
@@ -285,7 +285,7 @@ class DatasetInfo:
 
 
 def list_datasets(data_home: str | os.PathLike | None = None) -> list[DatasetInfo]:
-    """All sets that can be fetched.
+    """List the data sets that can be fetched.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def list_datasets(data_home: str | os.PathLike | None = None) -> list[DatasetInf
 
 
 def describe(name: str) -> str:
-    """What a set is, where it comes from, what to cite and what its licence is.
+    """Describe a data set: its content, source, citation and licence.
 
     Parameters
     ----------

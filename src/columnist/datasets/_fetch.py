@@ -28,7 +28,7 @@ def fetch(
     as_frame: bool = False,
     progress: Progress | None = None,
 ) -> Bunch | tuple:
-    """A set of the documents, from the data home or else from its public source.
+    """Fetch a data set from the data home or from its public source.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ _DOC = """{set.title}: {set.n_samples} x {set.n_features}, {set.n_targets} {set.
 
 
 class DataNotAvailable(OSError):
-    """A data set is not here and could not be had; the message says what to do."""
+    """A data set is not available and could not be downloaded; the message says what to do."""
 
 
 def download_dataset(
@@ -160,7 +160,7 @@ def download_dataset(
     timeout: float = 30.0,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Put all files of a set in the data home, those that are there already excepted.
+    """Download all missing files of a data set to the data home.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ _TOO_LARGE = "it unpacks to more than the expected {limit} bytes"
 
 
 def data_home(path: str | os.PathLike | None = None) -> Path:
-    """Folder where data sets are looked for, and where downloads go.
+    """Folder in which data sets are searched for and saved.
 
     Files lie at ``<folder>/<set>/<file>``. The folder need not exist.
 

@@ -172,7 +172,7 @@ def make_redundant_columns(
     shuffle: bool = True,
     random_state=None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Groups of nearly equal columns: one of each group says it all.
+    """Groups of nearly equal columns, of which one per group is sufficient.
 
     A column is that of its group, times a factor between 1/2 and 2 and perhaps -1, plus noise.
 
@@ -320,7 +320,7 @@ def make_box_classes(
     n_irrelevant: int = 10,
     random_state=None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eight classes at the corners of a box, and features that repeat what others say.
+    """Eight classes at the corners of a box, with redundant features.
 
     Features 0 and 1 tell apart strongly, feature 2 more weakly: all three are needed. Then come
     features that say again what 0 and 1 say, and irrelevant ones.
@@ -473,7 +473,7 @@ def make_private_outputs(
     overlap: float = 0.3,
     random_state=None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features and two maps: outputs somebody needs, and outputs nobody should learn.
+    """Features with two linear maps: outputs to keep, and outputs to hide.
 
     The features are correlated. ``overlap`` decides what cleaning can achieve: whatever the
     desired outputs tell of the confidential ones cannot be hidden.

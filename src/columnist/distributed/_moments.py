@@ -13,7 +13,7 @@ from columnist.linalg._moments import Moments, merged_moments, moments_of
 
 
 def moments(X, y=None) -> Moments:
-    """Count, means and inner products of the columns (and of y beside them), in one pass.
+    """Count, means and inner products of the columns (and of y), in one pass.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def opened(X) -> RowBlocks:
 
 
 class RunningMoments(RowBlocks):
-    """Means and inner products of rows that come one batch after the other.
+    """Means and inner products of rows that arrive in batches.
 
     Pass it to ``fit`` in place of X (and y): every selector that depends on inner products of
     columns alone, :class:`~columnist.ColumnSelector` and :func:`~columnist.certify` among them,

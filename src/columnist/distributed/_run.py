@@ -45,7 +45,7 @@ _REASONS = {
 
 
 class ClusterError(RuntimeError):
-    """The Dask cluster went away, or lost the same work again and again."""
+    """The Dask cluster was lost, or repeatedly failed on the same work."""
 
 
 class _Watch:
@@ -84,7 +84,7 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watch(callback: Callable[[int, int], object]) -> Iterator[None]:
-    """Follow everything computed on blocks inside.
+    """Monitor the passes over blocks within a context.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def _listening(client, watcher: _Watch | None) -> Iterator[None]:
 
 @contextmanager
 def search_on(client) -> Iterator[None]:
-    """Let the workers of a cluster help with long searches over data in memory.
+    """Use the workers of a cluster for long searches over data in memory.
 
     Searches over Dask collections use the current cluster anyway. Selections and certificates
     are the same; a search that ends within a second or so is done here.

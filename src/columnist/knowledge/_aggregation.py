@@ -36,7 +36,7 @@ _GROWTH = 1.5
 
 @dataclass(frozen=True)
 class RankAggregation:
-    """Several rankings made one."""
+    """Result of :func:`aggregate_rankings`."""
 
     features: np.ndarray
     """Features, sorted; the order of ``scores`` and of the columns of ``contributions``."""
@@ -63,7 +63,7 @@ def aggregate_rankings(
     max_iter: int = 10_000,
     tol: float = 1e-8,
 ) -> RankAggregation:
-    r"""Make one ranking of several.
+    r"""Combine several rankings into one.
 
     Parameters
     ----------

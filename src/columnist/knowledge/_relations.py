@@ -30,7 +30,7 @@ def feature_graph(S, *, name: str = "feature similarity") -> np.ndarray | sp.csr
 
 @checked(damping=DAMPING)
 def propagate(relevance, feature_similarity, *, damping: float = 0.5) -> np.ndarray:
-    r"""Spread relevance over a graph of features.
+    r"""Propagate relevance over a graph of features.
 
     .. math:: r^* = \sum_{k \ge 0} (\lambda P)^k r = (I - \lambda P)^{-1} r, \qquad P = D^{-1} S,
 
@@ -146,7 +146,7 @@ def _solve(N, damping: float, right: np.ndarray) -> np.ndarray:
 
 
 def commute_time_covariance(feature_similarity) -> np.ndarray:
-    r"""Covariance :math:`C = L^+` of features that lie in a graph.
+    r"""Covariance :math:`C = L^+` of the features of a graph.
 
     L is the Laplacian of the graph. C does not depend on how eigenvectors are chosen, and
     :math:`\mathrm{vol}\,(C_{ii} + C_{jj} - 2 C_{ij})` is the expected time of a random walk from

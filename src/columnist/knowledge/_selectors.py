@@ -69,7 +69,7 @@ def _weights(sources: list[Source]) -> list[float]:
 
 
 class MultiSourceSelector(_SourceSelector):
-    r"""Select the features that agree with what several sources say about the samples.
+    r"""Select the features that agree with several sources of knowledge about the samples.
 
     Every source is turned into a similarity :math:`S_l` of the samples, and the features are
     scored by the graph of :math:`\sum_l a_l S_l` (MSFS). Labels make samples of a class similar;

@@ -211,7 +211,7 @@ def product_svd(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
 
 
 class SparseLoadings(LowRankModel, BaseSelector):
-    r"""A low-rank model that selects columns: loadings are zero outside them.
+    r"""A low-rank model that selects columns: the loadings of all others are zero.
 
     With orthonormal scores X and loadings Y, one row per column of the data A, it minimises
 

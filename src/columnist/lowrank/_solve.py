@@ -36,7 +36,7 @@ _SMALLEST = 1e-3
 def alpha_max(
     X, *, loss: str = "quadratic", centering: str = "none", location: str = "mean"
 ) -> float:
-    r"""The smallest penalty of :class:`SparseLoadings` that leaves no column.
+    r"""The smallest penalty of :class:`SparseLoadings` at which no column is selected.
 
     For squared errors twice the length of the longest column; for lengths of rows
     the length of the longest column once every row is brought to unit length. From there on
@@ -71,7 +71,7 @@ def alpha_max(
 
 @dataclass(frozen=True)
 class LoadingsPath:
-    """What :func:`loadings_path` returns, one entry per penalty."""
+    """Result of :func:`loadings_path`, with one entry per penalty."""
 
     alphas: np.ndarray
     """Penalties, ascending, of shape (n_alphas,)."""
@@ -103,7 +103,7 @@ def loadings_path(
     max_iter: int = 2000,
     random_state=None,
 ) -> LoadingsPath:
-    """Row-sparse low-rank models for rising penalties, each started from the one before.
+    """Row-sparse low-rank models for increasing penalties, each started from the previous one.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def utility_error(X, X_cleaned, predictor) -> np.ndarray:
 
 
 def privacy_error(y_confidential, y_guessed) -> np.ndarray:
-    r"""Squared error of an adversary's guess, :math:`\|\tilde y_c - y_c\|^2`, for every row.
+    r"""Squared error of an adversary's prediction, :math:`\|\tilde y_c - y_c\|^2`, for every row.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def privacy_error(y_confidential, y_guessed) -> np.ndarray:
 
 
 def linear_privacy(y_confidential, y_guessed, y_at_mean) -> float:
-    """Share of guesses that are worse than the one that does without the row.
+    """Share of predictions that are worse than the prediction without the row.
 
     A guess that equals the one for the mean, up to rounding, counts one half. About one half is
     also the best to hope for: an adversary whose guesses are worse than that more often than
@@ -142,7 +142,7 @@ def _pair(first: str, A, second: str, B) -> tuple[np.ndarray, np.ndarray]:
 
 @checked(utility=FINITE)
 def laplace_noise(X, predictor, utility: float, *, random_state=None) -> np.ndarray:
-    r"""Rows with Laplace noise that moves the predictor's outputs by a given amount on average.
+    r"""Rows with Laplace noise that changes the predictor's outputs by a given mean amount.
 
     Independent noise of scale b changes the outputs :math:`Ax` by
     :math:`2b^2\|A\|_F^2` in expected squared norm, so
@@ -191,7 +191,7 @@ def laplace_noise(X, predictor, utility: float, *, random_state=None) -> np.ndar
 
 @dataclass(frozen=True)
 class AttackResult:
-    """What an adversary guesses of a secret, on rows not trained on.
+    """Accuracy of an adversary's predictions of a secret, on rows not used for training.
 
     The scores are shares of right guesses for classes, and shares of explained variance
     (:math:`R^2`) for values, over the guesses of all folds together.
@@ -229,7 +229,7 @@ class AttackResult:
 def attack(
     cleaner, X, y_confidential, *, estimator="linear", cv=5, random_state=None
 ) -> AttackResult:
-    """Guess a secret from cleaned rows, with a model trained on cleaned rows.
+    """Predict a secret from cleaned rows, with a model trained on cleaned rows.
 
     Cleaning is judged by an adversary who knows about it: whoever has rows with known secrets
     can clean them too, and train on the result.
@@ -336,7 +336,7 @@ def _splitter(cv, y: np.ndarray, classes: bool, random_state):
 
 @dataclass(frozen=True)
 class PrivacyReport:
-    """Figures of cleaned rows; printed, a text for people who decide about sharing them.
+    """Summary of cleaned rows: what is kept, what is removed, and what is not protected.
 
     All shares are measured on the rows of the report. A linear adversary is given these rows to
     train on, so that the shares are rather too large than too small.

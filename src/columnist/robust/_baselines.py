@@ -29,7 +29,7 @@ _BLOCK = 2**22
 
 
 class TrimmedPCA(BaseRobustPCA):
-    """PCA of all rows, then of all but the farthest, until nothing changes.
+    """Alternate between PCA and removing the farthest rows until nothing changes.
 
     Every step fits a subspace to the kept rows and then keeps the rows nearest to it. Both
     lower the sum of squared distances, so the iteration ends, in a local optimum that
@@ -82,7 +82,7 @@ class TrimmedPCA(BaseRobustPCA):
 
 
 class LeverageOutliers(RowRemovalPCA):
-    r"""Remove the rows with the largest leverage, then PCA.
+    r"""Remove the rows with the largest leverage, then fit PCA.
 
     With :math:`X = USV^T` the leverage of row i is :math:`\sum_{j \le q} u_{ij}^2`: how much
     of the leading singular vectors that row alone explains. One decomposition, no
@@ -226,7 +226,7 @@ def _entry(rank: int, counts: np.ndarray, between: np.ndarray, low: float, high:
 
 
 class CoherencePursuit(RowRemovalPCA):
-    r"""Remove the rows least coherent with the others, then PCA [1]_.
+    r"""Remove the rows least coherent with the others, then fit PCA [1]_.
 
     With rows scaled to length one and :math:`G = UU^T` their cosines, the coherence of row i
     is :math:`\sum_{j \ne i} g_{ij}^2` (or of :math:`|g_{ij}|`). Rows near a common

@@ -24,7 +24,7 @@ from columnist.search._policies import SEARCHES
 
 
 class RobustPCA(BaseRobustPCA):
-    r"""PCA without the worst outliers, with a proof that these are the worst.
+    r"""PCA without the rows whose removal leaves the smallest error, with a proof.
 
     Removes the set of k rows that leaves the smallest error
 

@@ -50,7 +50,7 @@ class OutlierStep(NamedTuple):
 
 @dataclass(frozen=True)
 class OutlierPath(CertifiedPath):
-    """Outliers of growing number, each set with its proof.
+    """Sets of outliers of increasing size, each with its proof.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def outlier_path(
     time_limit: float | None = 30.0,
     **options: Any,
 ) -> OutlierPath:
-    """How many outliers are there? The rows to remove, and a proof, for a growing number.
+    """Compute the rows to remove, with a proof, for a range of numbers of outliers.
 
     Parameters
     ----------

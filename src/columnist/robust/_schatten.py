@@ -49,7 +49,7 @@ _BLOCK = 2**20
 
 
 class SchattenPCA(WholeRowsPCA):
-    r"""Remove rows one by one until the others are of low rank, then PCA [1]_.
+    r"""Remove rows one by one until the others have low rank, then fit PCA [1]_.
 
     At each step goes the row without which
 

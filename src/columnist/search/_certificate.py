@@ -16,7 +16,7 @@ from columnist.search._words import facts, gap_words
 
 @dataclass(frozen=True)
 class Certificate:
-    """Proof of how good a choice is.
+    """Proof of how good a selection is.
 
     Attributes
     ----------

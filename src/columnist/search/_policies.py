@@ -93,7 +93,7 @@ class Policy:
 
 
 def get_policy(search: str, weight: str = "u", epsilon: float = 0.0) -> Policy:
-    """The policy behind the names users give.
+    """The policy for a name.
 
     Examples
     --------

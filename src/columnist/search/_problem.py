@@ -32,7 +32,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Demand:
-    """What the engine asks of an expansion.
+    """Request of the engine to an expansion.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ class PrecisionError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop.
+    """Limits at which a search stops.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass
 class SearchResult:
-    """What a search found and proved.
+    """Result of a search, with its proven bound.
 
     ``solutions`` are (error, subset) pairs, best first; ``bound`` is valid whatever the status, up
     to what is not known of their errors: none of these is below ``low``.

@@ -12,7 +12,7 @@ from columnist.selection._factors import pivoted_columns, right_vectors, strong_
 
 
 class PivotedQRSelector(FastSelector):
-    r"""Take the column that is farthest from the span of those taken, one at a time.
+    r"""Add the column that is farthest from the span of the selected ones, one at a time.
 
     These are the first k pivots of a QR factorisation with column pivoting:
 

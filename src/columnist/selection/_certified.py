@@ -36,7 +36,7 @@ from columnist.selection._task import (
 
 
 class ColumnSelector(BaseSelector):
-    r"""Select the columns that rebuild a matrix best, with a proof.
+    r"""Select the columns that best represent a matrix, with a proof.
 
     Chooses a set S of k columns of X (and, with ``n_components``, that many free
     directions V) such that the error

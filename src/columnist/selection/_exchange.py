@@ -26,7 +26,7 @@ from columnist.selection._swaps import add_columns, exchange_columns
 
 
 class ExchangeSelector(FastSelector):
-    r"""Exchange one column at a time until no single exchange improves.
+    r"""Exchange one column at a time until no exchange reduces the error.
 
     Starting from any selection S, every step gives up a chosen column l for another column i
     such that the error

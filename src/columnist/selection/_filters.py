@@ -42,7 +42,7 @@ class _Filter(FastSelector):
 
 
 class CorrelationFilter(_Filter):
-    r"""Keep the columns with the largest absolute correlation with one target.
+    r"""Select the columns with the largest absolute correlation with one target.
 
     .. math:: s_j = \frac{|(x_j - \bar x_j)^T (y - \bar y)|}{\|x_j - \bar x_j\| \|y - \bar y\|}
 
@@ -104,7 +104,7 @@ class CorrelationFilter(_Filter):
 
 
 class MatchingFilter(_Filter):
-    r"""Keep the columns that explain most of the targets, each taken alone.
+    r"""Select the columns that explain most of the targets, each considered alone.
 
     .. math:: s_j = \|Y^T x_j\|^2 / \|x_j\|^2
 

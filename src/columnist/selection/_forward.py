@@ -22,7 +22,7 @@ _GRAM_SIDE, _GRAM_SIDE_WIDE = 12_000, 5_000
 
 
 class ForwardSelector(FastSelector):
-    r"""Add the column that lowers the error most, one at a time.
+    r"""Add the column that reduces the error most, one at a time.
 
     Starting from nothing, every step chooses the column i that minimises
 

@@ -21,7 +21,7 @@ class PathStep(NamedTuple):
 
 @dataclass(frozen=True)
 class SelectionPath(CertifiedPath):
-    """Selections of growing size, each with its proof.
+    """Selections of increasing size, each with its proof.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def selection_path(
     time_limit: float | None = 30.0,
     **options: Any,
 ) -> SelectionPath:
-    """How many columns are needed? A selection and a certificate for every size.
+    """Compute a selection and a certificate for every number of columns.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class _ProbabilitySampler(_Sampler):
 
 
 class UniformSampler(_ProbabilitySampler):
-    """Draw columns at random, all sets equally likely.
+    """Sample columns uniformly at random.
 
     The baseline that any other selector should beat. y is ignored.
 
@@ -122,7 +122,7 @@ class UniformSampler(_ProbabilitySampler):
 
 
 class NormSampler(_ProbabilitySampler):
-    r"""Draw columns with probability proportional to their squared lengths.
+    r"""Sample columns with probability proportional to their squared norms.
 
     .. math:: p_j = \|x_j\|^2 / \|X\|_F^2
 
@@ -188,7 +188,7 @@ class NormSampler(_ProbabilitySampler):
 
 
 class LeverageSampler(_ProbabilitySampler):
-    r"""Draw columns by their leverage in the best subspace of some rank r.
+    r"""Sample columns by their leverage in the best subspace of rank r.
 
     .. math:: p_j = \frac{1}{r} \sum_{t \le r} V_{jt}^2, \qquad X = U S V^T
 
@@ -264,7 +264,7 @@ class LeverageSampler(_ProbabilitySampler):
 
 
 class VolumeSampler(_Sampler):
-    r"""Draw a set of columns with probability proportional to its squared volume.
+    r"""Sample a set of columns with probability proportional to its squared volume.
 
     .. math:: P(S) = \det(X_S^T X_S) \Big/ \sum_{|T|=k} \det(X_T^T X_T)
 

@@ -48,7 +48,7 @@ class SubsetStep(NamedTuple):
 
 @dataclass(frozen=True)
 class SubsetPath(CertifiedPath):
-    """Best subsets of growing size.
+    """Best subsets of increasing size.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _LONG_WORK = 1e9
 
 
 class Solution(tuple):
-    """Selected columns, ascending, that know their error.
+    """Selected columns in ascending order, with their error.
 
     Parameters
     ----------

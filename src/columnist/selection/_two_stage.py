@@ -59,7 +59,7 @@ _NORM_ROUNDING = 1e-13
 
 
 class TwoStageSelector(FastSelector):
-    r"""Let a fast selector find candidates and an accurate one choose among them.
+    r"""Propose candidates by a fast selector and select among them by an accurate one.
 
     Any selector can be first and any second, with or without a target y. A second stage that
     uses y chooses among the candidates as they are. One that does not is made to: the

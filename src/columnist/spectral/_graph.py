@@ -217,7 +217,7 @@ def leading_eigenpairs(S, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cut_value(S) -> float:
-    """Second smallest eigenvalue of the normalised Laplacian: small if the samples fall apart.
+    """Second smallest eigenvalue of the normalised Laplacian: small if the samples separate.
 
     Examples
     --------

@@ -25,7 +25,7 @@ _STILL = 0.1
 
 @dataclass(frozen=True)
 class L21Solution:
-    """What :func:`l21_regression` found.
+    """Result of :func:`l21_regression`.
 
     Attributes
     ----------

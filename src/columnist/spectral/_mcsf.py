@@ -22,7 +22,7 @@ _NO_TRACE = 1e-12
 
 
 class MCSF(ScoreSelector):
-    r"""Select features one by one such that together they rebuild a similarity.
+    r"""Select features one by one that jointly approximate a similarity.
 
     Each step takes the feature that lowers
 

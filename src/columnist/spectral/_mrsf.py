@@ -74,7 +74,7 @@ class PathReport:
 
 
 class MRSF(SpectralBase):
-    r"""Select features that explain a response together, without redundancy.
+    r"""Select features that jointly explain a response, without redundancy.
 
     Fits a response Y by few rows of coefficients,
 

@@ -84,7 +84,7 @@ def inject_noise(
     width: float | str = "auto",
     random_state=None,
 ) -> NoisyGraph:
-    """Blur data until the normalised Laplacian of their graph has changed by a given level.
+    """Add noise to data until the normalised Laplacian of their graph changes by a given level.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def weyl_bound(L, noise: float) -> np.ndarray:
 
 @checked(noise=Number(0.0))
 def eigengap_bound(L, noise: float) -> np.ndarray:
-    r"""Limits of the turning of the eigenvectors of a symmetric matrix under noise.
+    r"""Limits of the rotation of the eigenvectors of a symmetric matrix under noise.
 
     With the gap :math:`g_j` between the j-th eigenvalue and its nearest neighbour and
     :math:`\theta_j` the angle between the j-th eigenvectors of :math:`\mathcal L` and

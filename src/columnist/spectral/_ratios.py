@@ -14,7 +14,7 @@ from columnist.spectral._spec import GraphSelector
 
 
 class FisherScore(ScoreSelector):
-    r"""Keep the features whose class means differ most, for the spread within the classes.
+    r"""Select the features whose class means differ most, relative to the spread within classes.
 
     .. math:: \frac{\sum_j n_j (\mu_j - \mu)^2}{\sum_j n_j \sigma_j^2}
 
@@ -83,7 +83,7 @@ class FisherScore(ScoreSelector):
 
 
 class TraceRatio(GraphSelector):
-    r"""Keep the set of features with the largest ratio of two sums of variations.
+    r"""Select the set of features with the largest ratio of two sums of variations.
 
     .. math:: \max_{|F| = k} \frac{\sum_{j \in F} f_j^T L_b f_j}{\sum_{j \in F} f_j^T L_w f_j}
 

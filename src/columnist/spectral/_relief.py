@@ -15,7 +15,7 @@ from columnist.spectral._neighbors import neighbor_graph, relative_differences
 
 
 class ReliefF(ScoreSelector):
-    r"""Keep the features that tell near samples of different classes apart.
+    r"""Select the features that distinguish near samples of different classes.
 
     Every sample looks at its h nearest hits (samples of its class) and at its h nearest misses in
     every other class. A good feature differs between the sample and its misses, not between the
@@ -110,7 +110,7 @@ class ReliefF(ScoreSelector):
 
 
 class Relief(ReliefF):
-    r"""Keep the features that differ at the nearest sample of the other class.
+    r"""Select the features that differ at the nearest sample of the other class.
 
     .. math:: s_f = \frac{1}{n} \sum_i \frac{|x_{if} - m_{if}| - |x_{if} - h_{if}|}{r_f}
 

@@ -42,7 +42,7 @@ _STEPS = 100_000
 
 
 class MRMR(SequentialSelector):
-    r"""Add, one by one, the feature that is most relevant for the least redundancy.
+    r"""Add features one by one, with large relevance and small redundancy.
 
     A baseline. With the relevance :math:`r_j` of a feature for the classes and the redundancy
     :math:`c_{ij}` of two features, the next feature after the set F maximises
@@ -214,7 +214,7 @@ def _correlations(X, scatter: np.ndarray) -> Callable[[int], np.ndarray]:
 
 
 class ZeroNormSVM(SequentialSelector):
-    r"""Train a linear support vector machine again and again, shrinking what it uses little.
+    r"""Train a linear SVM repeatedly, shrinking the features with small weights.
 
     A baseline, known as AROM-SVM. Every feature has a scale, at first one over its standard
     deviation. A machine is trained on the scaled features, each scale is multiplied by the
@@ -352,7 +352,7 @@ def _machine_weights(data, scales: np.ndarray, codes: np.ndarray, C: float) -> n
 
 
 class HSIC(SequentialSelector):
-    r"""Keep the features whose kernel depends most on the classes, or on a kernel of all.
+    r"""Select the features with the largest dependence on the classes or on a kernel.
 
     The Hilbert-Schmidt independence criterion of a kernel :math:`K_F` of the features F and a
     target kernel K, both without their diagonals, estimated without bias from n samples:

@@ -352,7 +352,7 @@ def resolve_similarity(
     width: float | str = "auto",
     n_jobs: int | None = None,
 ) -> SymmetricMatrix:
-    """The similarity that an estimator's parameter stands for.
+    """The similarity given by an estimator's parameter.
 
     Parameters
     ----------

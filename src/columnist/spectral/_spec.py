@@ -60,7 +60,7 @@ class ScoreParameter:
 
 
 class SpectralSelector(ScoreParameter, GraphSelector):
-    r"""Select the features that agree best with the structure of a graph of the samples.
+    r"""Select the features that agree best with a graph of the samples.
 
     A feature is good if it takes similar values at similar samples. With the normalised
     Laplacian of the graph, its eigenpairs :math:`(\lambda_j, \xi_j)` in ascending order, and

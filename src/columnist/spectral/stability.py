@@ -66,7 +66,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class ScoreStability:
-    """How much noise the ranking by one score bears.
+    """Robustness of the ranking by one score to noise.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ def noise_threshold(
     n_neighbors: int = 5,
     width: float | str = "auto",
 ) -> float:
-    r"""Level of noise below which no feature of a set can fall behind one outside it.
+    r"""Level of noise below which no feature of a set can rank below one outside it.
 
     The guarantee is for every symmetric E that keeps the degrees of the samples, that is,
     :math:`E \xi_1 = 0` for the trivial eigenvector.
@@ -219,7 +219,7 @@ def ranking_stability(
     n_repeats: int = 20,
     random_state=None,
 ) -> RankingStability:
-    """How much noise until the ranking of these features changes.
+    """Level of noise at which the ranking of features changes.
 
     The data behind the graph are blurred more and more, and the features scored on the new graph,
     until one of the set ranks behind one outside.

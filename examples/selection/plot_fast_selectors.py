@@ -1,16 +1,17 @@
 """
-Fast selectors against the certified optimum
-============================================
+Compare fast selectors with the certified optimum
+=================================================
 
-Most selectors need milliseconds and promise little; a search with a proof takes longer. How much
-does the haste cost? With the certified optimum at hand the question has an answer, for this table.
+Most selectors take milliseconds and have no guarantee; a search with a proof takes longer. How much
+larger is the error of the fast selectors? The certified optimum answers this question for one data
+set.
 """
 
 # %%
 # The data
 # --------
 # 569 tumours, thirty measurements each, scaled to mean zero and variance one. Eight measurements
-# are to rebuild all thirty.
+# are selected to represent all thirty.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
@@ -19,9 +20,9 @@ X = scale(load_breast_cancer().data)
 k = 8
 
 # %%
-# Twelve ways to choose
-# ---------------------
-# Some draw columns at random, some read them off a factorisation, some look at the error itself.
+# Twelve selectors
+# ----------------
+# Some sample columns at random, some use a factorisation, and some minimise the error itself.
 
 from columnist import ColumnSelector
 from columnist.selection import (
@@ -55,8 +56,8 @@ selectors = {
 # %%
 # Error against time
 # ------------------
-# The display fits a copy of each selector, measures all errors the same way, and takes the bound
-# from the certificate of the search. Nothing can lie below it.
+# The display fits a copy of each selector, computes all errors in the same way, and takes the lower
+# bound from the certificate of the search. No selector can be below it.
 
 import matplotlib.pyplot as plt
 
@@ -66,8 +67,8 @@ display = ComparisonDisplay.from_selectors(selectors, X, bound="certified")
 plt.show()
 
 # %%
-# In numbers: how much larger the error is than it has to be. Times are those of the machine that
-# made this page, and depend on what else it was doing.
+# The excess of each error over the optimum, in numbers. Times depend on the machine that built this
+# page and on its load.
 
 for name, error, seconds in sorted(
     zip(display.names, display.errors, display.seconds, strict=True), key=lambda row: row[1]
@@ -76,14 +77,14 @@ for name, error, seconds in sorted(
     print(f"{name:20} {excess:6.1f} % above the optimum {1e3 * seconds:8.1f} ms")
 
 # %%
-# Selectors that look at the error itself, forward selection and exchange, are far ahead of those
-# that look at lengths or angles. Exchange from many random starts finds the optimum here. Without
-# the search nobody would know that it did.
+# Forward selection and exchange, which minimise the error itself, are much better than selectors
+# based on lengths or angles. Exchange from many random starts finds the optimum here, which only
+# the certified search can show.
 #
-# Luck
-# ----
-# A draw is only one draw, and most are worse than forward selection. (All columns of this table
-# have the same length, so drawing by length is drawing evenly.)
+# Random selections
+# -----------------
+# Random selections vary, and most are worse than forward selection. (All columns of this table have
+# the same length, so sampling by length is uniform sampling.)
 
 import numpy as np
 

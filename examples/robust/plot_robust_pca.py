@@ -1,16 +1,16 @@
 """
-Principal components that ignore outliers
-=========================================
+Principal components of data with outliers
+==========================================
 
-Twelve of two hundred samples come from another source. They are a few percent of the data, yet
-they turn the principal components. Removing them by eye is easy in two dimensions and
-hopeless in ten; removing the right ones *provably* is a search problem.
+Twelve of two hundred samples come from another source. They are only a few percent of the data, but
+they distort the principal components. Finding them by eye is easy in two dimensions and impossible
+in ten; proving that the best rows are removed is a search problem.
 """
 
 # %%
-# Data with a bad source
-# ----------------------
-# The good samples vary along three directions. The others sit together, away from all of them.
+# Data with outliers
+# ------------------
+# The regular samples vary along three directions. The outliers form a cluster away from them.
 
 import numpy as np
 
@@ -20,8 +20,8 @@ X[:12] = 20 + 0.5 * rng.standard_normal((12, 10))
 X[:12, 5:8] += 9
 
 # %%
-# Classical PCA takes the bad source for a principal direction. How far its three components are
-# from the true ones is an angle.
+# Classical PCA finds a component towards the outliers. The angle between the true subspace and that
+# of the three components measures the error.
 
 from scipy.linalg import subspace_angles
 from sklearn.decomposition import PCA
@@ -35,8 +35,8 @@ print(f"PCA of all rows:   {degrees_off(PCA(3).fit(X).components_):.0f} degrees 
 print(f"PCA of good rows:  {degrees_off(PCA(3).fit(X[12:]).components_):.0f} degrees off")
 
 # %%
-# The best rows to do without
-# ---------------------------
+# The best rows to remove
+# -----------------------
 # Of more than :math:`10^{18}` sets of twelve rows, :class:`~columnist.robust.RobustPCA` finds the
 # one whose removal leaves the smallest error, and proves that no other is better.
 
@@ -49,8 +49,9 @@ print(f"\nRobustPCA:         {degrees_off(robust.components_):.0f} degrees off")
 # %%
 # Why these rows?
 # ---------------
-# The outlier map shows each sample by two distances: how far it lies from the subspace, and how
-# far out within it. The dashed lines are cut-offs that 97.5% of good samples respect.
+# The outlier map shows two distances of each sample: the orthogonal distance from the subspace, and
+# the score distance within it. The dashed lines are cut-offs; 97.5% of regular samples lie below
+# each of them.
 
 import matplotlib.pyplot as plt
 
@@ -60,8 +61,8 @@ OutlierMapDisplay.from_estimator(robust, X)
 plt.show()
 
 # %%
-# The variances tell the same story: the direction of the outliers, third of all rows, is nothing
-# special among the others.
+# The scree plot confirms this: the third component of all rows is the direction of the outliers.
+# Without the outliers this direction does not stand out.
 
 ScreeDisplay.from_estimator(robust, X)
 plt.show()
@@ -69,8 +70,9 @@ plt.show()
 # %%
 # How many outliers?
 # ------------------
-# A path over their number. Rows of a bad source hide one another, so the first few bring little;
-# the last ones bring most, and after them good rows bring next to nothing.
+# The path shows the error for every number of removed rows. Outliers in a cluster mask one another,
+# so removing the first few reduces the error only a little. Removing the last of them reduces it
+# most, and removing regular rows after that has almost no effect.
 
 from columnist.plotting import OutlierPathDisplay
 from columnist.robust import outlier_path
@@ -80,8 +82,8 @@ OutlierPathDisplay.from_path(path)
 plt.show()
 
 # %%
-# Too many do little harm: ``predict`` flags by distance, so good samples that were removed are
-# taken back.
+# Removing too many rows does little harm: ``predict`` flags rows by distance, so regular samples
+# that were removed are usually not flagged.
 
 generous = RobustPCA(3, n_outliers=30, time_limit=5.0, random_state=0).fit(X)
 flagged = np.flatnonzero(generous.predict(X) == -1)
@@ -89,9 +91,9 @@ print(f"{len(generous.outliers_)} removed, {len(flagged)} flagged, the bad sourc
 print(flagged)
 
 # %%
-# Other ways
-# ----------
-# The classical methods, on the same data.
+# Other methods
+# -------------
+# The other robust methods on the same data:
 
 from columnist.robust import (
     HRPCA,

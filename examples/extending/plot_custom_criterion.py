@@ -1,15 +1,15 @@
 """
-Select columns by your own measure of error
-===========================================
+Select columns with a custom criterion
+======================================
 
-The squared Frobenius norm counts what is left unexplained, and large leftovers dominate it. The
-logarithm of each leftover direction's energy asks another question: *how many* directions are left?
-It is no norm, but it never decreases when a singular value grows, and that is all the certified
-search asks.
+The squared Frobenius norm measures the unexplained variance and is dominated by the largest
+residual directions. A sum of logarithms of the residual energies instead approximates the *number*
+of residual directions. It is not a norm, but it never decreases when a singular value grows, which
+is all that the certified search requires.
 """
 
 # %%
-# The criterion is one small class.
+# The criterion is a small class.
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -31,15 +31,15 @@ class LogEnergy(Criterion):
 
 
 # %%
-# Is it really monotone, and blind to zeros? A check on random spectra says so, or shows a
-# counterexample.
+# A check on random spectra tests whether it is monotone and not changed by zeros; if it fails, it
+# shows a counterexample.
 
 # [check]
 check_criterion(LogEnergy(scale=0.5))
 # [/check]
 
 # %%
-# Choose three of the thirteen measurements of the wine data by either measure.
+# Select three of the thirteen measurements of the wine data by both criteria.
 
 # [select]
 from sklearn.datasets import load_wine
@@ -57,7 +57,7 @@ for selector in (by_norm, by_logarithm):
 # [/select]
 
 # %%
-# What each choice leaves unexplained, direction by direction.
+# The singular values of both residuals:
 
 import matplotlib.pyplot as plt
 

@@ -1,10 +1,10 @@
 """
-Keep eight of thirty measurements, and defend the choice
-========================================================
+Select eight of thirty measurements, with a proof
+=================================================
 
 A laboratory takes thirty measurements of every sample and wants to take only eight. Which ones? A
-popular recipe reads them off a principal component analysis. This example certifies the recipe,
-finds the best eight, and shows what stands behind the proof.
+popular heuristic selects them by a principal component analysis. This example evaluates the
+heuristic, finds the best eight measurements, and shows how the proof was found.
 """
 
 # %%
@@ -21,10 +21,10 @@ X = load_breast_cancer(as_frame=True).data
 X = StandardScaler().set_output(transform="pandas").fit_transform(X)
 
 # %%
-# Somebody's choice
-# -----------------
-# The recipe: for each of the first eight components, take the measurement with the largest
-# loading that is not taken yet.
+# A heuristic selection
+# ---------------------
+# For each of the first eight components, select the measurement with the largest loading that is
+# not selected yet.
 
 recipe: list[int] = []
 for loadings in PCA(8).fit(X).components_:
@@ -33,9 +33,8 @@ for loadings in PCA(8).fit(X).components_:
 print(*X.columns[recipe], sep="\n")
 
 # %%
-# How good is that? :func:`~columnist.certify` answers for a selection made by anyone. The gap says
-# how much of the recipe's error could have been avoided, and ``better`` names columns that avoid
-# it.
+# :func:`~columnist.certify` evaluates any selection, including ones made by other tools. The gap is
+# the share of the error that a better selection can avoid, and ``better`` is such a selection.
 
 from columnist import certify
 
@@ -46,10 +45,10 @@ certificate
 print(*X.columns[list(certificate.better)], sep="\n")
 
 # %%
-# The best choice
-# ---------------
-# :class:`~columnist.ColumnSelector` finds these eight directly. We also ask for the runners-up:
-# that the winner is best says little if twenty other sets are nearly as good.
+# The best selection
+# ------------------
+# :class:`~columnist.ColumnSelector` finds these eight directly. We also ask for the next best
+# selections, to see how close they are.
 
 from columnist import ColumnSelector
 
@@ -61,10 +60,10 @@ for columns in selector.solutions_[1:]:
     print("   without", *X.columns[sorted(best - set(columns))], sep="  ")
 
 # %%
-# What the search did
-# -------------------
-# The best error found comes down, the proven bound comes up. When they meet, no choice is left
-# that could be better.
+# Progress of the search
+# ----------------------
+# The best error found decreases, and the proven lower bound increases. When they meet, no other
+# selection can be better.
 
 import matplotlib.pyplot as plt
 
@@ -74,18 +73,19 @@ SearchProgressDisplay.from_estimator(selector)
 plt.show()
 
 # %%
-# What is lost
-# ------------
-# Every dropped measurement is rebuilt from the kept ones by linear regression. The bars tell how
-# well; the groups tell which kept measurement is closest to each dropped one.
+# Explained variance of the dropped measurements
+# ----------------------------------------------
+# Every dropped measurement is predicted from the selected ones by linear regression. The bars show
+# the explained variance (R²); the groups show which selected measurement represents each dropped
+# one best.
 
 RepresentativeDisplay.from_estimator(selector)
 plt.show()
 
 # %%
-# The weakest bars are the price of the choice. If one of them matters more than the others, say
-# so: ``include`` forces a column into the selection, and the certificate then speaks about the
-# best choice among those that contain it.
+# The shortest bars show what the selection explains worst. If one of these measurements is
+# important, ``include`` forces it into the selection. The certificate then refers to the selections
+# that contain it.
 
 weakest = X.columns[np.argmin(selector.column_r2_)]
 constrained = ColumnSelector(8, include=[weakest]).fit(X)

@@ -1,19 +1,19 @@
 """
-Rows that never come together
-=============================
+Data that do not fit in memory
+==============================
 
-Sixty sensors report for months. Their readings fill more disks than memory, or arrive in batches
-and are gone. Which six sensors stand for all, and how sure is that after the first day?
+Sixty sensors report for months. Their readings do not fit in memory, or arrive in batches and are
+not stored. Which six sensors best represent all of them, and how reliable is the selection after
+the first readings?
 
-The error of a choice depends on means and inner products of columns alone, and those can be summed
-up batch by batch, anywhere. So nobody has to hold all rows: neither for the choice nor for its
-proof.
+The error of a selection depends only on the means and inner products of the columns, which can be
+accumulated batch by batch. So neither the selection nor its proof needs all rows at once.
 """
 
 # %%
 # A stream
 # --------
-# Sensors sit in six rooms. Those of a room follow the same course, each with noise of its own.
+# The sensors are in six rooms. Those of one room measure the same signal, each with its own noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,9 +47,9 @@ print(f"{stream.n_samples_seen_:,} rows, of which {n_rows:,} were held at once")
 print(selector.certificate_)
 
 # %%
-# After every batch the best choice so far is proven again, for the rows seen so far. Few rows
-# flatter it: six columns explain the noise of few rows well. How good was the early choice really?
-# :func:`~columnist.certify` tells, once all rows have been seen.
+# After every batch the best selection is proven for the rows seen so far. With few rows the error
+# is too small, because six columns explain the noise of few rows well. :func:`~columnist.certify`
+# evaluates the early selections on all rows.
 
 seen = np.array([rows for rows, _ in history])
 errors = np.array([fitted.relative_error_ for _, fitted in history])
@@ -74,8 +74,8 @@ plt.show()
 # %%
 # Files and clusters
 # ------------------
-# Rows that lie in a file too large for memory, or on several machines, are a Dask collection. Here
-# the blocks are made when they are visited; ``dask.array.from_zarr`` or
+# Rows in a file larger than memory, or on several machines, are given as a Dask collection. Here
+# the blocks are generated when they are needed; ``dask.array.from_zarr`` or
 # ``dask.dataframe.read_parquet`` would read them. With a ``distributed.Client`` the same line runs
 # on its workers.
 

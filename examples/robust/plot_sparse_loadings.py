@@ -1,17 +1,17 @@
 """
-Components that live on a few features
-======================================
+Components of a few features
+============================
 
-Principal components mix all features: to compute one score, every sensor must be read.
-:class:`~columnist.lowrank.SparseLoadings` fits a low-rank model whose loadings are zero outside a
-few features, so that the others need not be measured at all. This story is about forty sensors of
-which eight carry a signal, and about a few broken samples.
+Principal components combine all features: to compute one score, every sensor must be read.
+:class:`~columnist.lowrank.SparseLoadings` fits a low-rank model whose loadings are zero except for
+a few features, so that the others need not be measured. This example has forty sensors, eight of
+which carry a signal, and some corrupted samples.
 """
 
 # %%
 # Forty sensors, eight of which matter
 # ------------------------------------
-# Three hidden sources drive the first eight sensors; the others only hum.
+# Three hidden sources drive the first eight sensors; the others only measure noise.
 
 import numpy as np
 
@@ -23,10 +23,10 @@ X = rng.standard_normal((n_samples, n_sources)) @ mixing.T
 X += 0.4 * rng.standard_normal(X.shape)
 
 # %%
-# How many?
-# ---------
-# A penalty on the lengths of the loadings decides how many sensors are used. Along the path of
-# penalties the hum goes first.
+# How many sensors?
+# -----------------
+# A penalty on the lengths of the loadings determines how many sensors are used. Along the path of
+# penalties, sensors without a signal are removed first.
 
 import matplotlib.pyplot as plt
 
@@ -46,19 +46,19 @@ axes.legend()
 plt.show()
 
 # %%
-# Or ask for eight, and the penalty is found. A refit without it, on these sensors alone, gives back
-# the lengths that the penalty took.
+# If the number of sensors is given, the penalty is found automatically. A refit without the
+# penalty, on these sensors only, removes the shrinkage of the loadings.
 
 model = SparseLoadings(n_sources, n_features_to_select=8, refit=True, random_state=0).fit(X)
 share = model.alpha_ / model.alpha_max_
 print(f"sensors {np.sort(model.selected_)}, at {share:.2f} of the largest penalty")
 
 # %%
-# A tenth of the samples is broken
-# --------------------------------
-# Twelve samples are hit by a disturbance in the silent sensors. With squared errors they are
-# all the model sees. With the lengths of the residuals in place of their squares a sample
-# counts once, however far away it is.
+# A tenth of the samples is corrupted
+# -----------------------------------
+# Twelve samples have a disturbance in the sensors without a signal. With the quadratic loss these
+# samples dominate the model. The robust loss uses the lengths of the residuals instead of their
+# squares, which limits the influence of a sample.
 
 broken = X.copy()
 broken[:12, 8:] += 8.0 * rng.standard_normal((12, n_sensors - 8))
@@ -77,7 +77,7 @@ plt.show()
 # %%
 # Missing readings
 # ----------------
-# Entries that are missing are left out of the loss, and the fitted model fills them in.
+# Missing entries are left out of the loss, and the fitted model predicts them.
 
 holes = X.copy()
 holes[rng.random(X.shape) < 0.1] = np.nan

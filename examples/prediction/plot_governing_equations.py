@@ -2,17 +2,17 @@
 Governing equations from data
 =============================
 
-Measurements of a system and of its rates of change are given; which differential equations does it
-obey? Write down a library of candidate terms, and let a sparse regression choose the few that
-matter: one best-subset problem per equation. :class:`columnist.SubsetRegressor` solves it with a
-proof, and proves how many terms there are, too.
+Given measurements of a system and of its rates of change, which differential equations describe it?
+A sparse regression selects the relevant terms from a library of candidates, which is one
+best-subset problem per equation. :class:`columnist.SubsetRegressor` solves it with a proof that
+covers the number of terms as well.
 """
 
 # %%
 # A system and its measurements
 # -----------------------------
-# The Lorenz system, in units as measured: the third variable is recorded in hundredths. The rates
-# of change carry noise of a tenth of their standard deviation.
+# The system is the Lorenz system; the third variable is recorded in hundredths. The rates of change
+# have noise of a tenth of their standard deviation.
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -34,7 +34,7 @@ rng = np.random.default_rng(0)
 measured = exact + 0.1 * exact.std(axis=0) * rng.standard_normal(exact.shape)
 
 # %%
-# The candidates are all 35 products of up to four variables, the constant among them.
+# The candidates are all 35 products of up to four variables, including the constant.
 
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -44,10 +44,10 @@ terms.columns = library.get_feature_names_out(["x", "y", "z"])
 terms.shape
 
 # %%
-# Best subsets, and their number of terms
-# ---------------------------------------
-# The extended information criterion ``"ebic"`` knows that there are many sets to choose from.
-# The intercept is one of the candidates, so it is not fitted beside them.
+# Best subsets and the number of terms
+# ------------------------------------
+# The extended information criterion ``"ebic"`` accounts for the large number of possible sets. The
+# intercept is one of the candidates, so it is not fitted separately.
 
 from columnist import SubsetRegressor
 
@@ -59,12 +59,12 @@ for name, model in zip("xyz", models, strict=True):
     print(f"d{name}/dt = {equation}    (proven: {proven})")
 
 # %%
-# These are the right terms, with coefficients close to the true ones. Proven means: no other set of
-# terms, of any size, has a smaller criterion. What noise does to the criterion itself is another
-# question; the data, not the search, have to answer it.
+# These are the correct terms, with coefficients close to the true ones. ``proven`` means that no
+# other set of terms, of any size, has a smaller criterion. It does not mean that the criterion
+# always identifies the true terms, which depends on the noise.
 #
-# The path of the second equation shows why three terms: the criterion rises again afterwards, and
-# the band says how well each size had to be known for that.
+# The path of the second equation shows why three terms are chosen: the criterion increases
+# afterwards, and the band shows how precisely each size had to be determined to prove it.
 
 import matplotlib.pyplot as plt
 
@@ -76,8 +76,8 @@ plt.show()
 # %%
 # Sequential thresholding
 # -----------------------
-# The usual shortcut fits all terms by least squares, removes those with small coefficients, and
-# repeats. Its threshold is a number without a natural value: coefficients depend on the units.
+# The usual heuristic fits all terms by least squares, removes those with small coefficients, and
+# repeats. Its threshold has no natural value, because coefficients depend on the units.
 
 
 def thresholded(X, y, threshold):
@@ -110,10 +110,10 @@ standardised = [wrong_terms(scaled, measured.std(axis=0), t) for t in thresholds
 ours = sum(len(set(m.get_feature_names_out()) ^ t) for m, t in zip(models, truth, strict=True))
 
 # %%
-# With terms as they were measured no threshold finds the equations: the terms of the library are
-# strongly dependent, so the first fit is far from the truth, and small coefficients are not
-# unimportant ones. Terms of like length help, if the threshold is within a narrow range that is not
-# known beforehand.
+# With terms in their original units no threshold finds the equations: the terms of the library are
+# strongly dependent, so the first fit is far from the truth, and terms with small coefficients can
+# be important. Scaling the terms to equal length helps if the threshold is within a narrow range,
+# which is not known in advance.
 
 figure, axes = plt.subplots(layout="constrained")
 axes.plot(thresholds, as_measured, "s-", color="#D55E00", ms=4, label="thresholding, as measured")

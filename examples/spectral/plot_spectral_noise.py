@@ -1,17 +1,18 @@
 """
-How much noise can a ranking bear?
-==================================
+Robustness of a ranking to noise
+================================
 
-Spectral scores rank features by how well they follow a graph of the samples. The graph comes from
-data, and data have noise. Three scores, one question: when do the good features fall behind?
+Spectral scores rank features by how well they agree with a graph of the samples. The graph is
+computed from noisy data. This example compares three scores: how much noise can be added before
+irrelevant features rank above relevant ones?
 """
 
 # %%
 # Three clusters
 # --------------
-# Ninety points around three centres. The two coordinates make the graph and should rank first;
-# four columns of uniform noise should not. The similarity is Gaussian, and no sample is joined
-# to itself.
+# The data are ninety points around three centres. The graph is computed from the two coordinates,
+# which should rank first, before four columns of uniform noise. The similarity is Gaussian, without
+# self-loops.
 
 import numpy as np
 
@@ -30,11 +31,11 @@ def similarity(data):
 
 
 # %%
-# Blurred data
-# ------------
+# Data with noise
+# ---------------
 # :func:`~columnist.spectral.stability.blur` replaces a share of every point by noise of the same
-# spread. The level of the noise is what it does to the normalised Laplacian of the graph;
-# :func:`~columnist.spectral.stability.inject_noise` blurs until a given level is met.
+# variance. The level of the noise is the change of the normalised Laplacian of the graph;
+# :func:`~columnist.spectral.stability.inject_noise` adds noise up to a given level.
 
 import matplotlib.pyplot as plt
 
@@ -49,10 +50,10 @@ for ax, level in zip(axes, (0.0, 0.3, 0.7), strict=True):
 plt.show()
 
 # %%
-# What happens to the scores
-# --------------------------
-# Small values of the first two scores are good, large ones of the third. The coordinates are
-# blue; the line is where one of them first falls behind a column of noise.
+# Effect on the scores
+# --------------------
+# Small values are better for the first two scores, large values for the third. The coordinates are
+# blue; the vertical line shows where one of them first ranks below a column of noise.
 
 from columnist.spectral import SpectralSelector
 from columnist.spectral.stability import blur
@@ -78,15 +79,15 @@ for ax, score in zip(axes, ("phi1", "phi2", "phi3"), strict=True):
 plt.show()
 
 # %%
-# The first score also rewards a feature for being nearly constant, which the uniform columns, all
-# positive, are. The second does not. The third looks at the leading eigenvectors only, and those
-# keep their direction longest.
+# The first score also favours nearly constant features, such as the uniform columns, which are all
+# positive. The second does not. The third only uses the leading eigenvectors, which are the least
+# affected by noise.
 #
-# Observed and guaranteed
-# -----------------------
-# One draw of noise proves little. :func:`~columnist.spectral.stability.ranking_stability` repeats
-# this, and adds a guarantee: below that level no noise that leaves the degrees alone can make the
-# features change places, not even the worst.
+# Observed and guaranteed noise levels
+# ------------------------------------
+# A single realisation of the noise is not conclusive.
+# :func:`~columnist.spectral.stability.ranking_stability` repeats the experiment and adds a
+# guarantee: below this level, no noise that leaves the degrees unchanged can swap the features.
 
 from columnist.spectral.stability import ranking_stability
 
@@ -95,16 +96,17 @@ plain = ranking_stability(X, [0, 1], random_state=0, **options)
 print(plain)
 
 # %%
-# Cubed eigenvalues punish rough features more. That helps the first score.
+# Cubed eigenvalues penalise features that vary along the edges more strongly, which helps the first
+# score.
 
 cubed = ranking_stability(X, [0, 1], gamma="cube", random_state=0, **options)
 print(cubed)
 
 # %%
-# The guarantees are below what is observed: random noise spreads over all directions, and the
-# worst noise aims at two features. They are exact for the first two scores with
-# :math:`\gamma = \lambda`, and cautious for powers and for the third score, whose eigenvectors
-# could turn if the noise were aimed at them.
+# The guaranteed levels are below the observed ones, because random noise spreads over all
+# directions, while the worst noise affects two particular features. They are exact for the first
+# two scores with :math:`\gamma = \lambda`, and conservative for powers and for the third score,
+# whose eigenvectors could be rotated by the worst noise.
 
 figure, axes = plt.subplots(figsize=(6.5, 3.2), layout="constrained")
 places = np.arange(3)

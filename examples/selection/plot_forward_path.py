@@ -1,17 +1,17 @@
 """
-One forward selection, every size
-=================================
+Every size from one forward selection
+=====================================
 
-Forward selection adds one column at a time and never looks back. So one fit holds the answer for
-every smaller number of columns. How far is that path from the best selections, and can the
-distance be made up afterwards?
+Forward selection adds one column at a time and never removes one, so one fit gives the result for
+every smaller number of columns. How far is this path from the best selections, and can it be
+improved afterwards?
 """
 
 # %%
 # One fit
 # -------
-# Thirty measurements of 569 tumours. The columns come in order of selection, with the error after
-# each.
+# The data are thirty measurements of 569 tumours. The columns are listed in order of selection,
+# with the error after each.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
@@ -26,13 +26,13 @@ for column, error in zip(forward.selected_, forward.errors_ / X.size, strict=Tru
     print(f"{X.columns[column]:25} {100 * error:5.1f} % left")
 
 # %%
-# ``first`` gives the selector as it would be after fewer columns. Nothing is computed again.
+# ``first`` returns the selector with fewer columns, without computing anything again.
 
 four = forward.first(4)
 print(*four.get_feature_names_out(), f"{100 * four.relative_error_:.1f} %", sep="\n")
 
 # %%
-# To stop at an error instead of a number, say so.
+# ``tol`` stops at an error instead of a number of columns.
 
 enough = ForwardSelector("auto", tol=0.1).fit(X)
 print(len(enough.selected_), "columns leave", f"{100 * enough.relative_error_:.1f} %")
@@ -49,8 +49,8 @@ path = selection_path(X, 15, time_limit=8.0)
 # %%
 # Exchanging columns
 # ------------------
-# What forward selection chose early may be a poor choice later. Exchange starts from each part of
-# the path and swaps columns as long as that helps.
+# Columns that were selected early may be a poor choice later. Exchange starts from each prefix of
+# the path and swaps columns as long as this reduces the error.
 
 from columnist.selection import ExchangeSelector
 
@@ -59,7 +59,8 @@ exchanged = [
 ]
 
 # %%
-# The path shows little on a scale of its own, so we also look at what each selection has too much.
+# The differences are small on the scale of the errors, so the second panel shows the excess over
+# the proven bound.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -83,5 +84,5 @@ right.legend(frameon=False)
 plt.show()
 
 # %%
-# A few exchanges take back most of what forward selection lost, in milliseconds. That they did is
-# known from the bound alone.
+# A few exchanges remove most of the excess of forward selection, in milliseconds. Only the lower
+# bound shows this.

@@ -2,9 +2,9 @@
 Explain a target, or add a few components
 =========================================
 
-Two variations on the same search. With a target ``y`` the columns have to explain ``y`` instead of
-each other: this is best-subset regression, with a proof. With ``n_components`` some directions are
-free: a few real columns plus a few extracted features.
+This example shows two variants of certified selection. With a target ``y`` the columns have to
+explain ``y`` instead of each other: this is best-subset regression, with a proof. With
+``n_components`` a few extracted features are added to the selected columns.
 """
 
 # %%
@@ -24,8 +24,9 @@ for step in path:
     print(step.certificate.status, *X.columns[step.selection])
 
 # %%
-# Two popular shortcuts, on the same data. Forward selection adds the variable that helps most and
-# never looks back; the lasso takes variables in the order in which they enter its path.
+# Two popular heuristics on the same data: forward selection adds the variable that reduces the
+# error most and never removes one; the lasso takes variables in the order in which they enter its
+# path.
 
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LinearRegression, lars_path
@@ -51,8 +52,8 @@ excess_lasso = [100 * (residual_sum(order[:k]) / e - 1) for k, e in enumerate(pa
 excess_forward = [100 * (residual_sum(forward(k)) / e - 1) for k, e in enumerate(path.errors, 1)]
 
 # %%
-# All of these are measured on the same data, by the squared residual. The proof turns "the
-# shortcuts seem fine" into a number.
+# All of these are compared by the squared residual on the same data. The proven optimum shows how
+# far the heuristics are from it.
 
 import matplotlib.pyplot as plt
 
@@ -70,10 +71,9 @@ plt.show()
 #
 # Columns plus components
 # -----------------------
-# Now the thirteen measurements of the wine data explain each other again. We can afford six
-# numbers per wine. Components rebuild more than columns do, but nobody can measure a component
-# alone. ``n_components`` lets us have a little of both, chosen *jointly*: the columns know that the
-# components will come.
+# Now the thirteen measurements of the wine data represent each other again, by six numbers per
+# wine. Components explain more than columns, but to compute a component all columns must be
+# measured. ``n_components`` combines both: columns and components are chosen *jointly*.
 
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -95,14 +95,14 @@ for n_columns in range(1, budget + 1):
     print(n_columns, rest, hybrid.certificate_.status, *hybrid.get_feature_names_out())
 
 # %%
-# Six components, and no column to show for it, would leave:
+# Six components without any columns leave:
 
 floor = 100 * (1 - PCA(budget).fit(wine).explained_variance_ratio_.sum())
 print(f"{floor:.2f} %")
 
 # %%
-# The joint choice is never worse than choosing columns first and extracting afterwards, and
-# usually better, for the same number of columns and components.
+# The joint choice is never worse than selecting columns first and extracting components afterwards,
+# and usually better, for the same number of columns and components.
 
 figure, axes = plt.subplots(layout="constrained")
 sizes = np.arange(1, budget + 1)
@@ -118,8 +118,8 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# ``transform`` returns the kept columns followed by the extracted features, so that a hybrid
-# selector fits in a pipeline wherever PCA does.
+# ``transform`` returns the selected columns followed by the extracted features, so a hybrid
+# selector can replace PCA in a pipeline.
 
 hybrid = ColumnSelector(3, n_components=3).set_output(transform="pandas").fit(wine)
 hybrid.transform(wine).head()

@@ -2,17 +2,17 @@
 Two stages for very wide data
 =============================
 
-A careful selector cannot look at a hundred thousand columns again and again. So a cheap one picks
-candidates, and the careful one chooses among them. If the careful one knows nothing of the target,
-weights on the candidates tell it.
+Accurate selectors are too slow for a hundred thousand columns. A fast selector therefore proposes
+candidates, and an accurate one selects among them. If the second selector does not use the target,
+weights on the candidates make it select for the target.
 """
 
 # %%
 # A collection of documents
 # -------------------------
-# 3000 documents, 100,000 words, twenty topics. Half of the words of a document are common ones;
-# the others come from its topics, and each word belongs to one topic. The matrix has 165,000
-# entries and is never made dense.
+# The data have 3000 documents, 100,000 words and twenty topics. Half of the words of a document are
+# common ones; the others come from its topics, and each word belongs to one topic. The matrix has
+# 165,000 entries and is never converted to a dense array.
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,26 +42,27 @@ X = sp.csc_array((np.ones(len(words)), (documents, words)), shape=(n_documents, 
 X.data = np.log1p(X.data)
 
 # %%
-# We care for three of the topics: which twenty words tell best how much of them is in a document?
+# We are interested in three of the topics: which twenty words best predict their shares in a
+# document?
 
 Y = shares[:, :3]
 
 # %%
 # Candidates and weights
 # ----------------------
-# The first stage draws 200 words by leverage. The second, strong rank-revealing QR, knows nothing
-# of topics: it chooses columns that rebuild its own input. Weights scale the candidates such that
-# their inner products imitate those of Y.
+# The first stage samples 200 words by leverage. The second, strong rank-revealing QR, does not use
+# the topics: it selects columns that represent its own input. Weights scale the candidates such
+# that their inner products approximate those of Y.
 
 from columnist.selection import LeverageSampler, StrongRRQRSelector, TwoStageSelector
 
 first, second = LeverageSampler(rank=20, random_state=0), StrongRRQRSelector(20)
 selector = TwoStageSelector(first, second, 200).fit(X, Y)
-print(np.count_nonzero(selector.weights_), "of", len(selector.candidates_), "candidates weigh")
+print(np.count_nonzero(selector.weights_), "of", len(selector.candidates_), "weights are positive")
 
 # %%
-# What does the second stage see? Without weights, all topics; with them, hardly any but the three
-# that count.
+# The input of the second stage contains all topics without weights, and almost only the three
+# relevant topics with weights.
 
 import matplotlib.pyplot as plt
 
@@ -87,17 +88,17 @@ plt.show()
 # %%
 # The bound
 # ---------
-# How well the weighted candidates imitate Y bounds the error of whatever is chosen from them.
+# How well the weighted candidates approximate Y bounds the error of any selection from them.
 
 total = np.square(Y).sum()
 print(f"error {100 * selector.relative_error_:.1f} %,", end=" ")
 print(f"guaranteed to be at most {100 * selector.error_bound_ / total:.1f} %")
 
 # %%
-# With and without
-# ----------------
-# The same candidates without weights, and forward selection, which uses Y, on all words. Means of
-# three draws.
+# With and without weights
+# ------------------------
+# For comparison: the same candidates without weights, and forward selection on all words, which
+# uses Y. The errors are means of three random samples of candidates.
 
 from columnist.selection import ForwardSelector
 
@@ -131,9 +132,9 @@ axes.legend(frameon=False, loc="lower left")
 plt.show()
 
 # %%
-# Weights make a selector that never sees Y choose for it. The rest of the distance to forward
-# selection is the price of having drawn only 200 candidates: with the candidates of a
-# :class:`~columnist.selection.MatchingFilter`, which looks at Y, it nearly vanishes.
+# With weights, a selector that does not use Y selects for Y. The remaining difference from forward
+# selection is due to the sample of only 200 candidates: with the candidates of a
+# :class:`~columnist.selection.MatchingFilter`, which uses Y, it nearly vanishes.
 
 from columnist.selection import MatchingFilter
 

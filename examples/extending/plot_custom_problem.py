@@ -2,17 +2,17 @@
 Search another problem: representative rows
 ===========================================
 
-The engine behind column selection knows nothing of columns. It chooses *k* of *n* items for any
-problem that can bound partial choices. Here the items are rows: which flowers of the iris data
-stand best for all 150, if every flower goes to its nearest representative? This is the *k*-medoids
-problem, usually left to heuristics; a class of fifty lines makes it a search with a proof.
+The search engine is not limited to columns. It chooses *k* of *n* items for any problem that can
+bound partial choices. Here the items are rows: which flowers of the iris data best represent all
+150, if every flower is assigned to its nearest representative? This is the *k*-medoids problem,
+which is usually solved by heuristics. A class of fifty lines solves it with a proof.
 """
 
 # %%
 # The problem
 # -----------
-# Adding an item saves at most what it saves now, for later items have less left to save. So the
-# largest savings, added up as if they did not overlap, bound what any completion can reach.
+# The gain of an item never increases when other items are added before it. The sum of the largest
+# current gains is therefore an upper bound on the total gain of any completion.
 
 import numpy as np
 
@@ -78,8 +78,7 @@ class Medoids:
 # %%
 # The search
 # ----------
-# Nothing else is needed: the order, the limits, the pool of runners-up and the proof are the
-# engine's.
+# Nothing else is needed: the engine provides the order, the limits, the runners-up and the proof.
 
 from sklearn.datasets import load_iris
 from sklearn.metrics import pairwise_distances
@@ -98,7 +97,7 @@ print(best.status, best.solutions)
 # [/search]
 
 # %%
-# Proven, with the two runners-up. Greedy choice, by comparison:
+# The best representatives, with the two runners-up, are proven. For comparison, the greedy choice:
 
 error, rows = greedy.solutions[0]
 print(f"{100 * (error / best.solutions[0][0] - 1):.1f} % worse: {rows}")

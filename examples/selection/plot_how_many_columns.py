@@ -2,16 +2,16 @@
 How many columns do I need?
 ===========================
 
-The digits of scikit-learn are images of 8 × 8 pixels. Neighbouring pixels say nearly the same, so
-a camera with far fewer of them should do. How many, and which? A path of certified selections
-answers for every number at once, and tells apart what is known from what is only the best found.
+The digits of scikit-learn are images of 8 × 8 pixels. Neighbouring pixels are redundant, so far
+fewer pixels should be enough. How many, and which ones? A path of certified selections answers this
+for every number of pixels, and shows which selections are proven and which are only the best found.
 """
 
 # %%
 # One selection and one certificate per size
 # ------------------------------------------
-# An intercept is free (``centering="mean"``), so that a pixel counts by how much it varies. The
-# time limit is for all sizes together; what the easy ones leave over goes to the hard ones.
+# With ``centering="mean"`` an intercept is fitted, so only the variation of a pixel matters. The
+# time limit is for all sizes together; time not needed for easy sizes is used for hard ones.
 
 from sklearn.datasets import load_digits
 
@@ -22,8 +22,8 @@ path = selection_path(digits.data, 12, centering="mean", time_limit=6.0)
 path
 
 # %%
-# Small sizes are proven. Where time ran out, the shaded band is what remains unknown: the best
-# possible error lies in it. On a logarithmic axis equal gaps look equal.
+# Small sizes are proven optimal. Where the time limit was reached, the best possible error lies in
+# the shaded band. On a logarithmic axis equal gaps have equal height.
 
 import matplotlib.pyplot as plt
 
@@ -33,9 +33,10 @@ ErrorPathDisplay.from_path(path, log=True)
 plt.show()
 
 # %%
-# Ask for an error instead of a size
-# ----------------------------------
-# ``n_features_to_select="auto"`` takes the fewest columns whose relative error is at most ``tol``.
+# Choose the size by the error
+# ----------------------------
+# ``n_features_to_select="auto"`` selects the fewest columns whose relative error is at most
+# ``tol``.
 
 from columnist import ColumnSelector
 
@@ -44,14 +45,13 @@ print(len(selector.selected_), "pixels leave", f"{100 * selector.relative_error_
 print(selector.certificate_)
 
 # %%
-# The certificate is the one of that size. That fewer pixels are not enough follows from the bounds
-# of the smaller sizes, which all stay above the limit; had one of them not, a warning would say
-# so.
+# The certificate is that of this size. Fewer pixels are not enough, because the lower bounds of all
+# smaller sizes are above the tolerance; otherwise a warning would be issued.
 #
 # Which pixels?
 # -------------
-# Red frames mark the kept pixels; the shade of the others is how well they are rebuilt. White
-# pixels never vary.
+# Red frames mark the selected pixels; the colour of the others is their explained variance. White
+# pixels are constant.
 
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -73,5 +73,5 @@ figure.colorbar(shown, ax=axes, label="share of the pixel rebuilt (R²)", shrink
 plt.show()
 
 # %%
-# Two seconds prove the small choice; for the larger ones they give a choice and a gap that shrinks
-# with the time spent, and often that is all one needs to know.
+# Two seconds are enough to prove the smallest selection. For the larger ones the result is a
+# selection with a gap, which decreases with more time.

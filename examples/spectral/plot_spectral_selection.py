@@ -1,16 +1,17 @@
 """
-Features that agree with classes or neighbours
-==============================================
+Rank features by classes or neighbours
+======================================
 
-A feature is relevant if it takes similar values at similar samples. Which samples are similar can
-come from classes, from neighbours, or from both; whether features are judged one by one or
-together decides how many copies of the same information are kept.
+A feature is relevant if it takes similar values at similar samples. The similarity can be based on
+classes, on neighbours, or on both. Features that are scored one by one can be redundant; features
+that are selected jointly are less so.
 """
 
 # %%
 # Handwritten digits
 # ------------------
-# 1797 images of 8 x 8 pixels. Each pixel is a feature, and neighbouring pixels say much the same.
+# The data are 1797 images of 8 x 8 pixels. Each pixel is a feature, and neighbouring pixels are
+# redundant.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,11 +27,10 @@ X = X[:, X.std(axis=0) > 0.0]
 train, test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
 
 # %%
-# Ten pixels, five ways
-# ---------------------
-# The first scores a pixel without classes, by the neighbours it keeps together; two more score it
-# by the classes, each pixel by itself. The last two choose pixels that explain the classes
-# *together*.
+# Ten pixels by five methods
+# --------------------------
+# The first method scores each pixel without classes, by a graph of neighbours; the next two score
+# each pixel by the classes. The last two select pixels that explain the classes *jointly*.
 
 selectors = {
     "LaplacianScore": LaplacianScore(10),
@@ -47,9 +47,10 @@ for name, selector in selectors.items():
     print(f"{name:16s}{accuracy:14.3f}{redundancy_rate(train, kept):12.3f}")
 
 # %%
-# Where the pixels are
-# --------------------
-# Scores of single pixels crowd where the digits differ most; sets spread out.
+# Positions of the pixels
+# -----------------------
+# Pixels with high individual scores are concentrated where the digits differ most; pixels that are
+# selected jointly are spread out.
 
 places = np.flatnonzero(load_digits().data.std(axis=0) > 0.0)
 figure, axes = plt.subplots(1, len(selectors), figsize=(11, 2.6), layout="constrained")
@@ -61,8 +62,8 @@ for ax, (name, selector) in zip(axes, selectors.items(), strict=True):
     ax.set(xticks=[], yticks=[])
 
 # %%
-# Who scored what
-# ---------------
+# Scores of the features
+# ----------------------
 # :class:`~columnist.plotting.FeatureScoresDisplay` draws the ranking of any selector with scores.
 
 from sklearn.datasets import load_wine
@@ -75,8 +76,8 @@ FeatureScoresDisplay.from_estimator(ReliefF(4).fit(wine.data, wine.target))
 # %%
 # The path of MRSF
 # ----------------
-# As the penalty falls, features enter one after the other. At every knot the conditions that
-# describe the exact solution hold to rounding.
+# As the penalty decreases, features enter the model one after the other. At every knot the
+# optimality conditions hold up to rounding.
 
 path = MRSF(30).fit(train, y_train).path_
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
@@ -90,8 +91,8 @@ print(f"largest violation of the optimality conditions: {path.kkt.max():.1e}")
 # %%
 # Any other similarity
 # --------------------
-# A similarity is a name, a function, or a matrix: here, a graph of neighbours with half of its
-# weight on classes.
+# A similarity is given by a name, a function, or a matrix. Here it is a graph of neighbours with
+# half of the weight on classes.
 
 from columnist.spectral import (
     SpectralSelector,

@@ -1,16 +1,16 @@
 """
-A page to hand on
-=================
+A shareable report
+==================
 
-Whoever asks "why these columns?" rarely reads Python. :func:`columnist.report.selection_report`
-puts the answer on one page: what was asked, what was chosen, what is proven in plain words, the
-runners-up, and which kept column stands for each dropped one. The page is a single file, needs no
-network, and follows light and dark colours.
+People who ask why these columns were selected often do not use Python.
+:func:`columnist.report.selection_report` writes the answer to one page: the question, the selected
+columns, what is proven, the runners-up, and which selected column represents each dropped one. The
+page is a single HTML file, needs no network, and follows the light or dark colour scheme.
 """
 
 # %%
-# Choose, with runners-up and every size
-# --------------------------------------
+# Select columns, with runners-up and a path
+# ------------------------------------------
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,10 +24,10 @@ selector = ColumnSelector(4, n_solutions=5).fit(wine.data)
 path = selection_path(wine.data, 10, time_limit=5)
 
 # %%
-# Write the page
-# --------------
+# Write the report
+# ----------------
 # On the command line, ``columnist select wine.csv -k 4 --center --scale --report wine.html`` does
-# all of this at once.
+# the same in one step.
 
 html = selection_report(
     selector,
@@ -43,7 +43,7 @@ with TemporaryDirectory() as folder:
     print(f"{page.name}: {page.stat().st_size // 1024} kB, one file")
 
 # %%
-# The page itself, inside this one:
+# The report, embedded in this page:
 
 from html import escape
 
@@ -61,7 +61,7 @@ class Page:
 Page()
 
 # %%
-# What the page draws can also be had one by one, as figures for a paper.
+# The figures of the report are also available separately, for example for a paper.
 
 import matplotlib.pyplot as plt
 

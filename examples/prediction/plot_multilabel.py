@@ -1,17 +1,17 @@
 """
-Several labels, few features
-============================
+Predict several labels from few features
+========================================
 
-A machine has forty sensors and four alarms, and several alarms may be on at once. Few sensors are
-to predict all of them. Some alarms ring when a value is too high *or* too low: a straight line
-cannot tell, a parabola in the same sensor can, and needs no further sensor.
+A machine has forty sensors and four alarms, and several alarms may be on at once. A few sensors
+have to predict all alarms. Some alarms are on if a value is too high *or* too low. A linear
+function cannot predict this, but a quadratic function of the same sensor can.
 """
 
 # %%
 # The data
 # --------
-# 800 readings. Two alarms watch for values out of range, two for high ones. Each depends on one or
-# two sensors, and one alarm is rare.
+# There are 800 readings. Two alarms are on for values out of range, two for high values. Each
+# depends on one or two sensors, and one alarm is rare.
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -41,7 +41,7 @@ X_train, X_test, Y_train, Y_test = train_test_split(X, Y, random_state=0)
 # %%
 # How many sensors, and which degree?
 # -----------------------------------
-# One forward selection per fold and degree serves all sizes: the whole validation curve costs ten
+# One forward selection per fold and degree gives all sizes, so the whole validation curve costs ten
 # selections.
 
 from columnist.selection import MultiLabelForwardClassifierCV
@@ -72,13 +72,13 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# Degree 2 needs no more sensors and errs less. Beyond the sensors that matter the curve rises
-# again: further ones only fit noise.
+# Degree 2 needs no more sensors and has fewer errors. With more than the relevant sensors the curve
+# increases again, because further sensors only fit noise.
 #
 # Thresholds
 # ----------
-# Each label's score is cut where the fewest training readings fall on the wrong side. For the
-# second alarm that is far from one half: a parabola can be no sharp step, so its scores stay low.
+# Each label has its own threshold, chosen to give the fewest errors on the training readings. For
+# the second alarm it is far from one half: a parabola is not a sharp step, so its scores stay low.
 
 scores = classifier.decision_function(X_train) + classifier.thresholds_
 figure, panels = plt.subplots(1, 4, figsize=(11, 3), sharey=True, layout="constrained")

@@ -1,17 +1,17 @@
 """
-A few labels and many samples
-=============================
+Select features with few labels and many samples
+================================================
 
-Labels are expensive, samples are cheap. With three labelled samples a class, a score that looks at
-labels alone picks features by luck; a graph of all samples sees clusters, but not which of them
-matter. :class:`~columnist.spectral.SemiSupervisedSelector` asks both.
+Labels are often expensive, while samples are cheap. With three labelled samples per class, a score
+based on labels alone is unreliable; a graph of all samples shows clusters, but not which of them
+are of interest. :class:`~columnist.spectral.SemiSupervisedSelector` uses both.
 """
 
 # %%
-# Two structures, one of interest
-# -------------------------------
-# Ten features tell three classes apart. Ten others tell in which of two laboratories a sample was
-# measured, which nobody asked. Sixty are noise.
+# Two cluster structures, one of them of interest
+# -----------------------------------------------
+# Ten features separate three classes. Ten others separate the two laboratories in which the samples
+# were measured, which is not of interest. Sixty are noise.
 
 import numpy as np
 
@@ -35,9 +35,9 @@ def hide(classes, n_labelled, rng):
 
 
 # %%
-# How many of the ten are found?
-# ------------------------------
-# Ten studies for every number of labels.
+# How many of the ten features are found?
+# ---------------------------------------
+# The figure shows the mean of ten studies for every number of labels.
 
 from columnist.spectral import FisherScore, LaplacianScore, SemiSupervisedSelector
 
@@ -67,6 +67,6 @@ axes.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# From three labels a class on, the mixture finds more than the graph; up to a dozen, more than the
-# labels, which then need no help. The graph alone stays where it is: it cannot know that the
-# laboratory is of no interest.
+# With three or more labels per class the combination finds more relevant features than the graph
+# alone, and with up to a dozen more than the labels alone. The graph alone does not improve,
+# because it cannot distinguish classes from laboratories.

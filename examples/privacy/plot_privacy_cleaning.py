@@ -1,17 +1,17 @@
 """
-Send a predictor what it needs, and nothing else
-================================================
+Remove what a predictor does not need
+=====================================
 
-A service answers one question about an image. The image answers many others. When the service
-begins with a linear map, as linear models and neural networks do, everything the map is blind to
-can be removed first, and the service goes on working without noticing.
+A service answers one question about an image, but the image contains much more information. If the
+service starts with a linear map, as linear models and neural networks do, everything in the null
+space of the map can be removed first without changing the answer.
 """
 
 # %%
-# One question
-# ------------
-# The images are handwritten digits of 8 x 8 pixels. The service tells odd digits from even ones.
-# *Which* digit it is should stay with the writer.
+# The service
+# -----------
+# The images are handwritten digits of 8 x 8 pixels. The service distinguishes odd and even digits.
+# *Which* digit it is should remain private.
 
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
@@ -26,9 +26,10 @@ print(f"odd or even: {service.score(X[:900], odd[:900]):.1%} right")
 # %%
 # Cleaned images
 # --------------
-# :class:`~columnist.privacy.NullSpaceCleaner` takes the fitted pipeline, scaling included. The map
-# has one output, so that of 64 numbers one is left; the rest is that of the mean image. The last
-# row shows what tells the cleaned images apart, much enlarged: one pattern, more or less of it.
+# :class:`~columnist.privacy.NullSpaceCleaner` takes the fitted pipeline, including its scaling. The
+# map has one output, so only one of 64 numbers remains; the rest is replaced by that of the mean
+# image. The last row shows the differences between the cleaned images, amplified: they are
+# multiples of one pattern.
 
 import matplotlib.pyplot as plt
 
@@ -54,25 +55,24 @@ for ax, name in zip(axes[0], digit, strict=False):
 plt.show()
 
 # %%
-# What is left
+# What remains
 # ------------
-# Nobody should trust a picture. The report says what was kept, what was removed, what a linear
-# adversary still learns, and what is not protected at all. The adversary here has thousands of
-# cleaned images of known digits to train on.
+# The report states what was kept, what was removed, what a linear adversary can still learn, and
+# what is not protected. The adversary here trains on cleaned images of known digits.
 
 print(cleaner.report(X, digit))
 
 # %%
-# A digit is guessed more often than blindly: who knows that it is odd has halved the choice.
-# That much the service is told, and no cleaning can take it back.
+# The adversary predicts digits better than at random, because knowing that a digit is odd halves
+# the number of possibilities. This information is part of the output, so no cleaning can remove it.
 #
-# A little tolerance
-# ------------------
-# A service with more outputs leaves more to see. This one gives ten scores, one for each digit.
-# There are two secrets: how bold the writing is (the sum of all pixels), which the service has no
-# use for, and whether the digit has a loop (0, 6, 8, 9), which its scores all but say. ``utility``
-# allows the scores of every image to move a little, in squared norm. Noise that moves them as much
-# on average is the alternative.
+# With a tolerance
+# ----------------
+# A service with more outputs reveals more. This one returns ten scores, one for each digit. There
+# are two secrets: how bold the writing is (the sum of all pixels), which the service does not need,
+# and whether the digit has a loop (0, 6, 8, 9), which its scores nearly determine. ``utility`` is
+# the allowed change of the scores of every image, in squared norm. The alternative is noise that
+# changes them as much on average.
 
 import numpy as np
 from sklearn.linear_model import Ridge
@@ -107,7 +107,7 @@ ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 plt.show()
 
 # %%
-# The adversary is retrained on cleaned and on noisy images. Noise hides no secret as long as it
-# leaves the scores usable. Cleaning hides boldness at once. The loop stays until the tolerance
-# blurs the scores themselves (their squared norm is about one): a secret that goes with the
-# outputs is not to be hidden from who may see the outputs.
+# The adversary is retrained on cleaned and on noisy images. Noise does not hide a secret as long as
+# the scores remain usable. Cleaning hides boldness at any tolerance. The loop is hidden only when
+# the tolerance is as large as the scores themselves (their squared norm is about one): a secret
+# that depends on the outputs cannot be hidden from somebody who receives the outputs.

@@ -1,18 +1,19 @@
 """
-Wavelengths for a near-infrared calibration
-===========================================
+Select wavelengths for a near-infrared calibration
+==================================================
 
-A spectrometer measures absorbance at many wavelengths; a cheap sensor has room for a few. Which
-ones predict the protein content of flour best, and how many does it take?
-:class:`columnist.SubsetRegressor` chooses them with a proof, and their number by cross-validation.
-Neighbouring wavelengths are nearly copies of each other, which makes this a hard kind of problem.
+A spectrometer measures absorbance at many wavelengths; a low-cost sensor measures only a few. Which
+wavelengths predict the protein content of flour best, and how many are needed?
+:class:`columnist.SubsetRegressor` selects them with a proof, and their number by cross-validation.
+Neighbouring wavelengths are nearly copies of each other, which makes the problem hard.
 """
 
 # %%
 # Spectra
 # -------
-# Generated: 150 mixtures of four constituents with overlapping bands, a baseline that differs from
-# sample to sample, and noise. The reference analysis of the laboratory is off by 0.7 % protein.
+# The spectra are generated: 150 mixtures of four constituents with overlapping bands, a baseline
+# that differs between samples, and noise. The reference analysis of the laboratory has errors with
+# a standard deviation of 0.7 % protein.
 
 import numpy as np
 import pandas as pd
@@ -48,8 +49,8 @@ protein = 100 * contents[:, 1] + 0.7 * rng.standard_normal(150)
 # %%
 # How many wavelengths?
 # ---------------------
-# Cross-validation: best subsets of every size on four fifths of the samples, measured on the
-# rest; then the smallest size within one standard error of the best mean.
+# Cross-validation finds the best subsets of every size on four fifths of the samples, evaluates
+# them on the rest, and chooses the smallest size within one standard error of the best mean.
 
 from columnist import SubsetRegressor
 
@@ -57,11 +58,11 @@ model = SubsetRegressor("cv", max_features=6, time_limit=12).fit(X, protein)
 model.path_
 
 # %%
-# The upper panel shows the coefficients: the model compares wavelengths with each other, because a
-# baseline adds to all of them. The one in the middle shows what is proven: filled circles are the
-# best subsets of their size. Where the time limit comes first there is an open diamond, and a band
-# that holds the best possible error. What cross-validation says about the size, below, is an
-# estimate and no proof.
+# The upper panel shows the coefficients. They have different signs, because the baseline
+# contributes to all wavelengths and has to cancel. The middle panel shows what is proven: filled
+# circles are the best subsets of their size. Open diamonds are subsets for which the time limit was
+# reached; the best possible error lies in the band. The lower panel shows the cross-validation
+# errors, which are estimates.
 
 import matplotlib.pyplot as plt
 
@@ -71,9 +72,9 @@ SubsetPathDisplay.from_estimator(model, log=True)
 plt.show()
 
 # %%
-# The wavelengths that are kept, between the spectra and the bands of pure protein. The model does
-# not simply take the tops of these bands: it also needs wavelengths that tell what the other
-# constituents and the baseline add there.
+# The selected wavelengths, with the spectra and the bands of pure protein. They are not simply the
+# peaks of these bands: the model also needs wavelengths at which the other constituents and the
+# baseline can be measured.
 
 figure, (upper, lower) = plt.subplots(2, sharex=True, layout="constrained", height_ratios=[2, 1])
 upper.plot(wavelengths, absorbance[:40].T, color="0.75", lw=0.7)
@@ -87,10 +88,10 @@ lower.legend(frameon=False)
 plt.show()
 
 # %%
-# Against forward selection
-# -------------------------
-# Forward selection begins with the wavelength that is best alone, and cannot take it back. Its
-# residual, beside that of the best subsets:
+# Compare with forward selection
+# ------------------------------
+# Forward selection starts with the single best wavelength and cannot remove it later. Its error
+# compared with that of the best subsets:
 
 from columnist.selection import ForwardSelector
 

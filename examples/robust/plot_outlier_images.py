@@ -1,13 +1,13 @@
 """
-Strangers among the images
-==========================
+Outlier images
+==============
 
-Twenty-five images of a handwritten zero, and among them five of other digits. Images of one kind
-lie near a subspace of few dimensions; the strangers do not.
+The data are twenty-five images of a handwritten zero and five images of other digits. Images of the
+same digit lie near a low-dimensional subspace; the others do not.
 """
 
 # %%
-# Which five images leave the best fit of four components when they are taken out?
+# Which five images have to be removed for the best fit with four components?
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -36,15 +36,15 @@ OutlierImagesDisplay.from_estimator(robust, X, (8, 8))
 plt.show()
 
 # %%
-# How far does each lie from the subspace? ``predict`` draws the line by itself, and works for
-# images that the fit has not seen.
+# ``predict`` flags images by their distances, with a calibrated cut-off. It also works for images
+# that were not used in the fit.
 
 flags = robust.predict(X) == -1
-strangers = digits[rows] != 0
-print(f"flagged: {np.sum(flags & strangers)} of 5 strangers, {np.sum(flags & ~strangers)} zeros")
+others = digits[rows] != 0
+print(f"flagged: {np.sum(flags & others)} of 5 other digits, {np.sum(flags & ~others)} zeros")
 
 new = np.setdiff1d(np.arange(len(images)), rows)
 is_zero = digits[new] == 0
 alarms = robust.predict(images[new]) == -1
-print(f"new images: {alarms[~is_zero].mean():.0%} of strangers flagged,", end=" ")
+print(f"new images: {alarms[~is_zero].mean():.0%} of other digits flagged,", end=" ")
 print(f"{alarms[is_zero].mean():.0%} of zeros")
