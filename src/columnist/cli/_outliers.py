@@ -133,8 +133,9 @@ class Outliers(Task):
         judged.score_distances = lambda X: self.score
         judged.orthogonal_distances = lambda X: self.orthogonal
         return outlier_report(
-            judged, data.X, names=data.names, labels=self._labels(), numbers=numbers, asked=asked
-        )
+            judged, data.X, names=data.names, labels=self._labels(), numbers=numbers, asked=asked,
+            origin=self.origin(),
+        )  # fmt: skip
 
     def _labels(self) -> list[str]:
         """A label for every row: its ids where they are known, or its number."""
@@ -173,7 +174,7 @@ class Outliers(Task):
         cutoffs = cutoff_words(estimator.score_cutoff_, estimator.orthogonal_cutoff_)
         screen.line(f"{cutoffs}; * beyond.")
         if self.certificate is not None:
-            screen.certificate(self.certificate)
+            screen.certificate(self.certificate, self.data.seconds)
 
     def json(self) -> dict[str, Any]:
         estimator, numbers = self.estimator, self.data.row_numbers()

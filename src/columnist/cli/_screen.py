@@ -90,12 +90,14 @@ class Screen:
         ]
         self._print(heads, rows, best, box=box.SIMPLE_HEAD if self._narrow else None)
 
-    def certificate(self, certificate) -> None:
-        """A certificate below a table."""
+    def certificate(self, certificate, preparation: float = 0.0) -> None:
+        """A certificate below a table; ``preparation`` is the time before the search."""
         from columnist.search._words import facts
 
         self.heading("Certificate")
-        self.facts(facts(certificate))
+        whole = seconds(preparation + certificate.elapsed)
+        time = {"time": f"{whole}, of which {seconds(preparation)} to read and prepare the data"}
+        self.facts(facts(certificate) | (time if preparation else {}))
 
     def path(self, path) -> None:
         """Error and gap of every size."""
@@ -232,6 +234,11 @@ class Watch:
         self.passed: tuple[int, int] | None = None
         self.interrupted = False
         self._heard = float("-inf")
+
+    @property
+    def passed_seconds(self) -> float:
+        """How long the work has lasted."""
+        return time.perf_counter() - self.started
 
     def phase(self, text: str) -> None:
         """What is being done from now on."""

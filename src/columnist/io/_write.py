@@ -21,8 +21,8 @@ import scipy.sparse as sp
 
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import arff_lines
-from columnist.io._delimited import MISSING, NUMBER, TRUTH
 from columnist.io._frames import import_polars
+from columnist.io._header import MISSING, NUMBER, TRUTH
 from columnist.io._inputs import FORMATS, TEXT, extension_format, is_zarr, is_zarr_store
 from columnist.io._matrices import NAMES_MARK
 from columnist.io._table import DataFileError, listed, objects_of, quoted, said_of, text_array

@@ -28,7 +28,7 @@ _MAP = (
 def outlier_report(
     estimator: BaseRobustPCA, X, *, names: Sequence[str] | None = None,
     labels: Sequence[object] | None = None, numbers: Sequence[int] | None = None,
-    asked: pages.Asked = None, title: str | None = None,
+    asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A page about the rows that a robust PCA removed.
 
@@ -42,7 +42,7 @@ def outlier_report(
         Names of the rows; by default the index of a data frame, else row numbers from 0.
     numbers : sequence of int, optional
         Numbers of the rows, where they are not 0, 1 and so on.
-    names, asked, title
+    names, asked, title, origin
         As in :func:`selection_report`.
 
     Returns
@@ -90,6 +90,7 @@ def outlier_report(
         title or f"{count(len(removed), 'row')} removed", asked, settings, sections, code,
         kicker="Outliers, and a PCA that survives them", figures=figures,
         verdict=None if certificate is None else Verdict(*verdict(certificate, subject)),
+        origin=origin,
     )  # fmt: skip
 
 
