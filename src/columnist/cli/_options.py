@@ -79,8 +79,8 @@ class Reading:
 
     file: str = argument(
         "FILE",
-        "CSV, TSV (also gzip), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF or MAT; "
-        "- reads standard input.",
+        "CSV, TSV (also gzip), Parquet, Feather, Excel, SPSS, AnnData (.h5ad), NPY, NPZ, Matrix "
+        "Market, svmlight, ARFF or MAT; - reads standard input.",
     )
     format: str | None = _data("--format", "Format, where the extension does not tell.")
     delimiter: str | None = _data("--delimiter", "Separator of a text file; detected.")
@@ -88,7 +88,10 @@ class Reading:
         "--header/--no-header",
         "Whether the first line holds the names of the columns; detected where it is clear.",
     )
-    variable: str | None = _data("--variable", "Array of an NPZ or MAT file.", metavar="NAME")
+    variable: str | None = _data(
+        "--variable", "Array of an NPZ or MAT file, sheet of a workbook, layer of AnnData.",
+        metavar="NAME"
+    )  # fmt: skip
     target: list[str] | None = _data(
         "--target -t", "Columns to predict: a name, a,b or a range a:c (repeatable); label for the "
         "labels of svmlight.", metavar="NAMES"

@@ -275,7 +275,7 @@ def _check_place(option: str, path: str, *, folder: bool) -> None:
 
 def _check_format(path: str, blocks: bool) -> None:
     from columnist.io import FORMATS, DataFileError
-    from columnist.io._inputs import extension_format, is_zarr
+    from columnist.io._inputs import READ_ONLY, extension_format, is_zarr
     from columnist.io._write import streamed_format
 
     if blocks:
@@ -286,6 +286,6 @@ def _check_format(path: str, blocks: bool) -> None:
         return
     if is_zarr(path):
         raise BadInput(f"--out {path}: Zarr is written with --dask only.")
-    if extension_format(path) is None:
+    if extension_format(path) in (None, *READ_ONLY):
         known = ", ".join(extensions[0] for extensions in FORMATS.values())
-        raise BadInput(f"--out {path}: unknown extension; use one of {known}.")
+        raise BadInput(f"--out {path}: this format is not written; use one of {known}.")

@@ -19,8 +19,16 @@ import scipy.sparse as sp
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import columns_of, parsed
 from columnist.io._delimited import read_delimited
+from columnist.io._foreign import read_h5ad, read_spss, sheet
 from columnist.io._frames import read_feather, read_parquet
-from columnist.io._inputs import FORMATS, TEXT, Input, open_input, sniffed_format
+from columnist.io._inputs import (
+    FORMATS,
+    READ_ONLY,
+    TEXT,
+    Input,
+    open_input,
+    sniffed_format,
+)
 from columnist.io._matrices import read_mat, read_mtx, read_npy, read_npz, read_svmlight
 from columnist.io._table import (
     UNREADABLE,
@@ -62,22 +70,26 @@ def read_table(
     """Read a table of numbers from a file.
 
     CSV, TSV and text separated by blanks (delimiter, header, decimal comma and missing
-    values are found out), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF and MAT up to
-    version 7; text may be gzipped. Pickled objects are never loaded.
+    values are detected), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF and MAT up to
+    version 7; text may be gzipped. Excel workbooks, SPSS files (.sav) and AnnData files (.h5ad)
+    need the extras ``columnist[excel]``, ``columnist[spss]`` and ``columnist[anndata]``. Pickled
+    objects are never loaded.
 
     Parameters
     ----------
     source : str, path or binary stream
         The file; ``"-"`` is standard input.
     format : str, optional
-        One of `FORMATS`; by default the extension says it, without one the content.
+        One of `FORMATS`, or "excel", "spss" or "h5ad"; by default the extension says it, without
+        one the content.
     delimiter : str, optional
         What separates the columns of a text file: one character, or ``" "`` for blanks.
     header : bool, optional
         Whether the first row of a text file holds the names; detected by default. Where numbers
         in the first row may be names (wavelengths), reading stops and asks for this option.
     variable : str, optional
-        Which array of an NPZ or MAT file to read. Not needed if it is called ``X``, ``fea``
+        Which array of an NPZ or MAT file, sheet of a workbook (the first by default) or layer of
+        an AnnData file to read. Not needed if it is called ``X``, ``fea``
         or ``data`` or is the only matrix of numbers. Vectors next to it with one value a row can
         be named as ``target`` or ``ids``; an array ``names`` names the columns.
     target, drop, ids : str, sequence of str or callable
@@ -120,7 +132,7 @@ def read_table(
     StrOptions("refuse", "drop").check("non_numeric", non_numeric)
     StrOptions("refuse", "mean", "median", "drop").check("missing", missing)
     if format is not None:
-        StrOptions(*FORMATS).check("format", format)
+        StrOptions(*FORMATS, *READ_ONLY).check("format", format)
     if fill is not None and columns is None:
         raise ValueError("fill goes with columns: one value for each of them.")
     name = source if isinstance(source, str) else str(getattr(source, "name", source))
@@ -166,6 +178,9 @@ READERS: dict[str, Callable[[Input, dict[str, Any]], Columns]] = {
     "mtx": lambda data, _: read_mtx(data),
     "svmlight": lambda data, _: read_svmlight(data),
     "arff": lambda data, _: columns_of(*parsed(data)),
+    "excel": lambda data, how: READERS["csv"](sheet(data, how["variable"]), how),
+    "spss": lambda data, _: read_spss(data),
+    "h5ad": lambda data, how: read_h5ad(data, how["variable"]),
 }
 
 

@@ -22,6 +22,6 @@ from columnist.report._selectors import comparison_report, ranking_report
 __all__ = [
     "Code", "Facts", "Figure", "KeyFigure", "Legend", "Names", "Note", "Origin", "Section", "Table",
     "Text", "Verdict", "asked_section", "certificate_report", "cleaning_report",
-    "comparison_report", "outlier_report", "page", "ranking_report", "reproduce_section", "selection_report",
-    "write_report",
+    "comparison_report", "outlier_report", "page", "ranking_report", "reproduce_section",
+    "selection_report", "write_report",
 ]  # fmt: skip
