@@ -55,7 +55,7 @@ class Clean(Task):
         "differential privacy: the report says what is not protected."
     )
     options: Options
-    takes_all = True
+    takes_all, scales = True, False
 
     def check(self) -> None:
         if self.options.predictor is None and not self.options.target:

@@ -47,12 +47,19 @@ def read_here(options: Reading, ids: Sequence[str]) -> Data:
 
 
 def prepare(
-    data: Data, options: Loading, screen: Screen, *, hint: bool, spared: Collection[str] | None
+    data: Data,
+    options: Loading,
+    screen: Screen,
+    *,
+    hint: bool,
+    scales: bool,
+    spared: Collection[str] | None,
 ) -> Data:
     """Decide what a fit takes of a file, and say so.
 
-    ``hint`` is whether scales matter. Columns that only label rows are left out, but not the
-    ``spared`` ones, which the user named; with None, nothing is done unasked.
+    ``hint`` is whether scales matter, ``scales`` whether columns with different units are put on
+    one scale unasked. Columns that only label rows are left out, but not the ``spared`` ones, which
+    the user named; with None, all columns stay.
     """
     mention(data.table, screen)
     if spared is not None and not options.keep_ids:
@@ -60,7 +67,7 @@ def prepare(
     data.y, data.labels, data.classes = _target(data, options.task)
     columns = data.columns(data.y)
     check_filled(data, options.max_filled, screen)
-    free = spared is not None and options.center is None and options.scale is None
+    free = scales and options.center is None and options.scale is None
     mean, scale, constant = _scaling(data, columns, options, screen, hint, free)
     data.mean, data.scale, data.missing = mean, scale, options.missing
     data.steps = Preparation(data.fill, mean, scale, constant)

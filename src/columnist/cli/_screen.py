@@ -271,11 +271,11 @@ class Watch:
         if self.progress is not None:
             p = self.progress
             parts += [f"gap {percent(p.gap)}", f"best {number(p.incumbent)}"]
-            parts += [f"bound {number(p.bound)}", f"{p.expanded:,} nodes"]
+            parts += [f"bound {number(p.bound)}", f"{p.expanded:,} nodes", "Ctrl-C: stop"]
         if self.passed is not None:
             done, total = self.passed
             parts.append(f"{done:,} of {count(total, 'block')}")
-        parts += [self.doing, *(["Ctrl-C keeps the best"] if self.progress else [])]
+        parts += [] if self.progress else [self.doing]  # 80 characters have room for one
         return Text("  ".join(parts), style="dim", no_wrap=True, overflow="ellipsis")
 
     def on_signal(self, *_: Any) -> None:

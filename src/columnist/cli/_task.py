@@ -39,8 +39,10 @@ class Task(ABC):
     code = 0
     # Whether the scales of the columns matter.
     hint = True
-    # Whether all columns are features as they stand: none is left out or scaled unasked.
+    # Whether all columns are features: none is left out unasked.
     takes_all = False
+    # Whether columns with different units are put on one scale unasked.
+    scales = True
     # Further columns that are no features.
     ids: Sequence[str] = ()
 
@@ -98,7 +100,9 @@ class Task(ABC):
         from columnist.cli._prepare import prepare
 
         spared = None if self.takes_all else self.spared(data.names)
-        self.data = prepare(data, self.options, self.screen, hint=self.hint, spared=spared)
+        self.data = prepare(
+            data, self.options, self.screen, hint=self.hint, scales=self.scales, spared=spared
+        )
         self.data.seconds = self.watch.passed_seconds
 
     def spared(self, names: Sequence[str]) -> Sequence[str]:
