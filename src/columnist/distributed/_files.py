@@ -122,11 +122,11 @@ def open_collection(
     blocksize : int or str, default="128MiB"
         Bytes of a block, about: small stored pieces are put together.
     format : {"parquet", "zarr", "npy", "csv"}, optional
-        Found out by default.
+        Detected by default.
     delimiter : str, optional
-        What separates the columns of a text file; found out by default.
+        What separates the columns of a text file; detected by default.
     header : bool, optional
-        Whether the first line of a text file holds names; found out by default.
+        Whether the first line of a text file holds names; detected by default.
     non_numeric : {"refuse", "drop"}, default="refuse"
         What to do with features that are not numbers.
 

@@ -141,8 +141,11 @@ def _removed(map_: OutlierMapDisplay, numbers: Sequence[int]) -> list[Block]:
     if not len(removed):
         return []
     first = "0, as in Python" if isinstance(numbers, range) else "1, as in the file"
-    caption = f"Removed rows, the most outlying first; rows are counted from {first}"
-    blocks: list[Block] = [_rows_table(map_, numbers, caption, removed, _MOST_ROWS)]
+    caption = "Removed rows, the most outlying first"
+    blocks: list[Block] = [
+        _rows_table(map_, numbers, caption, removed, _MOST_ROWS),
+        Note(f"Rows are counted from {first}."),
+    ]
     regular = int((map_._places()[removed] == 0).sum())
     if regular:
         why = "they were excluded from the fit, but look like the kept rows."
