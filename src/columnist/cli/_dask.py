@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import signal
+from collections.abc import Collection as AnyNames
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -81,7 +82,7 @@ class DataInBlocks(Data):
         self.table, self.names = table, table.names
         self.raw = self.some(range(len(self._places)))
 
-    def labels_rows(self, spared: Sequence[str]) -> dict[str, str]:
+    def labels_rows(self, spared: AnyNames[str]) -> dict[str, str]:
         with _said_of(self.table.source):
             head = self.raw.first(_head)
             places = [] if hasattr(head, "toarray") else candidates(head, self.names, spared)

@@ -155,8 +155,8 @@ class _NumbersAbove:
     def _other_kind(self) -> bool:
         """Whether the first row is of whole numbers, and no row below is."""
         whole = np.vstack([self.first, self.rows])
-        whole = (np.isnan(whole) | (whole == np.rint(whole))).all(axis=1)
-        return len(self.rows) > 2 and bool(whole[0]) and not whole[1:].any()
+        first, *below = (np.isnan(whole) | (whole == np.rint(whole))).all(axis=1).tolist()
+        return len(below) > 2 and first and not any(below)
 
     def _rearranged(self) -> bool:
         """Whether a row below has the same numbers in another order: these are rankings."""

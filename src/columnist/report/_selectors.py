@@ -90,8 +90,8 @@ def ranking_report(
         figures.append(KeyFigure("Error", number(float(error)), "of reconstruction"))
     rate = number(redundancy(data, kept)[0], 3)
     figures.append(KeyFigure("Redundancy", rate, "mean correlation of the selected"))
-    head = {"kicker": "Ranking of columns", "figures": figures, "origin": origin}
-    return pages.report(title, asked, settings, sections, code, **head)
+    head = {"kicker": "Ranking of columns", "figures": figures}
+    return pages.report(title, asked, settings, sections, code, origin=origin, **head)
 
 
 def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:

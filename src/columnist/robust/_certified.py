@@ -17,7 +17,7 @@ from columnist.robust._robpca import ROBPCA
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._solve import Question, certified_outliers
 from columnist.robust._subspace import Subspace
-from columnist.search._certificate import warn_unless_optimal
+from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._options import SearchOptions
@@ -141,6 +141,7 @@ class RobustPCA(BaseRobustPCA):
     'optimal'
     """
 
+    certificate_: Certificate
     _parameter_constraints = {
         "search": StrOptions(*SEARCHES),
         "max_distance": Number(0.0, above=True) | None,
