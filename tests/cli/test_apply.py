@@ -68,7 +68,7 @@ def test_all_columns_are_rebuilt_from_the_kept_ones_alone(cli, model, tmp_path):
 
 
 def test_columns_are_found_by_name(cli, model, tmp_path):
-    path = model("select", "-k", 3)
+    path = model("select", "-k", 3, "--no-scale")
     shuffled, out = tmp_path / "shuffled.csv", tmp_path / "out.npy"
     order = np.random.default_rng(0).permutation(13)
     names = [NAMES[i] for i in order]

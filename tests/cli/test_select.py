@@ -54,7 +54,7 @@ def test_constraints_and_runners_up(cli, numbers):
     names = [f"x{i}" for i in range(1, 14)] if numbers[0].endswith("npy") else NAMES
     answer = cli(
         "select", *numbers, "-k", 3, "--include", names[0], "--exclude", names[12],
-        "--solutions", 3, "--path", 4, "--json",
+        "--solutions", 3, "--path", 4, "--no-scale", "--json",
     ).json  # fmt: skip
     best = ColumnSelector(3, include=[0], exclude=[12], n_solutions=3).fit(WINE.data)
     assert [s["columns"] for s in answer["solutions"]] == [
@@ -93,7 +93,7 @@ def test_quiet_says_nothing(cli, wine, tmp_path):
 
 
 def test_other_methods(cli, wine):
-    options = ["--drop", "class", "--drop", "bottle", "--json"]
+    options = ["--drop", "class,bottle", "--no-scale", "--json"]
     answer = cli("select", wine, "-k", 3, "--method", "forward", *options).json
     best = ForwardSelector(3).fit(WINE.data)
     assert answer["indices"] == best.selected_.tolist()
@@ -112,10 +112,18 @@ def test_auto_needs_a_tolerance(cli, wine):
     assert cli("select", wine, "-k", "auto", *options).code == 2
 
 
-def test_a_hint_when_scales_differ(cli, wine):
+def test_units_that_differ_are_put_on_one_scale(cli, wine):
     options = ["--drop", "class", "--drop", "bottle"]
-    assert "--scale" in cli("select", wine, "-k", 2, *options).err
+    answer = cli("select", wine, "-k", 2, *options)
+    assert "--no-scale keeps them as read" in answer.err
+    assert "centred and scaled, because their units differ" in answer.out.splitlines()[0]
+    found = cli("select", wine, "-k", 2, *options, "--json").json
+    assert found["indices"] == ColumnSelector(2).fit(SCALED).selected_.tolist()
+    assert found["data"]["centered"] and found["data"]["scaled"]
     assert cli("select", wine, "-k", 2, "--scale", *options).err == ""
+    assert (
+        "--scale puts all on one scale" in cli("select", wine, "-k", 2, "--no-scale", *options).err
+    )
 
 
 def test_the_hint_for_sparse_data_is_one_that_works(cli, tmp_path):

@@ -40,7 +40,7 @@ def test_points_are_drawn_in_per_cent_with_the_bound():
 
 def test_agreement_counts_methods():
     text = check_page(comparison_report(ROWS)).section("What the methods agree on")
-    assert "1 column of 3" in text
+    assert "1 of 3 columns are selected by all methods" in text
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_removed_rows_are_listed_by_label():
     frame = pd.DataFrame(WINE, index=labels)
     estimator = TrimmedPCA(2, n_outliers=5).fit(WINE)
     text = check_page(outlier_report(estimator, frame.to_numpy(), labels=labels)).section(
-        "The rows"
+        "Removed rows"
     )
     assert all(f"bottle {i}" in text for i in estimator.outliers_)
 
@@ -49,13 +49,13 @@ def test_hostile_labels_and_names():
     X = hostile_data()
     labels = [HOSTILE[i % len(HOSTILE)] for i in range(len(X))]
     html = outlier_report(TrimmedPCA(2, n_outliers=20).fit(X), X, names=HOSTILE, labels=labels)
-    text = check_page(html).section("The rows")
+    text = check_page(html).section("Removed rows")
     assert readable(HOSTILE[0], 80) in text
 
 
 def test_no_outliers_far_outliers_and_samples(monkeypatch):
     outline = check_page(outlier_report(TrimmedPCA(2, n_outliers=0).fit(WINE), WINE))
-    assert "removed no row" in outline.section("The rows")
+    assert "Removed rows" not in [text for _, text in outline.all("h2")]
     X = WINE.copy()
     X[:3] *= 1e6
     monkeypatch.setattr(outliers, "_MOST_REGULAR", 50)

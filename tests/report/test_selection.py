@@ -54,13 +54,13 @@ def test_the_comparison_with_principal_components_is_right(wine):
     sigma = np.linalg.svd(WINE, compute_uv=False)
     share = percent(np.sum(sigma[4:] ** 2) / np.sum(sigma**2)).replace("\u00a0", " ")
     text = outline.section("Compared with principal components")
-    assert f"With 4 of them, {share} would be left" in text
+    assert f"With 4 of them, {share} would be unexplained" in text
     assert percent(selector.relative_error_).replace("\u00a0", " ") in text
 
 
 def test_every_dropped_column_has_its_row(wine):
     selector, outline = wine
-    (table,) = [t for _, t in outline.all("table") if "worst rebuilt first" in t]
+    (table,) = [t for _, t in outline.all("table") if "worst explained first" in t]
     rows = re.findall(r"\S.*", table.split("R²)")[1])
     assert len(rows) == 13 - 4
     order = np.argsort(selector.column_r2_, kind="stable")[:9]
@@ -106,7 +106,7 @@ def test_hostile_names_are_shown_as_text():
     )
     kept = [text for _, text in outline.all("bdi")]
     assert all(readable(name) in kept for name in HOSTILE)
-    assert asked["data"] in outline.section("What was asked")
+    assert asked["data"] in outline.section("Settings")
 
 
 @pytest.mark.parametrize(
@@ -153,26 +153,33 @@ def test_a_target_of_labels_is_explained_by_class():
         assert f"class {label}{100 * share:.1f} %" in text
 
 
-def test_a_target_that_is_not_handed_over_is_said():
+def test_a_target_that_is_not_given_has_no_section():
     selector = ColumnSelector(2).fit(WINE, WINE[:, 0])
     outline = check_page(selection_report(selector, WINE))
-    assert "was not handed" in outline.section("How well the target is explained")
+    assert "How well the target is explained" not in " ".join(text for _, text in outline.all("h2"))
 
 
 def test_free_directions_are_told():
     _, outline = reported(WINE, 2, n_components=2)
-    assert "together with 2 free directions" in outline.section("The answer")
+    assert "together with 2 extracted components" in outline.section("The answer")
     sigma = np.linalg.svd(WINE, compute_uv=False)
     share = percent(np.sum(sigma[4:] ** 2) / np.sum(sigma**2)).replace("\u00a0", " ")
     assert f"With 4 of them, {share}" in outline.section("Compared with principal components")
 
 
-def test_missing_parts_are_said():
+def test_there_are_no_empty_sections():
     _, outline = reported(WINE, 3)
-    assert "no curve" in outline.section("How many columns are needed")
-    assert "not asked for" in outline.section("The answer")
+    assert "How many columns are needed" not in " ".join(text for _, text in outline.all("h2"))
     _, outline = reported(WINE, 13)
-    assert "No column was dropped" in outline.section("What stands for the dropped")
+    assert "How well the dropped columns are represented" not in " ".join(
+        text for _, text in outline.all("h2")
+    )
+
+
+def test_what_is_dropped_comes_first_where_most_is_selected():
+    answer = reported(WINE, 11)[1].section("The answer")
+    assert answer.index("Dropped columns") < answer.index("Selected columns")
+    assert "Dropped columns" not in reported(WINE, 3)[1].section("The answer")
 
 
 def test_what_is_left_out_of_large_data_is_said(monkeypatch):
@@ -183,7 +190,7 @@ def test_what_is_left_out_of_large_data_is_said(monkeypatch):
     monkeypatch.setattr(measures, "_FEWEST_ROWS", 200)
     monkeypatch.setattr(measures, "_MOST_WORK", 0)
     _, outline = reported(X, 5, search="greedy")
-    dropped = outline.section("What stands for the dropped")
+    dropped = outline.section("How well the dropped")
     assert "ends after 50 rows; 65 columns are left out" in dropped
     assert "leaves out 0 rows and 75 columns" in dropped and "200 rows taken at random" in dropped
     assert "Correlations: Computed from 200 rows" in dropped

@@ -39,7 +39,7 @@ def test_a_given_size_has_no_curve_and_several_targets_have_lengths():
     Y = np.column_stack([y, y**2])
     outline = check_page(subset_report(SubsetRegressor(3, alpha=0.1).fit(X, Y), X))
     assert "Length of the coefficients" in outline.section("The answer")
-    assert "0.1 × squared length" in outline.section("What was asked")
+    assert "0.1 × squared length" in outline.section("Settings")
     assert not [text for _, text in outline.all("h2") if "How many" in text]
 
 
@@ -47,7 +47,7 @@ def test_classes_sparse_data_and_hostile_names():
     wine = load_wine()
     rows = sp.csr_array(wine.data / wine.data.std(axis=0))
     outline = check_page(subset_report(SubsetClassifier(2).fit(rows, wine.target), rows))
-    assert "log-loss" in outline.section("What was asked")
+    assert "log-loss" in outline.section("Settings")
     data = hostile_data()
     model = SubsetRegressor(3).fit(data, np.arange(40.0))
     check_page(subset_report(model, data, names=HOSTILE))

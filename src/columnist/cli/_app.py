@@ -21,6 +21,7 @@ from columnist.cli import (
     _select,
 )
 from columnist.cli._errors import guarded, say_error
+from columnist.cli._invocation import remember
 from columnist.cli._options import Anywhere, DaskCommand, command, examples
 
 _EPILOG = "\n\n".join(
@@ -84,10 +85,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no error
             stream.reconfigure(errors="backslashreplace")
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    remember(arguments)
     return guarded(lambda: _run(arguments))
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=arguments, prog_name="columnist", standalone_mode=False)
     except Exception as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from columnist._text import count
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model, read_model
+from columnist.cli._names import expanded
 from columnist.cli._options import Out, Printing, Reading, argument, option
 from columnist.cli._outliers import FLAG, SHOWN, cutoff_words
 from columnist.cli._task import Task
@@ -91,18 +92,20 @@ class Apply(Task):
         Columns are found by their names; further ones are ignored. A file without names must have
         as many columns as the model.
         """
-        from columnist.cli._prepared import mention_gaps
+        from columnist.cli._prepare import mention_gaps
         from columnist.io import read_table
 
         options, model = self.options, self.fit_model
-        apart = {*(options.target or ()), *(options.id or ()), *(options.drop or ())}
+        given = [*(options.target or ()), *(options.id or ()), *(options.drop or ())]
 
         def choose(names: Sequence[str]) -> list[str]:
+            apart = set(expanded(given, names))
             return _places(model, needed, [n for n in names if n not in apart], options.file)
 
         table = read_table(
             options.file, columns=choose, missing=options.missing,
-            fill=None if model.fill is None else model.fill[list(needed)], **options.read_as(),
+            fill=None if model.fill is None else model.fill[list(needed)],
+            **options.read_as() | {"drop": ()},
         )  # fmt: skip
         if model.fill is not None and table.imputed:
             total = sum(number for number, _ in table.imputed.values())

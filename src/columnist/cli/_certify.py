@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from columnist._text import count
 from columnist.cli._errors import FAILED, BadInput
+from columnist.cli._names import expanded
 from columnist.cli._options import Loading, Printing, Report, Searching, argument, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._task import Task
@@ -27,7 +29,7 @@ class Options(Report, Printing, Searching, Loading):
     """What was selected."""
 
     names: list[str] | None = argument("[COLUMN]...", "The selection.", default=None)
-    columns: str | None = option("--columns", "The selection, separated by commas.")
+    columns: str | None = option("--columns", "The selection: a,b or a range a:c.")
     columns_from: str | None = option(
         "--columns-from",
         "A file with the selection: a model, the JSON of select or rank, a JSON list, or one "
@@ -54,7 +56,7 @@ class Certify(Task):
 
         options, data = self.options, self.data
         y = data.y if self.explains(options.explain) == "y" else None
-        self.wanted = [*(options.names or []), *self._named_in(options.columns or ""), *self.given]
+        self.wanted = self.spared(data.names)
         if not self.wanted:
             raise BadInput("which columns? Name them after FILE, or use --columns.")
         selection = self.places(self.wanted, "the selection")
@@ -70,17 +72,19 @@ class Certify(Task):
         if options.strict and certificate.better is not None:
             self.code = FAILED
 
-    def _named_in(self, text: str) -> list[str]:
-        """Names separated by commas; a name that holds commas may stand alone."""
-        if text in self.data.names:
-            return [text]
-        return [part.strip() for part in text.split(",") if part.strip()]
+    def spared(self, names: Sequence[str]) -> list[str]:
+        """The selection: all names that were given."""
+        options = self.options
+        typed = [*(options.names or []), *([options.columns] if options.columns else [])]
+        return [*expanded(typed, names), *self.given]
 
     def page(self) -> str:
         from columnist.report import certificate_report
 
         data, asked = self.data, self.asked(selection=listed(self.wanted))
-        return certificate_report(self.certificate, data.X, names=data.names, asked=asked)
+        return certificate_report(
+            self.certificate, data.X, names=data.names, asked=asked, origin=self.origin()
+        )
 
     def show(self) -> None:
         from columnist.search._words import gap_words
@@ -97,7 +101,7 @@ class Certify(Task):
         else:
             said = gap_words(certificate, "selection of this size")
             screen.line(f"{said[0].upper()}{said[1:]}.", "green" if certificate.is_optimal else "")
-        screen.certificate(certificate)
+        screen.certificate(certificate, self.data.seconds)
 
     def json(self) -> dict[str, Any]:
         data, certificate, better = self.data, self.certificate, self.certificate.better

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model
+from columnist.cli._names import expanded
 from columnist.cli._options import Loading, Saving, option
 from columnist.cli._task import Task
 from columnist.cli._text import listed
@@ -36,7 +37,9 @@ class Options(Saving, Loading):
         metavar="FILE",
     )
     confidential: list[str] | None = option(
-        "--confidential", "Column to protect (repeatable).", metavar="NAME"
+        "--confidential",
+        "Columns to protect: a name, a,b or a range a:c (repeatable).",
+        metavar="NAMES",
     )
     utility: float = option(
         "--utility", "How far a row's outputs may move, in squared norm.", default=0.0
@@ -52,6 +55,7 @@ class Clean(Task):
         "differential privacy: the report says what is not protected."
     )
     options: Options
+    takes_all, scales = True, False
 
     def check(self) -> None:
         if self.options.predictor is None and not self.options.target:
@@ -63,6 +67,7 @@ class Clean(Task):
         self.require_dense()
         data = self.data
         ids = dict(data.ids)
+        self.ids = expanded(self.options.confidential, list(ids))
         labels = _labels({name: ids.pop(name) for name in self.ids})
         data.ids = ids
         self.rehearse(data.write_one_row)
@@ -107,7 +112,10 @@ class Clean(Task):
         data, asked = self.data, self.asked(tolerance=f"{self.options.utility:g}")
         if self.ids:
             asked["confidential"] = listed(self.ids)
-        return cleaning_report(self.cleaner, data.X, self.cleaned, names=data.names, asked=asked)
+        return cleaning_report(
+            self.cleaner, data.X, self.cleaned, names=data.names, asked=asked,
+            origin=self.origin(),
+        )  # fmt: skip
 
     def show(self) -> None:
         for line in str(self.found).splitlines():
@@ -157,7 +165,7 @@ def _labels(secrets: dict[str, np.ndarray]) -> np.ndarray | None:
     """The confidential columns as one target, or None."""
     import numpy as np
 
-    from columnist.cli._prepared import read_label
+    from columnist.cli._prepare import read_label
 
     columns = {}
     for name, values in secrets.items():

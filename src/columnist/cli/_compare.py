@@ -88,7 +88,7 @@ class Compare(Task):
         options, data = self.options, self.data
         self.explained = self.explains(options.explain)
         self.measure: dict[str, Any] = {"criterion": options.criterion or "frobenius"}
-        if self.explained == "y" and options.center:
+        if self.explained == "y" and data.mean is not None:
             self.measure["centering"] = "mean"
         self.scoring = None
         if options.score and data.y is not None:
@@ -193,7 +193,7 @@ class Compare(Task):
             raise ValueError("a class with one row cannot be cross-validated")
         kind, limit = StratifiedKFold if data.classes else KFold, options.seconds
         pipeline = make_pipeline(
-            StandardScaler(with_mean=options.center, with_std=options.scale),
+            StandardScaler(with_mean=data.mean is not None, with_std=data.scale is not None),
             self._made(entry, None if limit is None else max(1.0, limit / folds)),
             # A plain model on standardised columns.
             StandardScaler(with_mean=False),
@@ -210,7 +210,9 @@ class Compare(Task):
 
         keep, explain = f"{self.options.k} columns", self.data.what(self.explained)
         asked = self.asked(keep=keep, explain=explain)
-        return comparison_report([asdict(row) for row in self.rows], bound=self.bound, asked=asked)
+        return comparison_report(
+            [asdict(row) for row in self.rows], bound=self.bound, asked=asked, origin=self.origin()
+        )
 
     def show(self) -> None:
         what, bound = self.data.what(self.explained), number(self.bound)

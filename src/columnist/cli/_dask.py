@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib.util
 import logging
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection as AnyNames
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,7 @@ import numpy as np
 from columnist.cli._errors import BadInput, Failed
 from columnist.cli._options import ADDRESS, LOCAL, Reading
 from columnist.cli._prepared import Columns, Data
+from columnist.cli._row_labels import HEAD_ROWS, candidates, merged_steps, named_kinds, steps_of
 from columnist.cli._scan import Labels, Preparation, all_facts, merged_facts, merged_scans, scan
 from columnist.cli._screen import Screen
 from columnist.data._blocks import as_rows
@@ -52,8 +54,7 @@ def open_in_blocks(reading: Reading) -> Collection:
     how = reading.read_as()
     how["format"] = "csv" if reading.format == "tsv" else reading.format
     return open_collection(
-        reading.file, drop=reading.drop or (), non_numeric=reading.non_numeric,
-        blocksize=BLOCKSIZE, **how,
+        reading.file, non_numeric=reading.non_numeric, blocksize=BLOCKSIZE, **how,
     )  # fmt: skip
 
 
@@ -75,9 +76,27 @@ class DataInBlocks(Data):
                 gaps = as_rows(collection.X).fold(find_gaps, merged_gaps)
                 filling = plan_filling(collection.names, gaps, missing)
         self.fill, self._places = filling.values, filling.places
-        self.table = self._header(filling)
-        self.names = self.table.names
+        self._take(self._header(filling))
+
+    def _take(self, table: Table) -> None:
+        self.table, self.names = table, table.names
         self.raw = self.some(range(len(self._places)))
+
+    def labels_rows(self, spared: AnyNames[str]) -> dict[str, str]:
+        with _said_of(self.table.source):
+            head = self.raw.first(_head)
+            places = [] if hasattr(head, "toarray") else candidates(head, self.names, spared)
+            if not places:
+                return {}
+            return named_kinds(
+                self.names_of(places), self.some(places).fold(steps_of, merged_steps)
+            )
+
+    def leave_out(self, reasons: Mapping[str, str]) -> None:
+        kept = [i for i, name in enumerate(self.names) if name not in reasons]
+        self._places = self._places[kept]
+        self.fill = None if self.fill is None else self.fill[kept]
+        super().leave_out(reasons)
 
     def _look_aside(self) -> None:
         """Find out what targets and ids hold, and the rows of every block."""
@@ -113,7 +132,7 @@ class DataInBlocks(Data):
             names=tuple(collection.names[i] for i in filling.places),
             target_names=collection.target_names, source=collection.source,
             format=collection.format, ignored=collection.ignored | filling.ignored,
-            imputed=filling.imputed,
+            imputed=filling.imputed, header=collection.header,
         )  # fmt: skip
 
     def _array(self, column) -> da.Array:
@@ -151,7 +170,7 @@ class DataInBlocks(Data):
         features = features_of(self._sums, len(names))
         deviation = np.sqrt(np.diag(features.covariance()).clip(min=0.0))
         size = np.sqrt(np.diag(features.gram()).clip(min=0.0))
-        return Columns(features.mean, deviation, size, gaps.constant)
+        return Columns(features.mean, deviation, size, gaps.constant, gaps.low)
 
     def features(self, prepare: Preparation) -> Summed:
         known = prepared_moments(self._sums, len(self._places), prepare)
@@ -162,6 +181,11 @@ class DataInBlocks(Data):
 
     def fill_values(self) -> np.ndarray | None:
         return features_of(self._sums, len(self._places)).mean if self.missing == "mean" else None
+
+
+def _head(X):
+    """The first rows of a block."""
+    return X[:HEAD_ROWS]
 
 
 @contextmanager

@@ -31,7 +31,7 @@ class Options(Printing):
 
 @partial(command, Options)
 def demo(options: Options) -> None:
-    """The best 11 of 30 measurements, proven, with a report: on data that come along."""
+    """The best 11 of 30 measurements, proven, with a report, on bundled data."""
     screen, folder = Screen(options, "demo"), Path(options.out)
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"--out {options.out} is a file: name a folder.")

@@ -16,6 +16,7 @@ FAILED, BAD_INPUT = 1, 2
 
 # How messages of the library name things, and what they are called on the command line.
 _WORDS: tuple[tuple[str, str], ...] = (
+    (r"\bheader=False", "--no-header"),
     (r"\bn_features_to_select='auto'", "-k auto"),
     (r"\bnon_numeric='(\w+)'", r"--non-numeric \1"),
     (r"\bmissing='(\w+)'", r"--missing \1"),

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from columnist.cli._errors import BadInput, guarded
+from columnist.cli._names import expanded
 from columnist.cli._selectors import complete_criterion
 from columnist.cli._text import parsed
 
@@ -78,21 +79,30 @@ class Reading:
 
     file: str = argument(
         "FILE",
-        "CSV, TSV (also gzip), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF or MAT; "
-        "- reads standard input.",
+        "CSV, TSV (also gzip), Parquet, Feather, Excel, SPSS, AnnData (.h5ad), NPY, NPZ, Matrix "
+        "Market, svmlight, ARFF or MAT; - reads standard input.",
     )
     format: str | None = _data("--format", "Format, where the extension does not tell.")
     delimiter: str | None = _data("--delimiter", "Separator of a text file; detected.")
     header: bool | None = _data(
-        "--header/--no-header", "Whether the first line holds names; detected."
+        "--header/--no-header",
+        "Whether the first line holds the names of the columns; detected where it is clear.",
     )
-    variable: str | None = _data("--variable", "Array of an NPZ or MAT file.", metavar="NAME")
-    target: list[str] | None = _data(
-        "--target -t", "Column to be explained (repeatable); label for the labels of svmlight.",
+    variable: str | None = _data(
+        "--variable", "Array of an NPZ or MAT file, sheet of a workbook, layer of AnnData.",
         metavar="NAME"
     )  # fmt: skip
-    drop: list[str] | None = _data("--drop", "Column to leave out (repeatable).", metavar="NAME")
-    id: list[str] | None = _data("--id", "Column that names the rows (repeatable).", metavar="NAME")
+    target: list[str] | None = _data(
+        "--target -t", "Columns to predict: a name, a,b or a range a:c (repeatable); label for the "
+        "labels of svmlight.", metavar="NAMES"
+    )  # fmt: skip
+    drop: list[str] | None = _data(
+        "--drop", "Columns to leave out: a name, a,b or a range a:c (repeatable).", metavar="NAMES"
+    )
+    id: list[str] | None = _data(
+        "--id", "Columns that label the rows: a name, a,b or a range a:c (repeatable).",
+        metavar="NAMES"
+    )  # fmt: skip
     non_numeric: Literal["refuse", "drop"] = _data(
         "--non-numeric", "Columns of text: refuse or drop.", default="refuse", metavar="HOW"
     )
@@ -108,22 +118,39 @@ class Reading:
         metavar="KIND",
     )
 
-    def read_as(self) -> dict[str, Any]:
-        """How the columns of the file are found; a tab may be written as ``\\t`` or ``tab``."""
+    def read_as(self, ids: Sequence[str] = ()) -> dict[str, Any]:
+        """How the columns of the file are found; a tab may be written as ``\\t`` or ``tab``.
+
+        ``ids`` are further columns that are no features.
+        """
         words = {r"\t": "\t", "tab": "\t", "space": " "}
         delimiter = words.get(self.delimiter, self.delimiter) if self.delimiter else None
         how = {"format": self.format, "delimiter": delimiter, "header": self.header}
-        return how | {"variable": self.variable, "target": self.target or (), "ids": self.id or ()}
+        roles = {"target": self.target, "drop": self.drop, "ids": [*(self.id or ()), *ids]}
+        chosen = {role: partial(expanded, given) for role, given in roles.items()}
+        return how | {"variable": self.variable, **chosen}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loading(Reading):
     """What is done to the columns before anything else."""
 
-    center: bool = _prepare("--center/--no-center", "Subtract every column's mean.", default=False)
-    scale: bool = _prepare(
-        "--scale/--no-scale", "Divide every column by its standard deviation.", default=False
+    center: bool | None = _prepare(
+        "--center/--no-center",
+        "Subtract the mean of every column. Without any of these options, columns whose units "
+        "differ are centred and scaled; others stay as they are.",
     )
+    scale: bool | None = _prepare(
+        "--scale/--no-scale", "Divide every column by its standard deviation."
+    )
+    keep_ids: bool = _prepare(
+        "--keep-ids", "Keep running numbers, ids and dates, which are left out by default.",
+        default=False,
+    )  # fmt: skip
+    max_filled: float = _prepare(
+        "--max-filled", "With --missing mean or median: refuse columns with a larger share of "
+        "filled values.", default=0.5, metavar="SHARE", min=0.0, max=1.0
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,9 +227,11 @@ class Out:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """A page to be written."""
+    """A report to be written."""
 
-    report: str | None = _output("--report", "Write a page.", metavar="PAGE.html")
+    report: str | None = _output(
+        "--report", "Write a shareable report, one HTML file.", metavar="PAGE.html"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

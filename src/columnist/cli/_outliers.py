@@ -1,10 +1,10 @@
-"""``columnist outliers``: rows that do not belong, and PCA without them."""
+"""``columnist outliers``: outlying rows, and a PCA without them."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from columnist._text import count
 from columnist.cli._errors import BadInput
@@ -12,16 +12,22 @@ from columnist.cli._model import Model
 from columnist.cli._options import Anywhere, Saving, Searching, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._task import Task
-from columnist.cli._text import number, parsed, unused, visible
+from columnist.cli._text import listed, number, parsed, unused, visible
+
+if TYPE_CHECKING:
+    import numpy as np
 
 EXAMPLES = (
     "columnist outliers wine.csv -k 5 -r 2 --drop class --center --scale",
     "columnist outliers sensors.parquet -k 0.05 -r 3 --id time --report outliers.html",
     "columnist outliers data.csv -k 10 --method coherence --out clean.csv --remove",
     "columnist outliers data.csv -k 10 -r 2 --model pca.json",
+    "columnist outliers plants.csv -k 14 -r 2 --max-distance 1",
     "columnist outliers big.parquet -k 100 -r 3 --dask --out flagged.parquet",
 )
 FLAG = "outlier"
+# Rows up to which a robust reference is fitted as well.
+_MOST_COMPARED = 20_000
 SHOWN = 30
 Method = Literal[
     "certified", "schatten", "pursuit", "coherence", "hrpca", "robpca", "trimmed", "leverage"
@@ -33,21 +39,33 @@ class Options(Saving, Searching, Anywhere):
     """What to look for."""
 
     k: str = option(
-        "-k --outliers", "Rows the fit does without: a number, or a share below 1.", default="0.05"
+        "-k --outliers", "Rows excluded from the fit: a number, or a share below 1.", default="0.05"
     )
     r: int | None = option("-r --components", "Principal components; 2 by default.")
     method: Method = option(
         "--method", f"How to find them: {', '.join(get_args(Method))}.",
         default="certified", metavar="NAME"
     )  # fmt: skip
+    max_distance: float | None = option(
+        "--max-distance",
+        "certified: also remove every row farther than this from a robust reference (ROBPCA), in "
+        "units of its cut-offs; finds outliers that mask one another.",
+    )
     remove: bool = option("--remove", "With --out: leave outlying rows out.", default=False)
 
 
 class Outliers(Task):
-    """Find outlying rows: those removed by the fit, and those beyond the cut-offs."""
+    """Find outlying rows: rows removed by the fit, and rows flagged by the cut-offs."""
 
     command = "outliers"
+    note = (
+        "The proof is about the error of the kept rows. Outliers that form a group may attract a "
+        "component and stay unnoticed: certified runs ROBPCA beside the search and says where "
+        "the two disagree. Rows are numbered from 1, without the header."
+    )
     options: Options
+    # Rows that a robust reference flags; None where there is none.
+    reference: np.ndarray | None = None
 
     def check(self) -> None:
         if self.options.remove and not self.out:
@@ -55,6 +73,8 @@ class Outliers(Task):
         number_of = parsed(self.options.k)
         if number_of is None:
             raise BadInput(f"-k takes a number; got {self.options.k!r}.")
+        if self.options.max_distance is not None and self.options.method != "certified":
+            raise BadInput("--max-distance goes with --method certified.")
         self.n_outliers = number_of
 
     def work(self) -> None:
@@ -69,10 +89,47 @@ class Outliers(Task):
         self.score, self.orthogonal, far, self.beyond = data.judged(self.estimator)
         self.removed = np.zeros(n, dtype=bool)
         self.removed[self.estimator.outliers_] = True
-        rows = np.flatnonzero(self.removed | self.beyond)
+        if self.options.method == "certified":
+            self._compare()
+        rows = np.flatnonzero(self.removed | self.beyond | self._masked())
         order = np.argsort(-far[rows], kind="stable")
         self.rows = rows[order]
         self.labels = {name: values[order] for name, values in data.ids_of(rows).items()}
+
+    def _compare(self) -> None:
+        """Run a robust reference beside the search, and say where the two disagree."""
+        import numpy as np
+
+        from columnist.robust import ROBPCA
+
+        n, X = self.data.X.shape[0], self.data.X
+        if not self.data.in_memory or n > _MOST_COMPARED:
+            self.screen.note(f"ROBPCA was not run beside the search: it is for at most "
+                             f"{_MOST_COMPARED:,} rows in memory")  # fmt: skip
+            return
+        self.watch.phase("comparing with ROBPCA")
+        size, seed = max(self.estimator.n_components_, 1), self.options.seed or 0
+        try:
+            found = ROBPCA(size, random_state=seed).fit(X)
+        except ValueError:
+            return  # too few rows for it
+        self.reference = found.predict(X) < 0
+        self.reference[found.outliers_] = True
+        masked = np.flatnonzero(self._masked())
+        if len(masked):
+            rows = listed(self.data.row_numbers()[masked].tolist(), 20)
+            self.screen.note(
+                f"warning: ROBPCA flags {count(len(masked), 'row')} that this fit keeps as "
+                f"regular: {rows}. Outliers in a group can attract a component and mask one "
+                "another; the proof does not exclude that. Look at these rows, or use "
+                "--max-distance or --method robpca."
+            )
+
+    def _masked(self):
+        """Rows that only the robust reference flags."""
+        if self.reference is None:
+            return self.beyond & ~self.beyond
+        return self.reference & ~self.removed & ~self.beyond
 
     def _made(self, k: int | float, n: int):
         """The estimator that was asked for, not fitted."""
@@ -84,7 +141,7 @@ class Outliers(Task):
         kinds = {
             "certified": robust.RobustPCA(
                 size, n_outliers=k, time_limit=options.seconds, callback=self.watch.callback,
-                **options.given(random_state=seed),
+                max_distance=options.max_distance, **options.given(random_state=seed),
             ),
             "schatten": robust.SchattenPCA(k, n_components=r),
             "pursuit": robust.OutlierPursuit(n_outliers=k, n_components=r),
@@ -133,8 +190,9 @@ class Outliers(Task):
         judged.score_distances = lambda X: self.score
         judged.orthogonal_distances = lambda X: self.orthogonal
         return outlier_report(
-            judged, data.X, names=data.names, labels=self._labels(), numbers=numbers, asked=asked
-        )
+            judged, data.X, names=data.names, labels=self._labels(), numbers=numbers, asked=asked,
+            origin=self.origin(),
+        )  # fmt: skip
 
     def _labels(self) -> list[str]:
         """A label for every row: its ids where they are known, or its number."""
@@ -151,8 +209,13 @@ class Outliers(Task):
         screen.line(
             f"{count(int(self.removed.sum()), 'row')} removed by the fit ({self.options.method}, "
             f"{count(estimator.n_components_, 'component')}); "
-            f"{count(int(self.beyond.sum()), 'row')} beyond the cut-offs: the outliers."
+            f"{count(int(self.beyond.sum()), 'row')} flagged as outliers by the cut-offs."
         )
+        far = len(getattr(estimator, "far_rows_", ()))
+        if far:
+            rest = count(int(self.removed.sum()) - far, "row")
+            screen.line(f"{count(far, 'row')} removed because of --max-distance; the certificate "
+                        f"is about the choice of the other {rest}.")  # fmt: skip
         numbers = self.data.row_numbers()
         table = [
             [
@@ -162,18 +225,20 @@ class Outliers(Task):
                 _marked(self.orthogonal[i], estimator.orthogonal_cutoff_),
                 "yes" if self.removed[i] else "",
                 "yes" if self.beyond[i] else "",
+                *([] if self.reference is None else ["yes" if self.reference[i] else ""]),
             ]
             for place, i in enumerate(self.rows[:SHOWN])
         ]
         if table:
             heads = ["row>", *self.labels, "within>", "from plane>", "removed", "outlier"]
+            heads += [] if self.reference is None else ["robpca"]
             screen.table(heads, table)
         if len(self.rows) > SHOWN:
             screen.line(f"and {len(self.rows) - SHOWN} more (--json or --out has all)")
         cutoffs = cutoff_words(estimator.score_cutoff_, estimator.orthogonal_cutoff_)
         screen.line(f"{cutoffs}; * beyond.")
         if self.certificate is not None:
-            screen.certificate(self.certificate)
+            screen.certificate(self.certificate, self.data.seconds)
 
     def json(self) -> dict[str, Any]:
         estimator, numbers = self.estimator, self.data.row_numbers()
@@ -183,6 +248,7 @@ class Outliers(Task):
             "components": int(estimator.n_components_),
             "error": estimator.error_,
             "removed": numbers[estimator.outliers_],
+            "far": numbers[getattr(estimator, "far_rows_", [])],
             "outliers": numbers[self.beyond],
             "score_cutoff": estimator.score_cutoff_,
             "orthogonal_cutoff": estimator.orthogonal_cutoff_,
@@ -198,7 +264,12 @@ class Outliers(Task):
                 for place, i in enumerate(self.rows)
             ],
             "certificate": certificate_json(self.certificate),
-        }
+            "reference": None if self.reference is None else {
+                "method": "robpca",
+                "outliers": numbers[self.reference],
+                "only_here": numbers[self._masked()],
+            },
+        }  # fmt: skip
 
 
 def _marked(distance: float, cutoff: float) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,29 +13,25 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from columnist._text import count
-from columnist.cli._errors import BadInput
-from columnist.cli._options import Loading, Reading
+from columnist.cli._row_labels import HEAD_ROWS, candidates, named_kinds, steps_of
 from columnist.cli._scan import ColumnFacts, Extracting, Labels, Preparation, column_facts, judged
-from columnist.cli._screen import Screen
 from columnist.cli._text import listed
 from columnist.data._blocks import ArrayRows, RowBlocks, as_rows
-from columnist.io import Table, read_table
+from columnist.io import Table
 from columnist.io._read import find_gaps
 from columnist.io._write import Part, write_parts
 from columnist.linalg._passes import squared_norms
 
-# Columns whose scales differ by more than this are worth a hint.
-_APART = 100.0
-
 
 @dataclass(frozen=True)
 class Columns:
-    """Of every feature: its mean, deviation and length, and whether it is constant."""
+    """Of every feature: its mean, deviation, length and least value; whether it is constant."""
 
     mean: np.ndarray
     deviation: np.ndarray
     size: np.ndarray
     constant: np.ndarray
+    low: np.ndarray
 
 
 class ColumnsHere(Columns):
@@ -72,6 +67,10 @@ class ColumnsHere(Columns):
     def constant(self) -> np.ndarray:
         return self._gaps.constant
 
+    @cached_property
+    def low(self) -> np.ndarray:
+        return self._gaps.low
+
 
 class Data:
     """A file in memory whose columns have their roles, with nothing missing.
@@ -100,13 +99,38 @@ class Data:
     scale: np.ndarray | None
     steps: Preparation
     missing: str
+    # Whether the columns were centred and scaled because their units differ, not on request.
+    by_default = False
+    # Seconds of reading and preparing.
+    seconds = 0.0
 
     def __init__(self, table: Table):
-        self.table, self.raw, self.ids, self._y = table, ArrayRows(table.X), table.ids, table.y
-        self.names = table.names
+        self.ids, self._y = table.ids, table.y
+        self._take(table)
         columns = () if table.y is None else table.y.reshape(len(table.y), -1).T
         self.targets = dict(zip(table.target_names, columns, strict=True))
         self.facts = {name: column_facts(column) for name, column in self.targets.items()}
+
+    def _take(self, table: Table) -> None:
+        self.table, self.raw, self.names = table, ArrayRows(table.X), table.names
+
+    def labels_rows(self, spared: Collection[str]) -> dict[str, str]:
+        """Features that only label the rows, and what they hold; ``spared`` are left alone."""
+        X = self.table.X
+        places = [] if sp.issparse(X) else candidates(X[:HEAD_ROWS], self.names, spared)
+        if not places:
+            return {}
+        return named_kinds(self.names_of(places), steps_of(X[:, places]))
+
+    def leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Go on without some features."""
+        table = self.table
+        kept = [i for i, name in enumerate(self.names) if name not in reasons]
+        imputed = {name: value for name, value in table.imputed.items() if name not in reasons}
+        self._take(replace(
+            table, X=table.X[:, kept], names=tuple(self.names_of(kept)), imputed=imputed,
+            ignored={**table.ignored, **reasons},
+        ))  # fmt: skip
 
     def typed(self, name: str, values: np.ndarray) -> np.ndarray:
         """Values of an id or target as they are written."""
@@ -168,7 +192,13 @@ class Data:
     def prepared(self) -> str:
         """What was done to the columns, in a few words."""
         done = [w for w, x in (("centred", self.mean), ("scaled", self.scale)) if x is not None]
-        return " and ".join(done) or "as read"
+        words = " and ".join(done) or "as read: neither centred nor scaled"
+        return f"{words}, because their units differ" if self.by_default else words
+
+    def names_from(self) -> str:
+        """Where the names of a text file come from; nothing to say of others."""
+        known = {True: "names from the first line", False: "no header"}
+        return known.get(self.table.header, "") if self.table.header is not None else ""
 
     def summary(self) -> dict[str, Any]:
         """The data for JSON."""
@@ -181,10 +211,12 @@ class Data:
             "target": list(table.target_names),
             "target_kind": None if self.y is None else "classes" if self.classes else "values",
             "ids": list(self.ids),
+            "header": table.header,
             "ignored": table.ignored,
             "imputed": {c: {"count": k, "value": v} for c, (k, v) in table.imputed.items()},
             "centered": self.mean is not None,
             "scaled": self.scale is not None,
+            "seconds": self.seconds,
         }
 
     # -- in other forms -----------------------------------------------------------
@@ -280,114 +312,6 @@ def flagged(parts: Iterator[Part], flags: np.ndarray, name: str | None) -> Itera
         yield X[~part], names, before, after
 
 
-# -- reading and preparing ----------------------------------------------------------
-
-
-def read_here(options: Reading, ids: Sequence[str]) -> Data:
-    """Read a file; ``ids`` are further columns that are no features."""
-    if Path(options.file).is_dir():
-        raise BadInput(
-            f"{options.file} is a folder: select, rank and outliers read those of Zarr and "
-            "Parquet with --dask."
-        )
-    how = options.read_as()
-    how["ids"] = [*how["ids"], *ids]
-    return Data(read_table(
-        options.file, drop=options.drop or (), non_numeric=options.non_numeric,
-        missing=options.missing, **how,
-    ))  # fmt: skip
-
-
-def mention(table: Table, screen: Screen) -> None:
-    """Say what of a file is left out or changed."""
-    reasons: dict[str, list[str]] = {}
-    for name, why in table.ignored.items():
-        if why != "on request":
-            reasons.setdefault(why, []).append(name)
-    for why, names in reasons.items():
-        screen.note(f"{count(len(names), 'column')} left out ({why}): {listed(names)}")
-    mention_gaps(table, screen)
-    if table.renamed:
-        screen.note(f"repeated or empty column names changed: {listed(list(table.renamed))}")
-
-
 def row_numbers(table: Table, n_rows: int) -> np.ndarray:
     """Numbers in the file, from 1, of the rows that were kept."""
     return 1 + np.asarray(np.arange(n_rows) if table.rows is None else table.rows)
-
-
-def mention_gaps(table: Table, screen: Screen) -> None:
-    """Say which missing values were filled in, or how many rows are left without them."""
-    if table.imputed:
-        total = sum(number for number, _ in table.imputed.values())
-        where = listed(list(table.imputed))
-        screen.note(f"{count(total, 'missing value')} filled in: {where}")
-    if table.rows is not None:
-        screen.note(f"rows with missing values dropped; {count(len(table.rows), 'row')} left")
-
-
-def prepare(data: Data, options: Loading, screen: Screen, hint: bool) -> Data:
-    """Centre and scale the columns of a file; say what had to be done.
-
-    ``hint`` is whether scales matter.
-    """
-    mention(data.table, screen)
-    data.y, data.labels, data.classes = _target(data, options.task)
-    columns = data.columns(data.y)
-    sparse = data.raw.is_sparse
-    if options.center and sparse:
-        raise BadInput("--center would fill a sparse matrix: leave it out, or give a dense file.")
-    mean = columns.mean if options.center else None
-    scale = constant = None
-    if options.center or options.scale:
-        constant = columns.constant
-    if options.scale:
-        constant = constant | (columns.deviation == 0.0)
-        scale = np.where(constant, 1.0, columns.deviation)
-        if constant.any():
-            names = listed([data.table.names[i] for i in np.flatnonzero(constant)])
-            screen.note(f"constant columns are not scaled: {names}")
-    elif hint:
-        sizes = columns.size if constant is None else columns.deviation * ~constant
-        hint_at_scales(sizes, screen, "--scale" if sparse else "--center --scale")
-    data.mean, data.scale, data.missing = mean, scale, options.missing
-    data.steps = Preparation(data.fill, mean, scale, constant)
-    data.X = data.features(data.steps)
-    return data
-
-
-def _target(data: Data, task: str) -> tuple[Any, tuple[str, ...], bool]:
-    """The target as estimators take it, the names of its columns, whether it holds classes."""
-    names, facts = tuple(data.targets), data.facts
-    if not names:
-        return None, (), False
-    if len(names) > 1:
-        if any(facts[name].is_text for name in names):
-            raise BadInput("several targets must be numbers; name one target, or drop the text.")
-        if task == "classes":
-            raise BadInput("--task classes takes one target.")
-        return data.target(Labels(np.dtype(np.float64))), names, False
-    only = facts[names[0]]
-    if not only.are_classes(names[0], task):
-        y = data.target(Labels(np.dtype(np.float64)))
-        # A matrix is numbers to all estimators.
-        return y[:, None] if only.look_like_classes else y, names, False
-    labels = tuple(f"class {label}" for label in only.labels())
-    return data.target(only.reader()), labels, True
-
-
-def read_label(values: np.ndarray, name: str) -> np.ndarray:
-    """A column as estimators take a target."""
-    facts = column_facts(values)
-    classes = facts.are_classes(name, "auto")
-    return (facts.reader() if classes else Labels(np.dtype(np.float64)))(values)
-
-
-def hint_at_scales(sizes: np.ndarray, screen: Screen, remedy: str) -> None:
-    """One line if the largest columns will drown the others."""
-    sizes = sizes[(sizes > 0.0) & np.isfinite(sizes)]
-    if len(sizes) > 1 and sizes.max() > _APART * sizes.min():
-        screen.note(
-            f"the columns' sizes differ by a factor of {sizes.max() / sizes.min():.3g}: large ones "
-            f"decide the result; {remedy} puts all on one scale"
-        )

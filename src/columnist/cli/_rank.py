@@ -47,6 +47,8 @@ class Rank(Task):
 
     command = "rank"
     options: Options
+    # A method is run as published.
+    scales = False
     scores: list[float | None]
 
     def run(self) -> int:

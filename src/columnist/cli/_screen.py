@@ -90,12 +90,14 @@ class Screen:
         ]
         self._print(heads, rows, best, box=box.SIMPLE_HEAD if self._narrow else None)
 
-    def certificate(self, certificate) -> None:
-        """A certificate below a table."""
+    def certificate(self, certificate, preparation: float = 0.0) -> None:
+        """A certificate below a table; ``preparation`` is the time before the search."""
         from columnist.search._words import facts
 
         self.heading("Certificate")
-        self.facts(facts(certificate))
+        whole = seconds(preparation + certificate.elapsed)
+        time = {"time": f"{whole}, of which {seconds(preparation)} to read and prepare the data"}
+        self.facts(facts(certificate) | (time if preparation else {}))
 
     def path(self, path) -> None:
         """Error and gap of every size."""
@@ -233,6 +235,11 @@ class Watch:
         self.interrupted = False
         self._heard = float("-inf")
 
+    @property
+    def passed_seconds(self) -> float:
+        """How long the work has lasted."""
+        return time.perf_counter() - self.started
+
     def phase(self, text: str) -> None:
         """What is being done from now on."""
         self.doing, self.progress, self.passed = text, None, None
@@ -264,11 +271,11 @@ class Watch:
         if self.progress is not None:
             p = self.progress
             parts += [f"gap {percent(p.gap)}", f"best {number(p.incumbent)}"]
-            parts += [f"bound {number(p.bound)}", f"{p.expanded:,} nodes"]
+            parts += [f"bound {number(p.bound)}", f"{p.expanded:,} nodes", "Ctrl-C: stop"]
         if self.passed is not None:
             done, total = self.passed
             parts.append(f"{done:,} of {count(total, 'block')}")
-        parts += [self.doing, *(["Ctrl-C keeps the best"] if self.progress else [])]
+        parts += [] if self.progress else [self.doing]  # 80 characters have room for one
         return Text("  ".join(parts), style="dim", no_wrap=True, overflow="ellipsis")
 
     def on_signal(self, *_: Any) -> None:

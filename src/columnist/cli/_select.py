@@ -1,4 +1,4 @@
-"""``columnist select``: keep the best columns, with a proof."""
+"""``columnist select``: select the best columns, with a certificate."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from columnist._text import count
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model
+from columnist.cli._names import expanded
 from columnist.cli._options import Anywhere, Saving, Searching, as_size, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
@@ -37,34 +38,40 @@ class Options(Saving, Searching, Anywhere):
     k: str | None = option(
         "-k --keep", "Columns to keep: a number, a share below 1, or auto with --tol."
     )
-    tol: float | None = option("--tol", "With -k auto: relative error to reach.")
-    components: int | None = option("--components", "Extracted features beside the columns.")
+    tol: float | None = option("--tol", "With -k auto: largest relative error.")
+    components: int | None = option(
+        "--components", "Components to extract in addition to the columns."
+    )
     include: list[str] | None = option(
-        "--include", "Column that must be kept (repeatable).", metavar="NAME"
+        "--include",
+        "Columns that must be kept: a name, a,b or a range a:c (repeatable).",
+        metavar="NAMES",
     )
     exclude: list[str] | None = option(
-        "--exclude", "Column that must not be kept (repeatable).", metavar="NAME"
+        "--exclude",
+        "Columns that must not be kept: a name, a,b or a range a:c (repeatable).",
+        metavar="NAMES",
     )
     explain: Literal["X", "y"] | None = option(
-        "--explain", "What the kept columns must explain: all columns (X) or the target (y); "
-        "the target where one is given."
+        "--explain", "What the selected columns explain: all columns (X) or the target (y); "
+        "by default the target, if one is given."
     )  # fmt: skip
-    solutions: int | None = option("--solutions", "How many of the best sets to find and prove.")
-    path: int | None = option("--path", "Also every size up to this one.", metavar="K")
+    solutions: int | None = option("--solutions", "Number of best sets to find and prove.")
+    path: int | None = option("--path", "Also select every size from 1 to K.", metavar="K")
     method: str = option(
-        "--method", "certified, or any other selector.",
+        "--method", "certified, or another selector (columnist rank --list).",
         default="certified", autocompletion=complete_selector
     )  # fmt: skip
     parameter: list[str] | None = option(
-        "-o", "Further parameter of the method (repeatable).", metavar="NAME=VALUE"
+        "-o", "Parameter of the method (repeatable).", metavar="NAME=VALUE"
     )
 
 
 class Select(Task):
-    """Keep the columns that explain the others, or a target, best: with a proof."""
+    """Select the columns that best represent the others, or a target, with a certificate."""
 
     command = "select"
-    note = "Ctrl-C keeps the best so far, writes everything, and says so."
+    note = "Ctrl-C ends the search; the best selection so far is kept, shown and written."
     options: Options
     path: SelectionPath | None = None
 
@@ -99,10 +106,13 @@ class Select(Task):
             raise BadInput(
                 "--tol goes with -k auto: the fewest columns that leave no larger error."
             )
-        both = set(options.include or ()) & set(options.exclude or ())
+        include, exclude = (
+            expanded(o, self.data.names) for o in (options.include, options.exclude)
+        )
+        both = set(include) & set(exclude)
         if both:
             raise BadInput(f"--include and --exclude both name {listed(sorted(both))}: choose one.")
-        free = len(self.data.names) - len(set(options.exclude or ()))
+        free = len(self.data.names) - len(exclude)
         if options.path is not None and not 1 <= options.path <= free:
             raise BadInput(f"--path takes a number from 1 to {free}; got {options.path}.")
 
@@ -235,11 +245,11 @@ class Select(Task):
     def show(self) -> None:
         screen, names = self.screen, self.data.names
         shares, stands_for = self.rebuilt.r2, self.rebuilt.representative
-        what = self.data.what(self.explained)
-        screen.line(
-            f"Keep {count(len(self.selected), 'column')} of {len(names):,}: "
-            f"{percent(self.relative_error)} of {what} is left unexplained."
-        )
+        n_kept = len(self.selected)
+        dropped = [name for i, name in enumerate(names) if i not in set(self.selected)]
+        if 0 < len(dropped) < n_kept:
+            screen.line(f"Drop {count(len(dropped), 'column')}: {listed(dropped, 30)}")
+        screen.line(f"Keep {count(n_kept, 'column')} of {len(names):,}: {self._unexplained()}.")
         behind: dict[int, list[int]] = {column: [] for column in sorted(self.selected)}
         for i, column in enumerate(stands_for.tolist()):
             if i != column:
@@ -250,15 +260,27 @@ class Select(Task):
             shown = [f"{screen.short(names[i])} ({percent(shares[i], 0)})" for i in others[:6]]
             more = f" and {len(others) - 6} more" if len(others) > 6 else ""
             rows.append([screen.short(names[column]), ", ".join(shown) + more])
-        screen.table(["kept", "stands for (explained by all kept)"], rows)
+        screen.table(["selected", "represents (share explained by all selected)"], rows)
         if self.certificate is not None:
-            screen.certificate(self.certificate)
+            screen.certificate(self.certificate, self.data.seconds)
         else:
             screen.facts({"error": number(self.error), "proof": f"none: {self.method} gives none"})
         self._show_runners_up(getattr(self.selector, "solutions_", []))
         if self.path is not None:
             screen.heading("Every size")
             screen.path(self.path)
+
+    def _unexplained(self) -> str:
+        """The relative error, and what it is a share of."""
+        share, criterion = percent(self.relative_error), self.options.criterion or "frobenius"
+        whole = "" if self.explained == "X" else f" of {self.data.what('y')}"
+        if criterion != "frobenius":
+            return f"the relative error{whole} is {share} ({criterion})"
+        centred = self.data.mean is not None
+        total = (
+            "variance" if whole and centred else "total variance" if centred else "sum of squares"
+        )
+        return f"{share} of the {total}{whole} is unexplained"
 
     def _show_runners_up(self, solutions) -> None:
         """The other solutions, by what they exchange."""
@@ -272,4 +294,4 @@ class Select(Task):
             words = listed(names_of(new)), listed(names_of(gone))
             rows.append([place, number(solution.error), percent(worse), *words])
         self.screen.heading("The best sets")
-        self.screen.table(["place>", "error>", "worse by>", "with", "instead of"], rows, best=0)
+        self.screen.table(["rank>", "error>", "worse by>", "with", "instead of"], rows, best=0)

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model, write_model
+from columnist.cli._names import expanded
 from columnist.cli._screen import Screen, Watch, watching
 from columnist.cli._text import listed
 
 if TYPE_CHECKING:
     from columnist.cli._prepared import Data
+    from columnist.report import Origin
 
 
 class Task(ABC):
@@ -37,6 +39,10 @@ class Task(ABC):
     code = 0
     # Whether the scales of the columns matter.
     hint = True
+    # Whether all columns are features: none is left out unasked.
+    takes_all = False
+    # Whether columns with different units are put on one scale unasked.
+    scales = True
     # Further columns that are no features.
     ids: Sequence[str] = ()
 
@@ -69,11 +75,11 @@ class Task(ABC):
     @contextmanager
     def opened(self) -> Iterator[None]:
         """The data are there: in memory, or with ``--dask`` in blocks, until the block ends."""
-        from columnist.cli._prepared import prepare, read_here
+        from columnist.cli._prepare import read_here
 
         options, watch = self.options, self.watch
         if self.dask is None:
-            self.data = prepare(read_here(options, self.ids), options, self.screen, self.hint)
+            self._prepare(read_here(options, self.ids))
             yield
             return
         try:
@@ -86,10 +92,22 @@ class Task(ABC):
         watch.phase("starting Dask")
         with on_cluster(self.dask, self.screen), watch_blocks(watch.blocks):
             watch.phase(f"reading {options.file}")
-            data = DataInBlocks(collection, options.missing)
-            self.data = prepare(data, options, self.screen, self.hint)
+            self._prepare(DataInBlocks(collection, options.missing))
             yield
             watch.phase("stopping Dask")
+
+    def _prepare(self, data: Data) -> None:
+        from columnist.cli._prepare import prepare
+
+        spared = None if self.takes_all else self.spared(data.names)
+        self.data = prepare(
+            data, self.options, self.screen, hint=self.hint, scales=self.scales, spared=spared
+        )
+        self.data.seconds = self.watch.passed_seconds
+
+    def spared(self, names: Sequence[str]) -> Sequence[str]:
+        """Columns that the user named, and that are features whatever they look like."""
+        return expanded(getattr(self.options, "include", None), names)
 
     def _write(self) -> None:
         if self.out:
@@ -125,7 +143,8 @@ class Task(ABC):
 
     def title(self) -> str:
         """The heading of what is shown."""
-        return f"{self.data.describe()} ({self.data.prepared()})"
+        details = [self.data.names_from(), self.data.prepared()]
+        return f"{self.data.describe()} ({'; '.join(filter(None, details))})"
 
     @abstractmethod
     def show(self) -> None:
@@ -154,7 +173,18 @@ class Task(ABC):
 
     def asked(self, **further: str) -> dict[str, str]:
         """What was asked, for a report."""
-        return {"data": self.data.describe(), **further, "columns": self.data.prepared()}
+        prepared = "; ".join(filter(None, [self.data.names_from(), self.data.prepared()]))
+        return {"data": self.data.describe(), **further, "columns": prepared}
+
+    def origin(self) -> Origin:
+        """Where a report comes from."""
+        from columnist.cli._invocation import command_line, file_hash
+        from columnist.report import Origin
+
+        path = self.options.file
+        return Origin(
+            command_line(), path, file_hash(path), tuple(self.screen.notes), self.data.seconds
+        )
 
     def explains(self, explain: str | None, required: bool = False) -> str:
         """What a selection explains, all columns or the target; it has to be there if asked for."""
@@ -169,8 +199,12 @@ class Task(ABC):
         data = self.data
         X, y = data.for_report(explains)
         if self.certificate is None:
-            return ranking_report(selector, X, y, names=data.names, asked=asked)
-        return selection_report(selector, X, y, names=data.names, path=path, asked=asked)
+            return ranking_report(
+                selector, X, y, names=data.names, asked=asked, origin=self.origin()
+            )
+        return selection_report(
+            selector, X, y, names=data.names, path=path, asked=asked, origin=self.origin()
+        )
 
     def require_dense(self) -> None:
         """Refuse sparse data."""
@@ -181,12 +215,13 @@ class Task(ABC):
         """Places of columns named on the command line."""
         names = self.data.names
         places = {name: i for i, name in enumerate(names)}
-        for name in given or ():
+        wanted = expanded(given, names)
+        for name in wanted:
             if name not in places:
                 close = difflib.get_close_matches(name, list(names)[:100_000], n=3)
                 hint = f"did you mean {listed(close)}?" if close else f"there are: {listed(names)}."
                 raise BadInput(f"{option} names the column {name!r}, which is not there; {hint}")
-        return list(dict.fromkeys(places[name] for name in given or ()))
+        return [places[name] for name in wanted]
 
     def rehearse(self, write: Callable[[str], None]) -> None:
         """Refuse a format that cannot hold what there is, before the long work begins."""
@@ -244,7 +279,7 @@ def _check_place(option: str, path: str, *, folder: bool) -> None:
 
 def _check_format(path: str, blocks: bool) -> None:
     from columnist.io import FORMATS, DataFileError
-    from columnist.io._inputs import extension_format, is_zarr
+    from columnist.io._inputs import READ_ONLY, extension_format, is_zarr
     from columnist.io._write import streamed_format
 
     if blocks:
@@ -255,6 +290,6 @@ def _check_format(path: str, blocks: bool) -> None:
         return
     if is_zarr(path):
         raise BadInput(f"--out {path}: Zarr is written with --dask only.")
-    if extension_format(path) is None:
+    if extension_format(path) in (None, *READ_ONLY):
         known = ", ".join(extensions[0] for extensions in FORMATS.values())
-        raise BadInput(f"--out {path}: unknown extension; use one of {known}.")
+        raise BadInput(f"--out {path}: this format is not written; use one of {known}.")

@@ -269,6 +269,11 @@ def open_blocks(X) -> RowBlocks | None:
     if isinstance(X, RowBlocks):
         return X
     library = type(X).__module__.partition(".")[0]
+    if library == "anndata":
+        raise TypeError(
+            "X is an AnnData object, not a matrix: pass X.to_df(), which has the names of the "
+            "genes, or X.X, which may be sparse."
+        )
     if library not in _OPENERS and library in _KEEPERS and library in sys.modules:
         importlib.import_module(_KEEPERS[library])
     opener = _OPENERS.get(library)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 
 from columnist.data._parameters import StrOptions
-from columnist.io._delimited import MISSING, NOTHING, UTF16, layout_of
+from columnist.io._delimited import NOTHING, UTF16, layout_of
+from columnist.io._header import MISSING
 from columnist.io._inputs import extension_format, is_zarr_store, open_input, signature
 from columnist.io._matrices import load_safely
-from columnist.io._read import Request, as_names, check_roles, numeric_features
+from columnist.io._read import Request, check_roles, numeric_features
 from columnist.io._table import (
     UNREADABLE,
     DataFileError,
+    Names,
+    as_names,
     damage_of,
     listed,
     named_columns,
@@ -63,6 +66,8 @@ class Collection:
         Where the data come from and how they are read.
     ignored : dict of str to str
         Columns left out of X, and why.
+    header : bool or None
+        Whether the first line of a text file holds the names; None for other formats.
     """
 
     X: Any
@@ -74,6 +79,7 @@ class Collection:
     source: str
     format: str
     ignored: dict[str, str] = field(default_factory=dict)
+    header: bool | None = None
 
     @property
     def n_rows(self) -> int | None:
@@ -84,10 +90,10 @@ class Collection:
 def open_collection(
     path: str | os.PathLike[str],
     *,
-    target: str | Iterable[str] = (),
-    drop: str | Iterable[str] = (),
-    ids: str | Iterable[str] = (),
-    columns: str | Iterable[str] | None = None,
+    target: Names = (),
+    drop: Names = (),
+    ids: Names = (),
+    columns: Names | None = None,
     variable: str | None = None,
     blocksize: int | str = "128MiB",
     format: str | None = None,
@@ -105,21 +111,22 @@ def open_collection(
     ----------
     path : str or path
         The file, folder or pattern. Workers on other machines must see it under the same name.
-    target, drop, ids : str or sequence of str
-        Columns that are predicted, left out, or only label the rows. Columns of arrays are called
+    target, drop, ids : str, sequence of str or callable
+        Columns that are predicted, left out, or only label the rows; or a function that chooses
+        them from all names. Columns of arrays are called
         ``x1``, ``x2``, ... unless a Zarr array has an attribute ``columns``.
-    columns : str or sequence of str, optional
+    columns : str, sequence of str or callable, optional
         Only these features, in this order.
     variable : str, optional
         Which array of a Zarr group; not needed if it has one matrix.
     blocksize : int or str, default="128MiB"
         Bytes of a block, about: small stored pieces are put together.
     format : {"parquet", "zarr", "npy", "csv"}, optional
-        Found out by default.
+        Detected by default.
     delimiter : str, optional
-        What separates the columns of a text file; found out by default.
+        What separates the columns of a text file; detected by default.
     header : bool, optional
-        Whether the first line of a text file holds names; found out by default.
+        Whether the first line of a text file holds names; detected by default.
     non_numeric : {"refuse", "drop"}, default="refuse"
         What to do with features that are not numbers.
 
@@ -153,15 +160,16 @@ def open_collection(
     StrOptions("refuse", "drop").check("non_numeric", non_numeric)
     if format is not None:
         StrOptions(*FORMATS).check("format", format)
-    request = Request(
-        target=as_names(target), drop=as_names(drop), ids=as_names(ids),
-        columns=None if columns is None else as_names(columns), non_numeric=non_numeric,
-    )  # fmt: skip
     name = os.fspath(path)
     with said_of(name, UNREADABLE, OSError):
         found = _format(name, format)
         size = _bytes(blocksize)
         opened = _opened(name, found, size, variable, delimiter=delimiter, header=header)
+        known = opened.names
+        request = Request(
+            target=as_names(target, known), drop=as_names(drop, known), ids=as_names(ids, known),
+            columns=None if columns is None else as_names(columns, known), non_numeric=non_numeric,
+        )  # fmt: skip
         return _assembled(opened, request, name, found)
 
 
@@ -241,6 +249,7 @@ def _assembled(source: Source, request: Request, name: str, format: str) -> Coll
         source=name,
         format=format,
         ignored=ignored,
+        header=source.header,
     )
 
 
@@ -253,6 +262,7 @@ class Source:
     names: tuple[str, ...]
     lengths: tuple[int, ...] | None = None
     extras: dict[str, Any] = {}
+    header: bool | None = None
 
     def kind(self, place: int) -> str:
         return "number"
@@ -531,6 +541,7 @@ class TextFile(Source):
         if head.startswith(b"\xef\xbb\xbf") and not self.layout.skip:
             raise DataFileError("the file begins with a byte order mark: remove it.")
         self.names, _ = named_columns(self.layout.names, self.layout.n_columns)
+        self.header = self.layout.header
         self.size = None if self.data.compressed else size
 
     def kind(self, place: int) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from columnist.io._delimited import NUMBER
+from columnist.io._header import NUMBER
 from columnist.io._inputs import Input, as_unicode, open_input
 from columnist.io._table import DataFileError, MatrixColumns, matrix_columns, quoted
 

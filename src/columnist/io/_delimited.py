@@ -16,20 +16,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from columnist.io._frames import FrameColumns, import_polars
+from columnist.io._header import (
+    MISSING,
+    TRUTH,
+    Record,
+    is_all_words,
+    is_gap,
+    is_header,
+    is_number,
+    plain,
+)
 from columnist.io._inputs import HEAD, Input, as_unicode
-from columnist.io._table import DataFileError, named_columns, plural, quoted
+from columnist.io._table import DataFileError, Names, as_names, named_columns, plural, quoted
 
 if TYPE_CHECKING:
     import polars as pl
 
-MISSING = ("", "NA", "N/A", "n/a", "nan", "NaN", "NAN", "?", "null", "NULL", "None")
 COMMENTS = ("#", "%")
 DELIMITERS = ("\t", ";", "|", ",")
 MOST_RECORDS = 100
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
-TRUTH = ("true", "false")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-YEAR = re.compile(r"(19|20)\d\d")
 DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 FEWEST_LINES = 6
@@ -39,7 +45,7 @@ NOTHING = "\0nothing"
 
 
 def read_delimited(
-    data: Input, delimiter: str | None, header: bool | None, ids: Collection[str]
+    data: Input, delimiter: str | None, header: bool | None, ids: Names
 ) -> FrameColumns:
     """The columns of a text file; those named in ``ids`` keep their text exactly."""
     import_polars()
@@ -52,8 +58,10 @@ def read_delimited(
     names, renamed = named_columns(layout.names, layout.n_columns)
     if layout.blanks:
         content = single_tabs(data.read() if content is None else content)
-    columns = FrameColumns(*TextFile(data, content, layout, names, set(ids)).read())
-    columns.renamed = renamed
+    columns = FrameColumns(
+        *TextFile(data, content, layout, names, set(as_names(ids, names))).read()
+    )
+    columns.renamed, columns.header = renamed, layout.header
     return columns
 
 
@@ -249,7 +257,7 @@ class Layout:
     """Where the data of a text file begin and what their columns are. ``skip`` counts the lines
     before the data; ``trailing`` tells of a delimiter at the end of every row; ``blanks`` of
     columns separated by runs of blanks; ``text`` marks columns whose first values are not
-    numbers."""
+    numbers; ``header`` of names in the first row."""
 
     delimiter: str
     names: tuple[str, ...] | None
@@ -259,10 +267,7 @@ class Layout:
     blanks: bool
     decimal_comma: bool
     text: tuple[bool, ...]
-
-
-# The fields of one row as they stand in the file.
-Record = list[str]
+    header: bool
 
 
 def find_layout(sample: str, whole: bool, delimiter: str | None, header: bool | None) -> Layout:
@@ -284,19 +289,20 @@ def find_layout(sample: str, whole: bool, delimiter: str | None, header: bool | 
     # A name above makes it a column without values.
     trailing = trailing and (first[-1] == "" or len(first) < width)
     comma = has_decimal_comma(rest or records, delimiter)
+    names = commented_names(comments[-1], delimiter, width - trailing) if comments else None
     if header is None:
-        header = is_header(first, rest, comma)
-    names = header_names(first, width, trailing) if header else None
-    if not header and len(first) != width:
+        # Names in a comment stand right above the data.
+        header = is_header(first, rest, comma) if names is None else is_all_words(first, comma)
+    if header:
+        names = header_names(first, width, trailing)
+    elif len(first) != width:
         raise DataFileError(f"line {line} has {len(first)} fields, the next rows have {width}.")
-    if not header and comments:
-        names = commented_names(comments[-1], delimiter, width - trailing)
     data = rest if header else records
     if not data:
         raise DataFileError("there is a header, but not a single row of data.")
     skip = line if header else start
     text = tuple(is_text_column(data, place, comma) for place in range(width - trailing))
-    return Layout(delimiter, names, width - trailing, skip, trailing, blanks, comma, text)
+    return Layout(delimiter, names, width - trailing, skip, trailing, blanks, comma, text, header)
 
 
 def leading_comments(sample: str) -> tuple[list[str], int, int]:
@@ -357,26 +363,6 @@ def split_records(body: str, delimiter: str, line: int, whole: bool) -> tuple[li
     return records, first
 
 
-def plain(field: str) -> str:
-    """A field without its quotes."""
-    if len(field) > 1 and field[0] == field[-1] == '"':
-        return field[1:-1].replace('""', '"')
-    return field
-
-
-def is_number(field: str, comma: bool) -> bool:
-    """Whether a field is a number."""
-    text = plain(field).strip()
-    if comma:
-        text = text.replace(",", ".", 1)
-    return NUMBER.fullmatch(text) is not None or text.lower() in TRUTH
-
-
-def is_gap(field: str) -> bool:
-    """Whether a field stands for a missing value."""
-    return plain(field).strip() in MISSING
-
-
 def has_decimal_comma(records: list[Record], delimiter: str) -> bool:
     """Whether numbers are written as 1,5."""
     if delimiter == ",":
@@ -385,29 +371,6 @@ def has_decimal_comma(records: list[Record], delimiter: str) -> bool:
     return any(map(DECIMAL_COMMA.fullmatch, fields)) and not any(
         map(DECIMAL_POINT.fullmatch, fields)
     )
-
-
-def is_header(first: Record, rest: list[Record], comma: bool) -> bool:
-    """Whether the first row holds names: text or years above numbers, or nothing but text."""
-    words = [not is_gap(name) and not is_number(name, comma) for name in first]
-    if all(word or not plain(name) for word, name in zip(words, first, strict=True)):
-        return any(words)
-    above, numeric, under = [], [], []
-    for place, name in enumerate(first):
-        below = [fields[place] for fields in rest if len(fields) > place]
-        below = [field for field in below if not is_gap(field)]
-        if below and all(is_number(field, comma) for field in below):
-            quotes = name.startswith('"') and not any(f.startswith('"') for f in below)
-            if quotes or words[place]:
-                above.append(name)
-            else:
-                numeric.append(name)
-                under += below
-    distinct = len(set(numeric)) == len(numeric)
-    if above:
-        return distinct and all(re.fullmatch(r"\d{1,4}", name) for name in numeric)
-    years = all(map(YEAR.fullmatch, numeric)) and not any(map(YEAR.fullmatch, under))
-    return distinct and years and len(numeric) > 1
 
 
 def header_names(fields: list[str], width: int, trailing: bool) -> tuple[str, ...]:

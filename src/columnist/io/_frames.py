@@ -24,6 +24,7 @@ class FrameColumns:
         self.details = details or {}
         self.extras: dict[str, np.ndarray] = {}
         self.names, self.renamed = unique_names(frame.columns)
+        self.header: bool | None = None
 
     def kind(self, place: int) -> str:
         return kind_of(self.frame.dtypes[place])

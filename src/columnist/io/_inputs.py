@@ -30,8 +30,18 @@ FORMATS: dict[str, tuple[str, ...]] = {
 }
 """Every format with its extensions; text formats may also end in ``.gz``."""
 
+READ_ONLY: dict[str, tuple[str, ...]] = {
+    "excel": (".xlsx", ".xlsm"),
+    "spss": (".sav", ".zsav"),
+    "h5ad": (".h5ad",),
+}
+"""Formats of other programs, which are read but not written."""
+
 TEXT = ("csv", "tsv", "mtx", "svmlight", "arff")
 
+HDF = b"\x89HDF\r\n\x1a\n"
+# The first entry of an Excel workbook, which is a zip like NPZ.
+WORKBOOK = b"[Content_Types].xml"
 SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "feather"),
@@ -40,7 +50,9 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"PK\x05\x06", "npz"),
     (b"MATLAB 5.0 MAT-file", "mat"),
     (b"MATLAB 7.3 MAT-file", "mat"),
-    (b"\x89HDF\r\n\x1a\n", "mat"),
+    (HDF, "mat"),
+    (b"$FL2", "spss"),
+    (b"$FL3", "spss"),
 )
 # Files that make a folder a Zarr array or group, of version 3 and 2.
 ZARR_MARKS = ("zarr.json", ".zarray", ".zgroup")
@@ -120,7 +132,7 @@ def as_unicode(content: bytes) -> str:
 def extension_format(name: str) -> str | None:
     """The format an extension stands for, or None if it stands for none."""
     lower = name.lower().removesuffix(".gz")
-    for format, extensions in FORMATS.items():
+    for format, extensions in (FORMATS | READ_ONLY).items():
         if lower.endswith(extensions):
             return format
     return None
@@ -130,7 +142,7 @@ def signature(head: bytes) -> str | None:
     """The format that the first bytes of a file give away, or None for plain text."""
     for start, format in SIGNATURES:
         if head.startswith(start):
-            return format
+            return "excel" if format == "npz" and WORKBOOK in head else format
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text[:14].lower() == b"%%matrixmarket":
         return "mtx"
@@ -148,6 +160,10 @@ def sniffed_format(asked: str | None, name: str, head: bytes) -> str:
     because = f"format={asked!r} was asked for" if asked else f"the extension says {expected}"
     if expected is None:
         return found or "csv"
+    if expected == "h5ad" and found == "mat":
+        return expected  # both are HDF5
+    if expected == "excel" and found == "npz":
+        return expected
     if found is not None and found != expected:
         raise DataFileError(
             f"the content is {found}, but {because}: use format={found!r} or rename the file."

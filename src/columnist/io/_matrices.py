@@ -104,8 +104,8 @@ def read_npz(data: Input, variable: str | None) -> MatrixColumns:
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         members = archive.namelist()
     if not members or not all(name.endswith(".npy") for name in members):
-        kind = "an Excel workbook: save it as CSV" if "[Content_Types].xml" in members else "a zip"
-        raise DataFileError(f"no NPZ file, but {kind}.")
+        kind = "an Excel workbook" if "[Content_Types].xml" in members else "a zip archive"
+        raise DataFileError(f"this is {kind}, not an NPZ file.")
     arrays = {}
     with load_safely(io.BytesIO(raw)) as content:
         for key in content.files:

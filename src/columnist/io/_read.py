@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any, BinaryIO
@@ -19,15 +19,25 @@ import scipy.sparse as sp
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import columns_of, parsed
 from columnist.io._delimited import read_delimited
+from columnist.io._foreign import read_h5ad, read_spss, sheet
 from columnist.io._frames import read_feather, read_parquet
-from columnist.io._inputs import FORMATS, TEXT, Input, open_input, sniffed_format
+from columnist.io._inputs import (
+    FORMATS,
+    READ_ONLY,
+    TEXT,
+    Input,
+    open_input,
+    sniffed_format,
+)
 from columnist.io._matrices import read_mat, read_mtx, read_npy, read_npz, read_svmlight
 from columnist.io._table import (
     UNREADABLE,
     Columns,
     DataFileError,
     Described,
+    Names,
     Table,
+    as_names,
     damage_of,
     listed,
     plural,
@@ -49,10 +59,10 @@ def read_table(
     delimiter: str | None = None,
     header: bool | None = None,
     variable: str | None = None,
-    target: str | Iterable[str] = (),
-    drop: str | Iterable[str] = (),
-    ids: str | Iterable[str] = (),
-    columns: str | Iterable[str] | Callable[[tuple[str, ...]], Iterable[str]] | None = None,
+    target: Names = (),
+    drop: Names = (),
+    ids: Names = (),
+    columns: Names | None = None,
     fill: Iterable[float] | None = None,
     non_numeric: str = "refuse",
     missing: str = "refuse",
@@ -60,28 +70,34 @@ def read_table(
     """Read a table of numbers from a file.
 
     CSV, TSV and text separated by blanks (delimiter, header, decimal comma and missing
-    values are found out), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF and MAT up to
-    version 7; text may be gzipped. Pickled objects are never loaded.
+    values are detected), Parquet, Feather, NPY, NPZ, Matrix Market, svmlight, ARFF and MAT up to
+    version 7; text may be gzipped. Excel workbooks, SPSS files (.sav) and AnnData files (.h5ad)
+    need the extras ``columnist[excel]``, ``columnist[spss]`` and ``columnist[anndata]``. Pickled
+    objects are never loaded.
 
     Parameters
     ----------
     source : str, path or binary stream
         The file; ``"-"`` is standard input.
     format : str, optional
-        One of `FORMATS`; by default the extension says it, without one the content.
+        One of `FORMATS`, or "excel", "spss" or "h5ad"; by default the extension says it, without
+        one the content.
     delimiter : str, optional
         What separates the columns of a text file: one character, or ``" "`` for blanks.
     header : bool, optional
-        Whether the first row of a text file holds the names; by default found out.
+        Whether the first row of a text file holds the names; detected by default. Where numbers
+        in the first row may be names (wavelengths), reading stops and asks for this option.
     variable : str, optional
-        Which array of an NPZ or MAT file to read. Not needed if it is called ``X``, ``fea``
+        Which array of an NPZ or MAT file, sheet of a workbook (the first by default) or layer of
+        an AnnData file to read. Not needed if it is called ``X``, ``fea``
         or ``data`` or is the only matrix of numbers. Vectors next to it with one value a row can
         be named as ``target`` or ``ids``; an array ``names`` names the columns.
-    target, drop, ids : str or sequence of str
-        Columns that are predicted, left out, or only label the rows. The labels of an svmlight
-        file are called ``label``; they count only as target or id.
+    target, drop, ids : str, sequence of str or callable
+        Columns that are predicted, left out, or only label the rows; or a function that chooses
+        them from all names. The labels of an svmlight file are called ``label``; they count only
+        as target or id.
     columns : str, sequence of str or callable, optional
-        Read only these features, in this order; or what a function makes of all names.
+        Read only these features, in this order.
     fill : sequence of float, optional
         With ``columns``, what stands for a missing value of each.
     non_numeric : {"refuse", "drop"}
@@ -116,35 +132,25 @@ def read_table(
     StrOptions("refuse", "drop").check("non_numeric", non_numeric)
     StrOptions("refuse", "mean", "median", "drop").check("missing", missing)
     if format is not None:
-        StrOptions(*FORMATS).check("format", format)
+        StrOptions(*FORMATS, *READ_ONLY).check("format", format)
     if fill is not None and columns is None:
         raise ValueError("fill goes with columns: one value for each of them.")
-    request = Request(
-        target=as_names(target),
-        drop=as_names(drop),
-        ids=as_names(ids),
-        columns=None if columns is None or callable(columns) else as_names(columns),
-        non_numeric=non_numeric,
-        missing=missing,
-        fill=None if fill is None else tuple(fill),
-    )
     name = source if isinstance(source, str) else str(getattr(source, "name", source))
     with said_of(name, UNREADABLE, OSError):
         data = open_input(source)
     with said_of(data.name, UNREADABLE, OSError, MemoryError):
         found = checked_format(data, format)
         usual = "\t" if found == "tsv" else None
-        how = {"delimiter": delimiter or usual, "header": header, "ids": request.ids}
+        how = {"delimiter": delimiter or usual, "header": header, "ids": ids}
         with damage_of(found):
             content = READERS[found](data, how | {"variable": variable})
-        if callable(columns):
-            request = replace(request, columns=as_names(columns(content.names)))
+        known = (*content.names, *content.extras)
+        request = Request(
+            target=as_names(target, known), drop=as_names(drop, known), ids=as_names(ids, known),
+            columns=None if columns is None else as_names(columns, content.names),
+            non_numeric=non_numeric, missing=missing, fill=None if fill is None else tuple(fill),
+        )  # fmt: skip
         return assemble(content, request, data.name, found)
-
-
-def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """One name or several."""
-    return (names,) if isinstance(names, str) else tuple(str(name) for name in names)
 
 
 def checked_format(data: Input, asked: str | None) -> str:
@@ -172,6 +178,9 @@ READERS: dict[str, Callable[[Input, dict[str, Any]], Columns]] = {
     "mtx": lambda data, _: read_mtx(data),
     "svmlight": lambda data, _: read_svmlight(data),
     "arff": lambda data, _: columns_of(*parsed(data)),
+    "excel": lambda data, how: READERS["csv"](sheet(data, how["variable"]), how),
+    "spss": lambda data, _: read_spss(data),
+    "h5ad": lambda data, how: read_h5ad(data, how["variable"]),
 }
 
 
@@ -225,6 +234,7 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
         imputed=filling.imputed,
         rows=kept,
         renamed=dict(columns.renamed),
+        header=columns.header,
     )
 
 

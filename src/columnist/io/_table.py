@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+# One name, several, or a function that chooses them from all names.
+Names = str | Iterable[str] | Callable[[Sequence[str]], Iterable[str]]
 LONGEST_NAME = 60
 MOST_NAMES = 5
 LONGEST_MESSAGE = 600
@@ -55,6 +57,8 @@ class Table:
         Numbers (from 0) of the rows that were kept, where rows were dropped.
     renamed : dict of str to str
         Name in the file of the columns that had to be renamed, for names are unique here.
+    header : bool or None
+        Whether the first line of a text file holds the names; None for other formats.
     """
 
     X: np.ndarray | sp.csr_array
@@ -68,6 +72,14 @@ class Table:
     imputed: dict[str, tuple[int, float]]
     rows: np.ndarray | None
     renamed: dict[str, str] = field(default_factory=dict)
+    header: bool | None = None
+
+
+def as_names(names: Names, known: Sequence[str]) -> tuple[str, ...]:
+    """The names that were given, or chosen from those that are known."""
+    if isinstance(names, str):
+        return (names,)
+    return tuple(map(str, names(known) if callable(names) else names))
 
 
 def quoted(text: object) -> str:
@@ -140,9 +152,10 @@ class Described(Protocol):
 
 
 class Columns(Described, Protocol):
-    """What a reader hands over."""
+    """What a reader hands over; ``header`` tells whether a text file begins with names."""
 
     renamed: dict[str, str]
+    header: bool | None
 
     def numbers(self, places: Sequence[int]) -> np.ndarray | sp.csr_array:
         """Columns of numbers as one matrix, float64 in C order; nan is missing."""
@@ -161,6 +174,7 @@ class MatrixColumns:
     text: dict[int, np.ndarray] = field(default_factory=dict)
     extras: dict[str, np.ndarray] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
+    header: bool | None = None
 
     def kind(self, place: int) -> str:
         return "text" if place in self.text else "number"

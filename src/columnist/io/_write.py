@@ -21,9 +21,16 @@ import scipy.sparse as sp
 
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import arff_lines
-from columnist.io._delimited import MISSING, NUMBER, TRUTH
 from columnist.io._frames import import_polars
-from columnist.io._inputs import FORMATS, TEXT, extension_format, is_zarr, is_zarr_store
+from columnist.io._header import MISSING, NUMBER, TRUTH
+from columnist.io._inputs import (
+    FORMATS,
+    READ_ONLY,
+    TEXT,
+    extension_format,
+    is_zarr,
+    is_zarr_store,
+)
 from columnist.io._matrices import NAMES_MARK
 from columnist.io._table import DataFileError, listed, objects_of, quoted, said_of, text_array
 
@@ -108,6 +115,8 @@ def write_table(
     if format is None:
         endings = ", ".join(endings[0] for endings in FORMATS.values())
         raise DataFileError(f"{name}: which format? Use an extension such as {endings}.")
+    if format in READ_ONLY:
+        raise DataFileError(f"{name}: {format} files are read, but not written: choose .csv.")
     StrOptions(*FORMATS).check("format", format)
     with said_of(name, "cannot be written", OSError):
         content, buffer = checked(X, names, before or {}, after or {}), io.BytesIO()

@@ -128,7 +128,7 @@ class FeatureScoresDisplay(Display):
 
 
 class RepresentativeDisplay(Display):
-    """Which kept column stands for each dropped one, and how well it is rebuilt.
+    """Which selected column represents each dropped one, and how well it is explained.
 
     One bar per column: the share of it (R²) that all kept columns together rebuild. Columns
     are grouped under the kept column closest to them, the largest group first.

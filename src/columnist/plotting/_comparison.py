@@ -58,7 +58,7 @@ class ComparisonDisplay(Display):
 
     See Also
     --------
-    columnist.certify : A bound for a selection made by anyone.
+    columnist.certify : A bound for any selection, including ones made by other tools.
 
     Examples
     --------

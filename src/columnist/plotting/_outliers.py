@@ -49,7 +49,7 @@ class OutlierMapDisplay(Display):
     score_cutoff, orthogonal_cutoff : float
         Largest distances of a regular row; positive.
     removed : array-like of int, optional
-        Rows that the fit did without.
+        Rows excluded from the fit.
     labels : sequence of shape (n_samples,), optional
         Names of the rows; their numbers by default.
 

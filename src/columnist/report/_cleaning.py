@@ -22,7 +22,7 @@ _MOST_MEASURED, _MOST_BARS, _MOST_ROWS = 20_000, 30, 3000
 
 def cleaning_report(
     cleaner: NullSpaceCleaner, X, cleaned, *, names: Sequence[str] | None = None,
-    asked: pages.Asked = None, title: str | None = None,
+    asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A page about what cleaning removed from the features.
 
@@ -32,7 +32,7 @@ def cleaning_report(
         Fitted.
     X, cleaned : array-like of shape (n_samples, n_features)
         Rows before and after.
-    names, asked, title
+    names, asked, title, origin
         As in :func:`selection_report`.
 
     Returns
@@ -86,7 +86,7 @@ def cleaning_report(
     return pages.report(
         title or "What cleaning removed", asked, settings, sections, code,
         kicker="Features without what the predictor does not need", verdict=_verdict(figures),
-        figures=key_figures,
+        figures=key_figures, origin=origin,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,22 +14,29 @@ from columnist.report._blocks import Block, KeyFigure, Note, Section, Table, Tex
 from columnist.report._figures import figure
 from columnist.report._measures import column_names
 from columnist.robust._base import BaseRobustPCA
+from columnist.search._certificate import Certificate
 from columnist.search._words import Subject, verdict
 
 # Points of the map that are not regular, those that are, and rows of the table.
 _MOST_STRANGE, _MOST_REGULAR, _MOST_ROWS = 700, 800, 2000
 _MAP = (
-    "Each row has two distances: how far it lies from the centre within the subspace of the "
-    "others, and how far it lies off that subspace. Rows far off the subspace distort an ordinary "
-    "PCA; rows far within it follow the pattern of the others, and do no harm. 97.5\u00a0% of "
-    "regular rows are within each cut-off."
+    "Each row has two distances: from the centre, within the subspace of the kept rows, and from "
+    "that subspace. Rows far from the subspace distort an ordinary PCA. Rows far within it "
+    "(leverage) follow the pattern of the kept rows, or have turned the subspace towards "
+    "themselves. 97.5\u00a0% of regular rows are within each cut-off."
+)
+_MASKING = (
+    "What the proof does not say. It is about the error of the kept rows, their squared distance "
+    "from the subspace. A group of outliers that attracts a component has a small error: it is "
+    "kept, and its members mask one another. A second, robust method (ROBPCA, or an MCD) shows "
+    "such groups; max_distance removes them before the search."
 )
 
 
 def outlier_report(
     estimator: BaseRobustPCA, X, *, names: Sequence[str] | None = None,
     labels: Sequence[object] | None = None, numbers: Sequence[int] | None = None,
-    asked: pages.Asked = None, title: str | None = None,
+    asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A page about the rows that a robust PCA removed.
 
@@ -42,7 +50,7 @@ def outlier_report(
         Names of the rows; by default the index of a data frame, else row numbers from 0.
     numbers : sequence of int, optional
         Numbers of the rows, where they are not 0, 1 and so on.
-    names, asked, title
+    names, asked, title, origin
         As in :func:`selection_report`.
 
     Returns
@@ -65,7 +73,9 @@ def outlier_report(
     n, removed, flagged = len(map_.labels), map_.removed, np.count_nonzero(map_._places())
     numbers = range(n) if numbers is None else numbers
     certificate = getattr(estimator, "certificate_", None)
-    subject = Subject("row", len(removed), ways(n, len(removed)))
+    far = len(getattr(estimator, "far_rows_", ()))
+    limits = f" that contain the {count(far, 'row')} beyond the distance limit" if far else ""
+    subject = Subject("row", len(removed), ways(n - far, len(removed) - far), limits=limits)
     settings = [
         ("Data", pages.size_of((n, estimator.n_features_in_))),
         ("Method", type(estimator).__name__),
@@ -74,23 +84,30 @@ def outlier_report(
     ]
     columns = column_names(names, estimator, estimator.n_features_in_)
     sections = [
+        Section("Removed rows", _removed(map_, numbers)),
         Section("Outlier map", _map_blocks(map_, numbers)),
-        Section("The rows removed", _removed(map_, numbers)),
-        *([] if certificate is None else pages.proof_sections(certificate, subject)),
-        Section("The subspace of the other rows", _subspace(estimator, n, columns)),
+        *([] if certificate is None else _proof(certificate, subject)),
+        Section("The subspace of the kept rows", _subspace(estimator, n, columns)),
     ]
     figures = [
         KeyFigure("Removed", f"{len(removed):,}", f"of {count(n, 'row')}"),
-        KeyFigure("Beyond a cut-off", f"{flagged:,}", "rows, removed or not"),
+        KeyFigure("Flagged", f"{flagged:,}", "rows beyond a cut-off"),
         KeyFigure("Components", f"{estimator.n_components_}"),
-        KeyFigure("Error", number(float(estimator.error_)), "of the rows that stay"),
+        KeyFigure("Error", number(float(estimator.error_)), "of the kept rows"),
     ]
     code = pages.code_of(estimator, "estimator", "fit(X)", "outliers_")
     return pages.report(
         title or f"{count(len(removed), 'row')} removed", asked, settings, sections, code,
-        kicker="Outliers, and a PCA that survives them", figures=figures,
+        kicker="Outliers and robust principal components", figures=figures,
         verdict=None if certificate is None else Verdict(*verdict(certificate, subject)),
+        origin=origin,
     )  # fmt: skip
+
+
+def _proof(certificate: Certificate, subject: Subject) -> list[Section]:
+    """What is proven, and what is not."""
+    first, *others = pages.proof_sections(certificate, subject)
+    return [replace(first, blocks=[*first.blocks, Text(_MASKING)]), *others]
 
 
 def _map_blocks(map_: OutlierMapDisplay, numbers: Sequence[int]) -> list[Block]:
@@ -122,12 +139,16 @@ def _removed(map_: OutlierMapDisplay, numbers: Sequence[int]) -> list[Block]:
     """Rows that were removed, the most outlying first."""
     removed = map_.removed
     if not len(removed):
-        return [Text("The fit removed no row.")]
-    caption = "Rows removed, the most outlying first"
-    blocks: list[Block] = [_rows_table(map_, numbers, caption, removed, _MOST_ROWS)]
+        return []
+    first = "0, as in Python" if isinstance(numbers, range) else "1, as in the file"
+    caption = "Removed rows, the most outlying first"
+    blocks: list[Block] = [
+        _rows_table(map_, numbers, caption, removed, _MOST_ROWS),
+        Note(f"Rows are counted from {first}."),
+    ]
     regular = int((map_._places()[removed] == 0).sum())
     if regular:
-        why = "they were excluded from the fit, but look like the others."
+        why = "they were excluded from the fit, but look like the kept rows."
         blocks.append(Note(f"{count(regular, 'row')} of these lie within both cut-offs: {why}"))
     return blocks + pages.left_out(len(removed), _MOST_ROWS, "{} more are left out.")
 
@@ -155,7 +176,7 @@ def _rows_table(
 def _subspace(estimator: BaseRobustPCA, n_rows: int, names: Sequence[str]) -> list[Block]:
     """Variances and leading columns of the components."""
     variances = np.asarray(estimator.explained_variance_, dtype=np.float64)
-    # The spread of the rows that stay: what the components explain, and the rest.
+    # The spread of the kept rows: what the components explain, and the rest.
     kept = max(n_rows - len(estimator.outliers_) - 1, 1)
     total = float(variances.sum() + estimator.error_ / kept)
     rows = []
@@ -164,7 +185,7 @@ def _subspace(estimator: BaseRobustPCA, n_rows: int, names: Sequence[str]) -> li
         share = float(variance / total) if total > 0 else None
         rows.append((i + 1, float(variance), share, [names[j] for j in leading]))
     if not rows:
-        return [Note("The fit has no components.")]
+        return []
     kinds = [("Component", "count"), ("Variance", "number"),
              ("Share", "bar"), ("Columns with the largest weights", "names")]  # fmt: skip
-    return [Table("Components of the rows that stay", kinds, rows[:_MOST_ROWS])]
+    return [Table("Components of the kept rows", kinds, rows[:_MOST_ROWS])]

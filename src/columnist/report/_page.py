@@ -7,6 +7,7 @@ import hashlib
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist._text import count, number, percent, readable, rounded_percent
+from columnist._text import count, number, percent, readable, rounded_percent, seconds
 from columnist.plotting._picture import COLORS
 from columnist.report._blocks import Block, Code, Facts, KeyFigure, Note, Section, Text
 from columnist.report._figures import correlation_figure, history_figure
@@ -27,6 +28,31 @@ from columnist.search._words import Subject, details, explained
 
 # What a user asked for, in the words to be shown.
 Asked = Mapping[str, object] | None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The run of the command line that a report comes from.
+
+    Attributes
+    ----------
+    command : str
+        The whole command, one line that a shell understands.
+    file, sha256 : str
+        The file that was read, and its hash.
+    notes : sequence of str
+        What was said during the run: columns left out, values filled, columns scaled.
+    preparation : float
+        Seconds of reading and preparing the data, before the search.
+    """
+
+    command: str
+    file: str = ""
+    sha256: str = ""
+    notes: Sequence[str] = ()
+    preparation: float = 0.0
+
+
 _TEMPLATES = Path(__file__).with_name("templates")
 _PACKAGES = ("columnist", "numpy", "scipy", "scikit-learn")
 # Parameters that change how a run talks, not what it finds.
@@ -41,6 +67,7 @@ def page(
     lead: str = "",
     verdict: Block | None = None,
     figures: Sequence[KeyFigure] = (),
+    notes: Sequence[str] = (),
 ) -> str:
     """One self-contained HTML page.
 
@@ -58,6 +85,8 @@ def page(
         The conclusion.
     figures : sequence of KeyFigure
         A few numbers at the head.
+    notes : sequence of str
+        What a reader has to know about the data before anything else.
 
     Returns
     -------
@@ -71,6 +100,7 @@ def page(
     (True, True)
     """
     environment = _environment()
+    filled = [section for section in sections if section.blocks]
     markup = environment.filters["trusted"]
     style = environment.get_template("style.css").render(colors=COLORS).strip()
     script = environment.get_template("script.js").render().strip()
@@ -80,7 +110,8 @@ def page(
         lead=lead,
         verdict=verdict,
         figures=figures,
-        sections=[(_anchor(i, s.title), s) for i, s in enumerate(sections, start=1)],
+        notes=[readable(note, 1000) for note in notes],
+        sections=[(_anchor(i, s.title), s) for i, s in enumerate(filled, start=1)],
         style=markup(style),
         script=markup(script),
         style_hash=_digest(style),
@@ -125,20 +156,30 @@ def _environment() -> Any:
 
 
 def asked_section(asked: Asked, settings: Iterable[tuple[str, str]] = ()) -> Section:
-    """What was asked: the caller's words first, then the settings they do not mention."""
-    rows = [(readable(key), readable(value, 1000)) for key, value in (asked or {}).items()]
+    """Settings: the caller's words first, then what they do not mention."""
+    rows = [(_capital(readable(k)), readable(v, 1000)) for k, v in (asked or {}).items()]
     said = {key.casefold() for key, _ in rows}
     rows += [(key, value) for key, value in settings if key.casefold() not in said]
-    return Section("What was asked", [Facts(rows)])
+    return Section("Settings", [Facts(rows)])
 
 
-def reproduce_section(code: str) -> Section:
-    """The lines that give the same answer again, and the versions they were run with."""
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def reproduce_section(code: str, origin: Origin | None = None) -> Section:
+    """The command or lines that give the same answer again, the file, and the versions."""
     versions = [("Python", platform.python_version())]
     versions += [(name, version(name)) for name in _PACKAGES]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     rows = [("Made on", made), ("Versions", ", ".join(f"{n} {v}" for n, v in versions))]
-    return Section("Reproduce this", [Code(code), Facts(rows)])
+    if origin is None:
+        return Section("Reproduce this", [Code(code), Facts(rows)])
+    file = [("File", origin.file), ("SHA-256", origin.sha256)]
+    return Section("Reproduce this", [
+        Text("Run this command in the folder where the file is:"), Code(origin.command),
+        Facts([*((term, text) for term, text in file if text), *rows]),
+    ])  # fmt: skip
 
 
 def write_report(html: str, path: str | PathLike[str]) -> None:
@@ -159,10 +200,18 @@ def write_report(html: str, path: str | PathLike[str]) -> None:
 
 def report(
     title: str, asked: Asked, settings: Iterable[tuple[str, str]], sections: Iterable[Section],
-    code: str, **head: Any,
+    code: str, *, origin: Origin | None = None, **head: Any,
 ) -> str:  # fmt: skip
-    """A page that starts with what was asked and ends with the lines that give the answer again."""
-    return page(title, [asked_section(asked, settings), *sections, reproduce_section(code)], **head)
+    """A page that starts with the answer, and ends with settings and how to run it again."""
+    end = [asked_section(asked, settings), reproduce_section(code, origin)]
+    return page(title, [*sections, *end], notes=() if origin is None else origin.notes, **head)
+
+
+def time_figure(certificate: Certificate, origin: Origin | None) -> KeyFigure:
+    """The time of a run: reading and preparing the data, and the search."""
+    before = 0.0 if origin is None else origin.preparation
+    detail = "of search" if origin is None else f"{seconds(before)} of it to read and prepare"
+    return KeyFigure("Time", seconds(before + certificate.elapsed), detail)
 
 
 def size_of(shape: Sequence[int]) -> str:
@@ -209,20 +258,20 @@ def proof_sections(
 
 
 def redundancy_section(data: Data, kept: np.ndarray) -> Section:
-    """How much the kept columns repeat one another."""
-    title = "How much the kept columns repeat one another"
+    """How redundant the selected columns are."""
+    title = "Redundancy of the selected columns"
     if len(kept) < 2:
-        return Section(title, [Text("One column alone cannot repeat another.")])
+        return Section(title)
     among, remark_kept = redundancy(data, kept)
     everywhere, remark_all = redundancy(data)
     text = (
-        f"Two kept columns have a correlation of {number(among, 3)} on average (in size); two "
-        f"columns taken from all {data.shape[1]:,} have {number(everywhere, 3)}. The smaller the "
-        "first number, the less is measured twice."
+        f"Two selected columns have an absolute correlation of {number(among, 3)} on average; two "
+        f"of all {data.shape[1]:,} columns have {number(everywhere, 3)}. The smaller the first "
+        "number, the less redundant is the selection."
     )
     remarks = [Note(r) for r in (remark_kept, remark_all and f"All columns: {remark_all}") if r]
     heat = correlation_figure(
-        data, kept, kept, title="Correlation among the kept columns",
-        what="Each kept column against each.",
+        data, kept, kept, title="Correlation among the selected columns",
+        what="Each selected column against each.",
     )  # fmt: skip
     return Section(title, [Text(text), *remarks, *heat])

@@ -25,18 +25,19 @@ from columnist.selection._path import SelectionPath
 
 # Rows of the table of columns, bars of the picture, and names in a list.
 _MOST_ROWS, _MOST_BARS, _MOST_NAMES = 3000, 30, 400
-_GROUPS = "Columns below the kept one closest to them, the largest group first."
+_GROUPS = "Columns below the selected column closest to them, the largest group first."
 _NOT_CENTRED = (
-    "The data are not centred, and means were not free: R² is the share of a column's sum of "
-    "squares, while correlations are about the means."
+    "The data are not centred: R² is a share of the column's sum of squares, means included, while "
+    "correlations are about the means."
 )
 
 
 def selection_report(
     selector: ColumnSelector, X, y=None, *, names: Sequence[str] | None = None,
     path: SelectionPath | None = None, asked: pages.Asked = None, title: str | None = None,
+    origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
-    """A page that tells what a certified selection kept, and defends it.
+    """A report of a certified selection: which columns are selected, and how good that is.
 
     Parameters
     ----------
@@ -54,6 +55,8 @@ def selection_report(
         What was asked, in the words to be shown.
     title : str, optional
         Title of the page.
+    origin : Origin, optional
+        The run of the command line that the page reports.
 
     Returns
     -------
@@ -88,8 +91,8 @@ def selection_report(
     code = pages.code_of(selector, "selector", fit, "certificate_", home="columnist")
     return pages.report(
         title or f"{count(k, 'column')} of {n:,}", asked, parts.settings(), sections, code,
-        kicker="Column selection, with a proof", figures=parts.key_figures(),
-        verdict=Verdict(*verdict(selector.certificate_, parts.subject)),
+        kicker="Column selection, with a proof", figures=parts.key_figures(origin),
+        verdict=Verdict(*verdict(selector.certificate_, parts.subject)), origin=origin,
     )  # fmt: skip
 
 
@@ -124,84 +127,97 @@ class _SelectionPage:
     def settings(self) -> list[tuple[str, str]]:
         """What the selector was told."""
         s, (n_rows, n) = self.selector, self.data.shape
-        free = count(s.n_components, "free direction") if s.n_components else ""
+        free = count(s.n_components, "extracted component") if s.n_components else ""
         keep = count(len(s.selected_), "column")
         if s.n_features_to_select == "auto":
             keep = f"the fewest columns with a relative error of at most {percent(s.tol)}"
         rows = [
             ("Data", f"a Gram matrix of {n} columns" if self.gram else pages.size_of((n_rows, n))),
-            ("Keep", keep),
-            ("To rebuild", "all columns of the data themselves" if self.on_x else "the target y"),
+            ("Select", keep),
+            ("Explains", "all columns" if self.on_x else "the target y"),
             ("Measure of error", CRITERIA.get(self.criterion.name, self.criterion.name)),
-            ("Beside the columns", free),
-            ("Centring", "column means are free" if s.centering == "mean" else "none"),
+            ("In addition", free),
+            ("Centring", "with an intercept" if s.centering == "mean" else "none by the selector"),
             ("Search", s.search),
-            ("Always kept", joined(self.include, 30)),
-            ("Never kept", joined(self.exclude, 30)),
+            ("Included", joined(self.include, 30)),
+            ("Excluded", joined(self.exclude, 30)),
             ("Time limit", "none" if s.time_limit is None else f"{number(s.time_limit)} s"),
             ("Limit on steps", "" if s.max_nodes is None else f"{s.max_nodes:,}"),
-            ("Gap that is good enough", percent(s.max_gap) if s.max_gap > 0 else ""),
+            ("Accepted gap", percent(s.max_gap) if s.max_gap > 0 else ""),
         ]
         return [(term, text) for term, text in rows if text]
 
-    def key_figures(self) -> list[KeyFigure]:
+    def key_figures(self, origin: pages.Origin | None) -> list[KeyFigure]:
         """The few numbers at the head."""
         s, certificate = self.selector, self.selector.certificate_
         proven = certificate.is_optimal
         gap = "0\u00a0%" if proven else percent(certificate.gap)
         return [
-            KeyFigure("Kept", f"{len(s.selected_):,}", f"of {count(self.n_columns, 'column')}"),
-            KeyFigure("Left unexplained", percent(s.relative_error_), f"of {self._whole()}"),
+            KeyFigure("Selected", f"{len(s.selected_):,}", f"of {count(self.n_columns, 'column')}"),
+            KeyFigure("Unexplained", percent(s.relative_error_), f"of {self._whole()}"),
             KeyFigure("Proven gap", gap, "optimal" if proven else "of the error, at most"),
-            KeyFigure("Time", f"{number(certificate.elapsed, 3)} s", "to find and prove"),
+            pages.time_figure(certificate, origin),
         ]
 
     def _whole(self) -> str:
         thing = "the data" if self.on_x else "the target"
         if self.criterion.name == "frobenius":
-            return f"the variation of {thing}"
+            centred = self.selector.centering == "mean" or not self._off_centre()
+            return f"the {'total variance' if centred else 'sum of squares'} of {thing}"
         return f"{thing}, by the {self.criterion.name} measure"
 
     def answer(self) -> Section:
         """The kept columns and the runners-up."""
         s = self.selector
         kept = [self.names[j] for j in s.selected_]
-        extra = count(s.n_components, "free direction") if s.n_components else ""
+        extra = count(s.n_components, "extracted component") if s.n_components else ""
         extra = f", together with {extra}" if extra else ""
         thing = "all columns" if self.on_x else "the target"
         left = f"{percent(s.relative_error_)} of {self._whole()} is unexplained"
-        rebuilt = f"{thing} can be rebuilt up to an error of {number(s.error_, 6)}: {left}."
+        rebuilt = f"{thing} can be reconstructed with an error of {number(s.error_, 6)}: {left}."
         return Section("The answer", [
-            Names("Keep these columns", kept[:_MOST_NAMES]),
-            *pages.left_out(len(kept), _MOST_NAMES, "{} more are in the table below."),
-            Text(f"By linear regression on them{extra}, {rebuilt}"),
+            *self._kept_or_dropped(kept),
+            Text(f"By linear regression on the selected columns{extra}, {rebuilt}"),
             *self._runners_up(),
         ])  # fmt: skip
+
+    def _kept_or_dropped(self, kept: list[str]) -> list[Block]:
+        """The selected columns; where these are more than half, the dropped ones first."""
+        dropped = [
+            name for j, name in enumerate(self.names) if j not in set(self.selector.selected_)
+        ]
+        lists = [("Selected columns", kept)]
+        if 0 < len(dropped) < len(kept):
+            lists.insert(0, ("Dropped columns", dropped))
+        blocks: list[Block] = []
+        for label, names in lists:
+            blocks.append(Names(label, names[:_MOST_NAMES]))
+            blocks += pages.left_out(len(names), _MOST_NAMES, "{} more are not listed.")
+        return blocks
 
     def _runners_up(self) -> list[Block]:
         s = self.selector
         if len(s.solutions_) < 2:
-            return [Note("Runners-up were not asked for (n_solutions).")]
+            return []
         rows = []
         for place, solution in enumerate(s.solutions_, start=1):
             new, gone = _swapped(s.selected_, solution, self.names)
             worse = solution.error / s.error_ - 1.0 if s.error_ > 0 and place > 1 else None
             rows.append((place, new, gone, solution.error, worse))
-        kinds = [("Place", "count"), ("Takes", "names"), ("Instead of", "names"),
+        kinds = [("Rank", "count"), ("Adds", "names"), ("Instead of", "names"),
                  ("Error", "number"), ("Worse by", "percent")]  # fmt: skip
         proven = "proven" if s.certificate_.is_optimal else "found so far, not proven"
         table = Table(f"The best {len(rows)} sets, {proven}", kinds, rows, frozenset({0}))
         text = "The search did not finish: other sets may lie between these."
         if s.certificate_.is_optimal:
-            text = "If one of these is easier to measure, this is exactly what it costs."
+            text = "If one of these sets is easier to measure, this is what it costs in accuracy."
         return [table, Note(text)]
 
     def sizes(self, path: SelectionPath | None) -> Section:
         """Error against the number of columns."""
         title = "How many columns are needed"
         if path is None or len(path) < 2:
-            text = "Only one number of columns was tried, so there is no curve to show."
-            return Section(title, [Note(text)])
+            return Section(title)
         return Section(title, [path_figure(path, self.selector.certificate_)])
 
     def spectrum(self) -> Section:
@@ -210,8 +226,7 @@ class _SelectionPage:
         s = self.selector
         found = spectrum(self.data, center=s.centering == "mean")
         if found is None:
-            text = "The data are too large for their singular values to be computed here."
-            return Section(title, [Note(text)])
+            return Section(title)
         size = len(s.selected_) + int(s.n_components)
         return Section(title, [Text(self._against_pca(found, size)), spectrum_figure(found, size)])
 
@@ -224,15 +239,15 @@ class _SelectionPage:
         best, s = _left_by_pca(found, size, self.criterion), self.selector
         about = "" if found.complete else "about "
         told = (
-            f"{about}{percent(best)} would be left; the {len(s.selected_)} kept columns leave "
-            f"{percent(s.relative_error_)}. The difference is the price of keeping real columns."
+            f"{about}{percent(best)} would be unexplained; with the {len(s.selected_)} selected "
+            f"columns it is {percent(s.relative_error_)}. The difference is the cost of using "
+            "actual columns."
         )
         if best is None:
-            told = "how much would be left cannot be told here: only the leading singular values "
-            told += "are known."
+            told = "the unexplained share is not known here: only the leading singular values are."
         return (
-            "Principal components mix all columns, so they are not a choice of columns, but no "
-            f"choice can beat them. With {size} of them, {told}"
+            "Principal components are combinations of all columns; no selection of as many columns "
+            f"can have a smaller error. With {size} of them, {told}"
         )
 
     def targets(self) -> list[Section]:
@@ -241,7 +256,7 @@ class _SelectionPage:
             return []
         title = "How well the target is explained"
         if self.y is None:
-            return [Section(title, [Note("The target was not handed to this report.")])]
+            return []
         shares, labels = self._target_shares()
         rows = list(zip(labels, shares, strict=True))[:_MOST_ROWS]
         kinds = [("Target", "text"), ("Explained (R²)", "bar")]
@@ -259,18 +274,18 @@ class _SelectionPage:
         return np.clip(shares, 0.0, 1.0).tolist(), _target_labels(self.y, Y.shape[1], classes)
 
     def dropped(self) -> Section:
-        """Which kept column stands for each dropped one."""
+        """Which selected column represents each dropped one."""
         s = self.selector
-        title = "What stands for the dropped columns"
+        title = "How well the dropped columns are represented"
         dropped = np.setdiff1d(np.arange(self.n_columns), s.selected_)
         if not len(dropped):
-            return Section(title, [Text("No column was dropped.")])
+            return Section(title)
         r2 = s.column_r2_[dropped]
         worst = dropped[np.argmin(r2)]
         text = (
-            f"The kept columns together rebuild {percent(float(r2.mean()))} of a dropped column on "
-            f"average. Least of all they rebuild {joined([self.names[worst]])}: "
-            f"{percent(float(r2.min()))}. The nearest kept column is the one most like it."
+            f"The selected columns together explain {percent(float(r2.mean()))} of a dropped "
+            f"column on average. The worst explained is {joined([self.names[worst]])}, with "
+            f"{percent(float(r2.min()))}. The nearest selected column is the most similar one."
         )
         order = dropped[np.argsort(r2, kind="stable")]
         stands = RepresentativeDisplay(s.column_r2_, s.representative_, feature_names=self.names)
@@ -278,7 +293,7 @@ class _SelectionPage:
             Text(text),
             *self._column_table(order),
             *_cut(len(order), "column"),
-            bar_figure(stands._picture(_MOST_BARS), ("Rebuilt (R²)", "percent"), _GROUPS),
+            bar_figure(stands._picture(_MOST_BARS), ("Explained (R²)", "percent"), _GROUPS),
             *pages.left_out(self.n_columns, _MOST_BARS, "{} columns are left out of the picture."),
         ]
         if s.centering == "none" and not self.gram and self._off_centre():
@@ -286,8 +301,8 @@ class _SelectionPage:
         by_group = order[np.argsort(s.representative_[order], kind="stable")]
         blocks += correlation_figure(
             self.data, s.selected_, by_group,
-            title="Correlation of kept and dropped columns",
-            what="Kept columns down the side, dropped ones along the top.",
+            title="Correlation of selected and dropped columns",
+            what="Selected columns down the side, dropped columns along the top.",
         )  # fmt: skip
         return Section(title, blocks)
 
@@ -306,9 +321,9 @@ class _SelectionPage:
             (names[j], names[r], c, float(s.column_r2_[j]))
             for j, r, c in zip(shown, near, told, strict=True)
         ]
-        kinds = [("Dropped column", "text"), ("Nearest kept column", "text"),
-                 ("Correlation", "decimal"), ("Rebuilt by all kept (R²)", "bar")]  # fmt: skip
-        table = Table("Dropped columns, the worst rebuilt first", kinds, rows)
+        kinds = [("Dropped column", "text"), ("Nearest selected column", "text"),
+                 ("Correlation", "decimal"), ("Explained by all (R²)", "bar")]  # fmt: skip
+        table = Table("Dropped columns, the worst explained first", kinds, rows)
         return [table, *([Note(f"Correlations: {remark}")] if remark else [])]
 
     def _off_centre(self) -> bool:
@@ -356,7 +371,7 @@ def _cut(n_rows: int, what: str) -> list[Block]:
 
 def certificate_report(
     certificate: Certificate, X, *, names: Sequence[str] | None = None, asked: pages.Asked = None,
-    title: str | None = None,
+    title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A page about how good a given selection is.
 
@@ -366,7 +381,7 @@ def certificate_report(
         From :func:`columnist.certify`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The data it was asked about.
-    names, asked, title
+    names, asked, title, origin
         As in :func:`selection_report`; names are those of a data frame by default.
 
     Returns
@@ -399,7 +414,7 @@ def certificate_report(
     target = "all columns of the data" if certificate.target == "X" else "the target y"
     settings = [
         ("Data", pages.size_of(data.shape)),
-        ("To rebuild", target),
+        ("Explains", target),
         ("Measure of error", CRITERIA.get(certificate.criterion, certificate.criterion)),
     ]
     sections = [
@@ -409,23 +424,23 @@ def certificate_report(
         pages.redundancy_section(data, given),
     ]
     figures = [
-        KeyFigure("Handed in", f"{len(given):,}", f"of {count(data.shape[1], 'column')}"),
+        KeyFigure("Given", f"{len(given):,}", f"of {count(data.shape[1], 'column')}"),
         KeyFigure("Error", number(certificate.error), certificate.criterion),
         KeyFigure("Proven gap", percent(certificate.gap), "of the error, at most"),
-        KeyFigure("Time", f"{number(certificate.elapsed, 3)} s", "of search"),
+        pages.time_figure(certificate, origin),
     ]
     arguments = f"X, {given.tolist()!r}, criterion={certificate.criterion!r}"
     return pages.report(
         title or f"Is this choice of {count(len(given), 'column')} good?", asked, settings,
         sections, f"from columnist import certify\n\ncertify({arguments})",
         kicker="Certificate of a selection", figures=figures,
-        verdict=Verdict(*verdict(certificate, subject)),
+        verdict=Verdict(*verdict(certificate, subject)), origin=origin,
     )  # fmt: skip
 
 
 def _answer(certificate: Certificate, labels: list[str]) -> Section:
     given = [labels[j] for j in certificate.selection]
-    blocks: list[Block] = [Names("The columns handed in", given)]
+    blocks: list[Block] = [Names("The given columns", given)]
     if certificate.better is None:
         return Section("The answer", [*blocks, Text("No better set of this size was found.")])
     new, gone = _swapped(certificate.selection, certificate.better, labels)
@@ -436,13 +451,13 @@ def _answer(certificate: Certificate, labels: list[str]) -> Section:
     reached = certificate.history[-1]["incumbent"] if certificate.history else np.inf
     if np.isfinite(reached) and certificate.error > 0:
         saved = percent(max(1.0 - reached / certificate.error, 0.0))
-        blocks.append(Text(f"It leaves {number(reached, 6)} instead of "
+        blocks.append(Text(f"Its error is {number(reached, 6)} instead of "
                            f"{number(certificate.error, 6)}: {saved} less."))  # fmt: skip
     return Section("The answer", blocks)
 
 
 def _exchange(certificate: Certificate, data: Data) -> list[Section]:
-    """How the columns that are exchanged go together."""
+    """Correlations of the columns that are exchanged."""
     if certificate.better is None:
         return []
     new, gone = _swapped(certificate.selection, certificate.better, range(data.shape[1]))

@@ -32,7 +32,7 @@ _KINDS = {
 
 def ranking_report(
     selector, X, y=None, *, names: Sequence[str] | None = None,
-    asked: pages.Asked = None, title: str | None = None,
+    asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A page about the columns that any selector chose.
 
@@ -44,7 +44,7 @@ def ranking_report(
         The data of the fit.
     y : array-like, optional
         The target of the fit; it is only mentioned.
-    names, asked, title
+    names, asked, title, origin
         As in :func:`selection_report`.
 
     Returns
@@ -67,10 +67,12 @@ def ranking_report(
     data = read_data(X, names, selector)
     kept = np.asarray(selector.selected_, dtype=np.intp)
     settings = [("Data", pages.size_of(data.shape)), ("Method", method),
-                ("Keep", count(len(kept), "column")),
+                ("Select", count(len(kept), "column")),
                 ("Target", "none" if y is None else "given")]  # fmt: skip
     answer = [
-        Names("Kept columns, in order of selection", [data.names[j] for j in kept[:_MOST_NAMES]]),
+        Names(
+            "Selected columns, in order of selection", [data.names[j] for j in kept[:_MOST_NAMES]]
+        ),
         *pages.left_out(len(kept), _MOST_NAMES, "{} more are not listed."),
         Note(f"{method} gives no proof: another choice may be better."),
     ]
@@ -82,22 +84,21 @@ def ranking_report(
     fit = "fit(X)" if y is None else "fit(X, y)"
     code = pages.code_of(selector, "selector", fit, "selected_")
     title = title or f"{count(len(kept), 'column')} of {data.shape[1]:,} by {method}"
-    figures = [KeyFigure("Kept", f"{len(kept):,}", f"of {count(data.shape[1], 'column')}")]
+    figures = [KeyFigure("Selected", f"{len(kept):,}", f"of {count(data.shape[1], 'column')}")]
     error = getattr(selector, "error_", None)
     if error is not None and np.ndim(error) == 0:
-        figures.append(KeyFigure("Error", number(float(error)), "of rebuilding"))
+        figures.append(KeyFigure("Error", number(float(error)), "of reconstruction"))
     rate = number(redundancy(data, kept)[0], 3)
-    figures.append(KeyFigure("Redundancy", rate, "mean correlation of the kept"))
+    figures.append(KeyFigure("Redundancy", rate, "mean correlation of the selected"))
     head = {"kicker": "Ranking of columns", "figures": figures}
-    return pages.report(title, asked, settings, sections, code, **head)
+    return pages.report(title, asked, settings, sections, code, origin=origin, **head)
 
 
 def _scores_section(selector, kept: np.ndarray, labels: list[str]) -> Section:
     title = "Scores"
     scores = getattr(selector, "scores_", None)
     if scores is None or np.shape(scores) != (len(labels),):
-        text = f"{type(selector).__name__} does not score columns one by one."
-        return Section(title, [Note(text)])
+        return Section(title)
     found = FeatureScoresDisplay(
         scores, selected=kept, names=labels, ranking=getattr(selector, "ranking_", None)
     )
@@ -120,7 +121,7 @@ def _scores_table(scores, raw, shown, kept, labels: list[str]) -> Table:
     is_kept = np.isin(shown, kept)
     kinds = [("Rank", "count"), ("Column", "text"), ("Score", "number")]
     kinds += [("As published", "number")] if raw is not None else []
-    kinds += [("Kept", "text")]
+    kinds += [("Selected", "text")]
     rows = [
         (place, labels[j], float(scores[j]), *([] if raw is None else [float(raw[j])]),
          "yes" if k else "no")
@@ -131,7 +132,7 @@ def _scores_table(scores, raw, shown, kept, labels: list[str]) -> Table:
 
 def comparison_report(
     rows: Sequence[Mapping[str, Any]], *, bound: float | None = None, asked: pages.Asked = None,
-    title: str | None = None,
+    title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A page that sets several selections side by side.
 
@@ -142,7 +143,7 @@ def comparison_report(
         ``relative_error``, ``gap``, ``redundancy``, ``seconds``, ``score``, ``note``.
     bound : float, optional
         Proven: no selection has a smaller error.
-    asked, title
+    asked, title, origin
         As in :func:`selection_report`.
 
     Returns
@@ -176,7 +177,7 @@ def comparison_report(
     return pages.report(
         title or f"{count(len(rows), 'way')} to choose columns", asked, settings, sections, code,
         kicker="Comparison of selectors", verdict=_verdict(rows, bound),
-        figures=_key_figures(rows, bound),
+        figures=_key_figures(rows, bound), origin=origin,
     )  # fmt: skip
 
 
@@ -192,7 +193,7 @@ def _key_figures(rows, bound: float | None) -> list[KeyFigure]:
         figures.append(KeyFigure("Smallest error", number(min(errors))))
         figures.append(KeyFigure("Largest error", number(max(errors))))
     if bound is not None:
-        figures.append(KeyFigure("Proven bound", number(bound), "no choice leaves less"))
+        figures.append(KeyFigure("Lower bound", number(bound), "no selection has less"))
     return figures
 
 
@@ -202,13 +203,13 @@ def _verdict(rows, bound: float | None) -> Verdict | None:
         return None
     least = min(row["error"] for row in measured)
     best = [readable(row["name"]) for row in measured if row["error"] <= least * (1 + _REACHED)]
-    smallest = f"{joined(best, 4)} {'leaves' if len(best) == 1 else 'leave'} the smallest error"
+    smallest = f"{joined(best, 4)} {'has' if len(best) == 1 else 'have'} the smallest error"
     if bound is None or not np.isfinite(bound):
         return Verdict("open", f"{smallest}; nothing is proven about it.")
     if least <= bound * (1 + _REACHED):
         return Verdict("proven", f"{smallest}, and it is proven that none can be smaller.")
     gap = percent((least - bound) / least)
-    return Verdict("bounded", f"{smallest}; {gap} of it at most can be saved.")
+    return Verdict("bounded", f"{smallest}; no selection can lower it by more than {gap}.")
 
 
 def _table(rows) -> Table:
@@ -228,7 +229,7 @@ def _figure(rows, bound: float | None) -> list[Block]:
     timed = _known(_known(rows, "error"), "seconds")
     drawn = [row for row in timed if row["seconds"] > 0]
     if len(drawn) < 2:
-        return [Note("Fewer than two methods have both an error and a time: nothing to draw.")]
+        return []
     shares = all(row["relative_error"] and row["error"] for row in drawn)
     display = ComparisonDisplay(
         [readable(row["name"], 60) for row in drawn],
@@ -245,7 +246,7 @@ def _agreement(rows) -> Section:
     title = "What the methods agree on"
     chosen = [row for row in rows if row["selected"] is not None]
     if len(chosen) < 2:
-        return Section(title, [Note("Fewer than two methods say which columns they keep.")])
+        return Section(title)
     kept = {i: dict.fromkeys(map(readable, row["selected"])) for i, row in enumerate(chosen)}
     votes = Counter(name for names in kept.values() for name in names)
     ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
@@ -257,7 +258,7 @@ def _agreement(rows) -> Section:
     kinds = [("Column", "text"), ("Share of the methods", "bar"), ("Methods", "count"),
              ("Which", "names")]  # fmt: skip
     unanimous = sum(n == len(chosen) for n in votes.values())
-    text = f"{count(unanimous, 'column')} of {len(votes):,} that any method keeps are kept by all."
+    text = f"{unanimous:,} of {count(len(votes), 'column')} are selected by all methods."
     table = Table("Columns by number of methods", kinds, cells)
     cut = pages.left_out(len(ranked), _MOST_COLUMNS, "{} columns are left out.")
     return Section(title, [Text(text), table, *cut])

@@ -125,7 +125,7 @@ class _SubsetPage:
             KeyFigure("Kept", f"{len(m.selected_):,}", f"of {count(m.n_features_in_, 'column')}"),
             KeyFigure("Left unexplained", percent(m.error_ / self.path.total), whole),
             KeyFigure("Proven gap", gap, note),
-            KeyFigure("Time", f"{number(certificate.elapsed, 3)} s", "to find and prove"),
+            pages.time_figure(certificate, None),
         ]
 
     def answer(self) -> Section:

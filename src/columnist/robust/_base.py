@@ -49,7 +49,7 @@ class BaseRobustPCA(
     A row is an inlier if its score distance (within the subspace, in standard deviations) and
     its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
     rows respect. This holds for any rows, so asking for more outliers than there are does
-    no harm: ``outliers_`` are the rows the fit did without, ``predict`` flags what is far.
+    no harm: ``outliers_`` are the rows excluded from the fit, ``predict`` flags what is far.
     """
 
     _parameter_constraints = {"centering": StrOptions("optimal", "mean", "none")}

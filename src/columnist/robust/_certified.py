@@ -10,13 +10,14 @@ from dataclasses import replace
 import numpy as np
 
 from columnist.criteria import Criterion, is_frobenius
-from columnist.data._parameters import StrOptions
+from columnist.data._parameters import Number, StrOptions
 from columnist.data._validation import random_generator
 from columnist.robust._base import BaseRobustPCA
+from columnist.robust._robpca import ROBPCA
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._solve import Question, certified_outliers
 from columnist.robust._subspace import Subspace
-from columnist.search._certificate import warn_unless_optimal
+from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._options import SearchOptions
@@ -35,6 +36,10 @@ class RobustPCA(BaseRobustPCA):
     :class:`~columnist.Certificate`: the error, a bound that no other set of k rows beats,
     and the gap between the two. Outliers are whole rows; this is not a split of the entries
     into a low-rank and a sparse part.
+
+    The proof is about this error alone. Rows far away within the subspace (leverage) cost nothing,
+    and a group of outliers that attracts a component is kept, and hides itself (masking):
+    ``max_distance`` and :class:`~columnist.robust.ROBPCA` are for such data.
 
     Parameters
     ----------
@@ -57,6 +62,12 @@ class RobustPCA(BaseRobustPCA):
         ``"optimistic"`` goes on from there, alternating choice and proof.
     epsilon : float, default=0.0
         Weight of the error so far in the weighted search.
+    max_distance : float, optional
+        Rows farther than this from a robust reference are always removed, and count among the
+        k. The reference is :class:`~columnist.robust.ROBPCA` with the same number of
+        components; the distance is the larger of its score and orthogonal distances, each in units
+        of its cut-off, so that 1 removes all rows it flags. The certificate then speaks of the
+        sets of k rows that contain these rows, and of no others.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances.
     time_limit : float or None, default=30.0
@@ -84,6 +95,8 @@ class RobustPCA(BaseRobustPCA):
         The affine subspace of the kept rows.
     error_ : float
         Criterion of the kept rows.
+    far_rows_ : ndarray of int
+        Rows removed because of ``max_distance``, ascending.
     certificate_ : Certificate
         The proof. "Optimal" means that no set of k rows has an error smaller by more than a
         relative 1e-9.
@@ -93,6 +106,7 @@ class RobustPCA(BaseRobustPCA):
     See Also
     --------
     columnist.robust.TrimmedPCA : The same error, a local optimum.
+    columnist.robust.ROBPCA : Also finds outliers that mask one another.
     columnist.robust.outlier_path : How many outliers?
 
     Notes
@@ -127,7 +141,11 @@ class RobustPCA(BaseRobustPCA):
     'optimal'
     """
 
-    _parameter_constraints = {"search": StrOptions(*SEARCHES)}
+    certificate_: Certificate
+    _parameter_constraints = {
+        "search": StrOptions(*SEARCHES),
+        "max_distance": Number(0.0, above=True) | None,
+    }
 
     def __init__(
         self,
@@ -138,6 +156,7 @@ class RobustPCA(BaseRobustPCA):
         criterion: str | Criterion = "frobenius",
         search: str = "auto",
         epsilon: float = 0.0,
+        max_distance: float | None = None,
         cutoff: str = "cross-fitted",
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
@@ -152,6 +171,7 @@ class RobustPCA(BaseRobustPCA):
         self.criterion = criterion
         self.search = search
         self.epsilon = epsilon
+        self.max_distance = max_distance
         self.time_limit = time_limit
         self.max_nodes = max_nodes
         self.max_memory = max_memory
@@ -181,10 +201,35 @@ class RobustPCA(BaseRobustPCA):
     def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
         k, r = self._sizes(*data.shape, least=0)
         rng = random_generator(self.random_state)
-        question, limit = Question(data, r, k, self.centering, rng), self._time_left()
+        self.far_rows_ = self._far_rows(data, r, k, rng)
+        near = np.delete(np.arange(data.shape[0]), self.far_rows_)
+        rows = data if self.max_distance is None else data.part(near)
+        question = Question(rows, r, k - len(self.far_rows_), self.centering, rng)
+        limit = self._time_left()
         raise_pending()
         with at_once() if data.elsewhere else nullcontext():
-            return self._fitted(data, self._search(question, limit))
+            chosen = near[self._search(question, limit)]
+            outliers = np.sort(np.concatenate([self.far_rows_, chosen]))
+            self.certificate_ = replace(self.certificate_, selection=tuple(outliers.tolist()))
+            return self._fitted(data, outliers)
+
+    def _far_rows(self, data: RowData, r: int, k: int, rng) -> np.ndarray:
+        """Rows beyond the limit on the distance from a robust reference."""
+        if self.max_distance is None:
+            return np.zeros(0, dtype=np.intp)
+        if data.elsewhere or self.centering == "mean":
+            raise ValueError(
+                "max_distance needs rows in memory, and centering 'optimal' or 'none'."
+            )
+        X = data.array()
+        reference = ROBPCA(max(r, 1), random_state=int(rng.integers(2**31))).fit(X)
+        far = np.flatnonzero(-reference.score_samples(X) > self.max_distance)
+        if len(far) > k:
+            raise ValueError(
+                f"{len(far)} rows are farther than max_distance={self.max_distance:g}, but "
+                f"n_outliers allows {k}: raise one of the two."
+            )
+        return far
 
     def _time_left(self) -> float | None:
         """Seconds until the time limit."""

@@ -143,6 +143,8 @@ def outlier_path(
     (array([3, 8]), 'optimal')
     """
     Integer(1).check("n_steps", n_steps)
+    if options.get("max_distance") is not None:
+        raise ValueError("max_distance is for RobustPCA: a path starts from all rows.")
     with at_once():  # a collection is brought here
         X = check_array(X, dtype=np.float64, ensure_min_samples=2)
     most = resolve_outliers(max_outliers, len(X), name="max_outliers")

@@ -166,6 +166,12 @@ class RowData:
         place[numbers] = CHOSEN
         return self.sorted_out(place).rows
 
+    def part(self, numbers: np.ndarray) -> RowData:
+        """Some rows, ascending, in the same unit."""
+        part = RowData(self.rows(numbers))
+        part.unit = self.unit
+        return part
+
     def sorted_out(self, place: np.ndarray) -> SortedOut:
         """Moments of the rows of the base, and the chosen rows."""
         return self.fold(sort_out, merged_sorted, range(self.shape[0]), place)

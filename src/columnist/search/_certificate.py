@@ -49,6 +49,8 @@ class Certificate:
         The names of its columns, if they have any.
     better : tuple of int or None
         In :func:`columnist.certify`: a better choice, if one was found.
+    better_names : tuple of str or None
+        The names of its columns, if they have any.
     history : tuple of dict
         Bound, incumbent, expanded and open nodes over time.
 
@@ -73,6 +75,7 @@ class Certificate:
     selection: tuple[int, ...] = ()
     names: tuple[str, ...] | None = None
     better: tuple[int, ...] | None = None
+    better_names: tuple[str, ...] | None = None
     history: Sequence[Mapping[str, float]] = field(default=(), repr=False)
 
     @property
@@ -95,7 +98,8 @@ class Certificate:
     def _rows(self) -> list[tuple[str, str]]:
         rows = [("selection", _listed(self.names or self.selection))] if self.selection else []
         rows += facts(self).items()
-        return rows + ([("better", _listed(self.better))] if self.better is not None else [])
+        better = self.better_names or self.better
+        return rows + ([("better", _listed(better))] if better is not None else [])
 
     def __repr__(self) -> str:
         lines = [f"  {name:<11} {value}" for name, value in self._rows()]

@@ -1,4 +1,4 @@
-"""A certificate for a selection made by anyone."""
+"""A certificate for any selection, including ones made by other tools."""
 
 from __future__ import annotations
 
@@ -78,4 +78,6 @@ def certify(
         return certificate
     settled = certificate.status in ("optimal", "gap_reached")
     status = "bounded" if settled else certificate.status
-    return replace(certificate, status=status, better=best)
+    names = getattr(selector, "feature_names_in_", None)
+    named = None if names is None else tuple(str(names[i]) for i in best)
+    return replace(certificate, status=status, better=best, better_names=named)
