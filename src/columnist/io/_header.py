@@ -135,7 +135,7 @@ class _NumbersAbove:
         """Whether the first row increases, or decreases; and whether few rows below do."""
         direction = 1.0 if self.first[-1] > self.first[0] else -1.0
         steps = direction * np.diff(np.vstack([self.first, self.rows]), axis=1)
-        alike = (steps > 0.0).all(axis=1)
+        alike = np.asarray((steps > 0.0).all(axis=1))
         return bool(alike[0]), bool(alike[0]) and alike[1:].mean() <= _FEW
 
     def _even(self) -> bool:
