@@ -154,6 +154,12 @@ def verify(proof, X, *, y=None) -> Verdict:
     return verdict
 
 
+def read_header(proof) -> dict[str, Any]:
+    """The first line of a proof: problem, claim and preparation, checked for sense alone."""
+    with open(proof, "rb") as file:
+        return _header(file)[0]
+
+
 # -- reading ------------------------------------------------------------------------
 
 
@@ -405,7 +411,8 @@ class Numbers:
 def _twins(X, gram: bool, center: bool) -> np.ndarray:
     """For every column the first one of which it is a power of two, or its negative, times; -1 for
     columns of zeros, and, without their means, of one number."""
-    twins, seen = np.arange(X.shape[1]), {}
+    twins = np.arange(X.shape[1])
+    seen: dict[bytes, int] = {}
     for j in range(X.shape[1]):
         column = X[:, [j]]
         column = np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
@@ -640,11 +647,11 @@ class Rules:
             less, more = (float(self.errors(F, directions)) for directions in some)
             alone = np.where(node.idle, less, more)
         heights = c / np.sqrt(np.where(pivots > 0.0, pivots, np.inf))[:, None]
-        found, some = np.empty(len(c)), max(1, 10**6 // max(q * q, 1))
-        for start in range(0, len(c), some):
-            part = heights[start : start + some]
+        found, width = np.empty(len(c)), max(1, 10**6 // max(q * q, 1))
+        for start in range(0, len(c), width):
+            part = heights[start : start + width]
             after = F - part[:, :, None] * part[:, None, :]
-            found[start : start + some] = self.errors(after, node.left - 1 + node.free)
+            found[start : start + width] = self.errors(after, node.left - 1 + node.free)
         return np.where(pivots > 0.0, found, alone)
 
     def close(self, node: Node) -> None:
@@ -865,8 +872,8 @@ class Tree:
             rules.close(node.take(len(items) + int(i), others))
         rules.rules["span, dropped column"] += len(dropped)
         family = _Family(chosen, items, bounds[: len(items)])
-        for i in range(len(items)):
-            self.open[self.next] = (family, i)
+        for child in range(len(items)):
+            self.open[self.next] = (family, child)
             self.next += 1
         if len(self.open) > MOST_OPEN:
             raise Unreadable("The proof has more open nodes than can be kept.")

@@ -103,12 +103,15 @@ class ProofRecorder:
 
     # -- the end ------------------------------------------------------------------
 
-    def finish(self, problem: dict[str, Any], claim: dict[str, Any]) -> None:
-        """Write the file: all of it, or nothing."""
+    def finish(
+        self, problem: dict[str, Any], claim: dict[str, Any], preparation: dict | None = None
+    ) -> None:
+        """Write the file, all of it or nothing; ``preparation`` says what the command line did to
+        the data before."""
         from columnist import __version__
 
         header = {"format": FORMAT, "version": VERSION, "package": __version__}
-        header |= {"problem": problem, "claim": claim}
+        header |= {"problem": problem, "claim": claim, "preparation": preparation}
         line = json.dumps(header, allow_nan=False).encode() + b"\n"
         end = struct.pack("<BQ", _END, self._count) + hashlib.sha256(line).digest()
         self._file.write(self._compress.compress(end) + self._compress.flush())
