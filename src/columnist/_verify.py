@@ -57,7 +57,7 @@ EXTENDED = float(np.finfo(np.longdouble).eps) / 2
 # How much smaller than stated an error, or a bound, may be.
 TOLERANCE = 1e-9
 # Bytes of the first line, open nodes at a time, nodes that are divided here.
-MOST_HEADER, MOST_OPEN, MOST_NODES = 2**24, 10**7, 10**7
+MOST_HEADER, MOST_OPEN, MOST_NODES = 2**24, 10**7, 200_000
 # Rows of a product, and operations up to which it is computed in extended precision.
 _ROWS, _PRODUCTS = 1024, 2e9
 # Turns that look for coefficients where the proof has none, or poor ones.
@@ -724,7 +724,7 @@ class Rules:
         K, c, _ = node.parts
         at = int(np.argmax(bound.z * (c**2).sum(axis=1) / np.diag(K)))
         rest = np.delete(np.arange(len(node.candidates)), at)
-        return [node.take(at, rest), node.keep(rest)]
+        return [node.keep(rest), node.take(at, rest)]
 
     def _by_span(self, node: Node) -> list[Node]:
         """Children by the column that comes first in an order by their bounds."""
@@ -971,7 +971,8 @@ def _check(header, records: Iterator[Record], X, y) -> Counter[str]:
 
 
 def _check_data(problem, X, target) -> None:
-    if list(X.shape) != problem["shape"] or data_hash(X) != problem["data"]:
+    square = problem["input"] != "gram" or X.shape[0] == X.shape[1]
+    if not square or list(X.shape) != problem["shape"] or data_hash(X) != problem["data"]:
         raise Refuted("these are other data than those of the proof.")
     if target is not None and (
         len(target) != X.shape[0] or data_hash(target) != problem["target_data"]
