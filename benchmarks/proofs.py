@@ -31,7 +31,7 @@ def cases() -> Iterator[tuple[str, np.ndarray, int, str]]:
         yield "wdbc", wdbc, k, "frobenius"
     for name, largest in (("vehicle", None), ("libras", 8)):
         try:
-            X = _standardized(datasets.load(name).X)
+            X = _standardized(datasets.fetch(name).X)
         except (OSError, ValueError, AttributeError) as error:
             print(f"{name}: left out ({error})")
             continue
@@ -63,9 +63,8 @@ def measure(X: np.ndarray, k: int, criterion: str, path: Path) -> str:
 
 def main(names: list[str]) -> None:
     """Print the table."""
-    print(
-        f"{'data':>12} {'k':>3} {'status':>12} {'bytes':>10} {'search':>8} {'proof':>7} {'check':>7}"
-    )
+    heads = ("data>12", "k>3", "status>12", "bytes>10", "search>8", "proof>7", "check>7")
+    print(" ".join(f"{name:>{width}}" for name, width in (head.split(">") for head in heads)))
     with tempfile.TemporaryDirectory() as folder:
         for name, X, k, criterion in cases():
             if not names or name in names:

@@ -191,6 +191,10 @@ def _check_header(problem: dict[str, Any], claim: dict[str, Any]) -> None:
         raise Unreadable("Columns of the proof are not columns of its data.")
     if not all(len(s) == k for s in [claim["selection"], *claim["solutions"]]) or not 0 < k <= p:
         raise Unreadable("Selections of the proof have another size than it says.")
+    words = [problem[name] for name in ("data", "target", "centering", "input", "criterion")]
+    words.append(str(problem["target_data"]))
+    if not all(type(word) is str for word in words) or len(problem["shape"]) != 2:
+        raise Unreadable("The problem of the proof is not known here.")
     numbers = [claim["error"], claim["lower_bound"], problem["shift"], *claim["errors"]]
     if not all(math.isfinite(float(number)) for number in numbers):
         raise Unreadable("Errors of the proof are no numbers.")
@@ -216,6 +220,17 @@ class _Body:
                 raise Unreadable("The proof is damaged.") from None
         data, self.buffer = self.buffer[:size], self.buffer[size:]
         return data
+
+    def finish(self) -> None:
+        """Nothing may follow, and the checksum must be there."""
+        try:
+            rest = self.buffer + self.inflate.decompress(
+                self.inflate.unconsumed_tail + self.file.read(64), 1
+            )
+        except zlib.error:
+            raise Unreadable("The proof is damaged.") from None
+        if rest or not self.inflate.eof or self.inflate.unused_data or self.file.read(1):
+            raise Unreadable("The proof is damaged: it does not stop at its end mark.")
 
     def unpack(self, layout: str) -> tuple:
         return struct.unpack(layout, self.read(struct.calcsize(layout)))
@@ -251,6 +266,7 @@ def _records(file: BinaryIO, digest: bytes) -> Iterator[Record]:
         if kind == _END:
             if body.unpack("<Q") != (count,) or body.read(32) != digest:
                 raise Unreadable("The proof is damaged: its end does not match its beginning.")
+            body.finish()
             return
         if kind not in (_LIST, _RELAXED, _COPIES):
             raise Unreadable("The proof is damaged: it holds an unknown record.")
