@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         selection,
         spectral,
     )
+    from columnist._verify import verify
     from columnist.knowledge import KnowledgeSelector
     from columnist.lowrank import SparseLoadings
     from columnist.privacy import NullSpaceCleaner
@@ -84,10 +85,12 @@ __all__ = [
     "selection",
     "selection_path",
     "spectral",
+    "verify",
 ]
 
 # Module -> public names that it defines, or that its family lends to the top level.
 _SOURCES = {
+    "columnist._verify": "verify",
     "columnist.search._certificate": "Certificate",
     "columnist.selection._certified": "ColumnSelector",
     "columnist.selection._certify": "certify",

@@ -19,6 +19,7 @@ from columnist.cli import (
     _outliers,
     _rank,
     _select,
+    _verify,
 )
 from columnist.cli._errors import guarded, say_error
 from columnist.cli._invocation import remember
@@ -29,7 +30,8 @@ _EPILOG = "\n\n".join(
         "[bold]Exit codes[/bold]",
         "  0  done; also when Ctrl-C or a limit ended a search, whose best so far is kept",
         "  1  the task failed: interrupted before anything was found, the Dask cluster went away, "
-        "certify --strict found better columns, no selector of compare could select",
+        "certify --strict found better columns, verify refuted a proof, no selector of compare "
+        "could select",
         "  2  bad input, bad options, or a file that cannot be read or written",
     ]
 )
@@ -46,6 +48,7 @@ for module, task in (
     (_select, _select.Select),
     (_apply, _apply.Apply),
     (_certify, _certify.Certify),
+    (_verify, _verify.Verify),
     (_rank, _rank.Rank),
     (_compare, _compare.Compare),
     (_outliers, _outliers.Outliers),

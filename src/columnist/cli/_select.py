@@ -14,6 +14,7 @@ from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
 from columnist.cli._task import Task
 from columnist.cli._text import listed, number, percent
+from columnist.cli._verify import preparation_of
 
 if TYPE_CHECKING:
     from columnist.selection import SelectionPath
@@ -57,6 +58,9 @@ class Options(Saving, Searching, Anywhere):
         "by default the target, if one is given."
     )  # fmt: skip
     solutions: int | None = option("--solutions", "Number of best sets to find and prove.")
+    proof: str | None = option(
+        "--proof", "Write a proof that columnist verify checks.", metavar="FILE"
+    )
     path: int | None = option("--path", "Also select every size from 1 to K.", metavar="K")
     method: str = option(
         "--method", "certified, or another selector (columnist rank --list).",
@@ -88,6 +92,7 @@ class Select(Task):
         self.rehearse(data.write_one_row)
         self.explained = self.explains(options.explain, self.entry.target == "required")
         self._check_choice()
+        self._check_proof()
         self.limits = {
             "include": self.places(options.include, "--include") or None,
             "exclude": self.places(options.exclude, "--exclude") or None,
@@ -95,6 +100,8 @@ class Select(Task):
         doing = f"choosing {options.k} of {count(data.X.shape[1], 'column')}"
         self.selector = self.fit(self._made(), doing, data.y)
         self.selected = [int(i) for i in self.selector.selected_]
+        if options.proof is not None:
+            self.screen.written("proof", options.proof)
         if options.path is not None and not self.watch.interrupted:
             self.path = self._every_size(options.path)
         self._measure()
@@ -116,6 +123,10 @@ class Select(Task):
         if options.path is not None and not 1 <= options.path <= free:
             raise BadInput(f"--path takes a number from 1 to {free}; got {options.path}.")
 
+    def _check_proof(self) -> None:
+        if self.options.proof is not None and self.method != "certified":
+            raise BadInput(f"--proof goes with --method certified; {self.method} gives no proof.")
+
     def _made(self):
         """The selector that was asked for; options that it does not have are refused."""
         options, data = self.options, self.data
@@ -127,7 +138,10 @@ class Select(Task):
             self.entry, self.size, given, parse_parameters(options.parameter), options.seed
         )
         if self.method == "certified":
-            selector.set_params(time_limit=options.seconds, callback=self.watch.callback)
+            selector.set_params(
+                time_limit=options.seconds, callback=self.watch.callback, proof=options.proof
+            )
+            selector._preparation = preparation_of(options, data)
         if data.mean is not None and "centering" in selector.get_params() and data.y is not None:
             selector.set_params(centering="mean")
         return selector

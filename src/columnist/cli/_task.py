@@ -48,8 +48,10 @@ class Task(ABC):
 
     def __init__(self, options: Any):
         self.options = options
-        names = ("out", "report", "model", "dask")
-        self.out, self.report, self.model, self.dask = (getattr(options, n, None) for n in names)
+        names = ("out", "report", "model", "dask", "proof")
+        self.out, self.report, self.model, self.dask, self.proof = (
+            getattr(options, name, None) for name in names
+        )
         self.screen = Screen(options, self.command, taken=self.out == "-")
 
     @classmethod

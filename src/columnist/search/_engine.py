@@ -24,6 +24,7 @@ from columnist.search._interrupts import expired, pending, raise_pending
 from columnist.search._log import Progress, SolverLog
 from columnist.search._policies import Policy
 from columnist.search._problem import Branches, Demand, SubsetProblem, check_problem
+from columnist.search._proof import ProofRecorder
 from columnist.search._run import Limits, Run, SearchResult, Strategy
 from columnist.search._workers import Expanded, Portion, Workers, expand_portion
 
@@ -59,6 +60,7 @@ def search(
     callback: Callable[[Progress], object] | None = None,
     start: Sequence[Sequence[int]] = (),
     workers: Workers | None = None,
+    recorder: ProofRecorder | None = None,
 ) -> SearchResult:
     """Search the subsets of a problem.
 
@@ -82,6 +84,8 @@ def search(
         Known sets, complete or smaller.
     workers : Workers, optional
         Helpers elsewhere for a search that takes long.
+    recorder : ProofRecorder, optional
+        Writes down how the search divides its nodes.
 
     Returns
     -------
@@ -89,7 +93,9 @@ def search(
     """
     check_problem(problem)
     run = Run(problem, limits, n_solutions=n_solutions, log=log, callback=callback)
-    strategy = BestFirst(problem, policy, start=start, n_jobs=n_jobs, workers=workers)
+    strategy = BestFirst(
+        problem, policy, start=start, n_jobs=n_jobs, workers=workers, recorder=recorder
+    )
     with single_threaded_blas():
         run.drive([strategy])
         return strategy.result(run)
@@ -106,8 +112,10 @@ class BestFirst(Strategy):
         start: Sequence[Sequence[int]] = (),
         n_jobs: int = 1,
         workers: Workers | None = None,
+        recorder: ProofRecorder | None = None,
     ):
         self.problem, self.policy, self.start = problem, policy, start
+        self.recorder = recorder
         self.n_jobs, self.workers = n_jobs, workers
         self.late = False  # complete sets were left for want of time
         self.doubtful = False  # bounds took something for rounding that may be more
@@ -125,7 +133,7 @@ class BestFirst(Strategy):
 
     def steps(self, run: Run) -> Iterator[None]:
         self.run, self.pool, self.limits = run, run.pool, run.limits
-        self.frontier = Frontier(self.policy, run.limits.max_memory)
+        self.frontier = Frontier(self.policy, run.limits.max_memory, self.recorder)
         self.root_bound, self.root_error = self.problem.root_bounds()
         run.prove(self.root_bound)
         self._begin()
@@ -133,7 +141,7 @@ class BestFirst(Strategy):
         yield
         self.first_node = time.perf_counter()  # when the search proper begins
         chosen, candidates = self.problem.root()
-        self._merge(chosen, self._expand(chosen, candidates, 0), self.root_bound)
+        self._merge(chosen, self._expand(chosen, candidates, 0), self.root_bound, 0)
         self.root_open = False
         self._conclude()
         yield
@@ -207,7 +215,7 @@ class BestFirst(Strategy):
             if result is None:
                 self.frontier.restore(branch)
             else:
-                self._merge(branch.chosen, result, branch.bound)
+                self._merge(branch.chosen, result, branch.bound, branch.node)
             del self.in_flight[0]
         self._conclude()
 
@@ -234,6 +242,7 @@ class BestFirst(Strategy):
             shortcut=not self.policy.follows_u and self.problem.exact,
             effort=self.effort,
             hint=hint,
+            trace=self.recorder is not None,
         )
 
     def _expand(self, chosen, candidates, worker: int, hint=None) -> Branches:
@@ -295,11 +304,13 @@ class BestFirst(Strategy):
             return None
         return self._expand(branch.chosen, branch.candidates, worker, branch.hint)
 
-    def _merge(self, chosen, result: Branches, floor: float) -> None:
+    def _merge(self, chosen, result: Branches, floor: float, node: int) -> None:
         self.run.expanded += 1
         self.run.generated += len(result.items) + len(result.goals) + result.explored
+        if self.recorder is not None and result.trace is not None:
+            result, node = self.recorder.divided(node, result)
         if result.parts:
-            self.frontier.push(chosen, result, self.problem.size, floor)
+            self.frontier.push(chosen, result, self.problem.size, floor, node)
         self.run.count(result.tally)
         self._adapt_effort(result)
         if result.doubtful:  # then only what was known before holds for everything below
@@ -320,7 +331,7 @@ class BestFirst(Strategy):
                     f"{type(self.problem).__name__}.expand returned no weight {figure!r} for its "
                     "children, which this order needs: add it, or search in another order."
                 )
-            self.frontier.push(chosen, result, self.problem.size, floor)
+            self.frontier.push(chosen, result, self.problem.size, floor, node)
         if improved:
             self.run.report(new=True)
 

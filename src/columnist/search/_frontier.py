@@ -15,6 +15,7 @@ import numpy as np
 
 from columnist.search._policies import Policy
 from columnist.search._problem import Branches, Part
+from columnist.search._proof import ProofRecorder
 
 _BOUND, _ORDER = 0, 1  # views of the open branches
 _LEAST_MEMORY = 2**18  # bytes that are used whatever the budget
@@ -23,25 +24,31 @@ _OVERHEAD = 1000  # bytes of Python objects per family, as measured by tracemall
 
 @dataclass(frozen=True)
 class Branch:
-    """A node to expand: what it has chosen, what it may choose, and its bound."""
+    """A node to expand: what it has chosen, what it may choose, its bound, and its number in a
+    proof."""
 
     chosen: np.ndarray
     candidates: np.ndarray
     bound: float
     priority: float
     hint: np.ndarray | None = None
+    node: int = 0
 
 
 class _Family:
     """Children of one expanded node, in the order of the partition. ``views`` list the positions of
     the open ones, by bound and, where that is not the order of the search, by priority; ``at`` are
-    the places of the next ones in them."""
+    the places of the next ones in them; ``first`` is the number of the first child in a proof."""
 
-    __slots__ = ("allowed", "at", "chosen", "f", "hint", "items", "opened", "priority", "views")
+    __slots__ = (
+        "allowed", "at", "chosen", "f", "first", "hint", "items", "opened", "priority", "views",
+    )  # fmt: skip
 
-    def __init__(self, chosen, items, f, priority, open_positions, allowed=None, hint=None):
+    def __init__(
+        self, chosen, items, f, priority, open_positions, allowed=None, hint=None, first=0
+    ):
         self.chosen, self.items, self.f, self.priority = chosen, items, f, priority
-        self.hint = hint
+        self.hint, self.first = hint, first
         self.allowed = None if allowed is None else np.packbits(allowed, axis=1)
         self.at = [0, 0]
         self.opened = None
@@ -74,7 +81,10 @@ class _Family:
         chosen = np.empty(len(self.chosen) + 1, dtype=np.int32)  # np.append takes longer
         chosen[:-1], chosen[-1] = self.chosen, self.items[index]
         hint = None if self.hint is None else self.hint[:index]
-        return Branch(chosen, candidates, float(self.f[index]), float(self.priority[index]), hint)
+        return Branch(
+            chosen, candidates, float(self.f[index]), float(self.priority[index]), hint,
+            self.first + index,
+        )  # fmt: skip
 
     @property
     def unopened(self) -> int:
@@ -109,8 +119,8 @@ class _Parts:
     def open(self, index: int) -> Branch:
         """Take part ``index`` out."""
         self.at += 1
-        chosen, candidates, bound, hint = self.parts[index]
-        return Branch(chosen, candidates, bound, bound, hint)
+        chosen, candidates, bound, hint, node = self.parts[index]
+        return Branch(chosen, candidates, bound, bound, hint, node)
 
     @property
     def unopened(self) -> int:
@@ -125,10 +135,11 @@ class _Parts:
 
 class Frontier:
     """Open branches, with a proof (:meth:`bound`) at any moment. Best-first search uses three
-    quarters of ``max_memory`` bytes; then the search goes depth first in what is left."""
+    quarters of ``max_memory`` bytes; then the search goes depth first in what is left. A
+    ``recorder`` is told how nodes are divided."""
 
-    def __init__(self, policy: Policy, max_memory: float):
-        self.policy, self.max_memory = policy, max_memory
+    def __init__(self, policy: Policy, max_memory: float, recorder: ProofRecorder | None = None):
+        self.policy, self.max_memory, self.recorder = policy, max_memory, recorder
         self.nbytes = 0
         self.n_open = 0
         self.peak = 0
@@ -147,7 +158,12 @@ class Frontier:
         return self.nbytes > max(self.max_memory, _LEAST_MEMORY)
 
     def push(
-        self, chosen: np.ndarray, branches: Branches, size: int, floor: float = -np.inf
+        self,
+        chosen: np.ndarray,
+        branches: Branches,
+        size: int,
+        floor: float = -np.inf,
+        node: int = 0,
     ) -> None:
         """Add the children, or the parts, of a node whose own bound was ``floor``."""
         if branches.parts:
@@ -164,6 +180,7 @@ class Frontier:
             follows_u = self.policy.follows_u
             order = np.lexsort((-items, -priority) if follows_u else (items, f))
             items, f, priority = items[order], f[order], priority[order]
+        named = 0 if self.recorder is None else self.recorder.listed(node, items)
         first = size - len(chosen) - 1  # a child needs that many candidates of its own
         open_positions = np.flatnonzero(np.isfinite(f[first:])).astype(np.int32) + first
         if len(open_positions) == 0:
@@ -173,19 +190,20 @@ class Frontier:
         own = f if self.policy.by_bound else priority
         allowed = None if branches.allowed is None else branches.allowed[:end, :end]
         hint = None if branches.hint is None else branches.hint[:end]
-        self._register(_Family(chosen, items, f, own, open_positions, allowed, hint))
+        self._register(_Family(chosen, items, f, own, open_positions, allowed, hint, named))
 
     def restore(self, branch: Branch) -> None:
         """Put back a branch that was taken out but not expanded."""
         if self.policy.by_bound:
-            part = Part(branch.chosen, branch.candidates, branch.bound, branch.hint)
+            part = Part(branch.chosen, branch.candidates, branch.bound, branch.hint, branch.node)
             self._register(_Parts([part]))
             return
         items = np.append(branch.candidates, branch.chosen[-1]).astype(np.int32)
         f = np.full(len(items), branch.bound)
         priority = np.full(len(items), branch.priority)
         last = np.array([len(items) - 1], dtype=np.int32)
-        self._register(_Family(branch.chosen[:-1], items, f, priority, last))
+        first = branch.node - len(branch.candidates)
+        self._register(_Family(branch.chosen[:-1], items, f, priority, last, first=first))
 
     def _register(self, family: _Family | _Parts) -> None:
         self.nbytes += family.nbytes

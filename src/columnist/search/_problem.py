@@ -48,6 +48,9 @@ class Demand:
         Operations worth spending on that.
     hint : ndarray, optional
         What the expansion of the parent has noted for the candidates (``Branches.hint``).
+    trace : bool
+        Whether a proof is written: bounds that are easy to check are preferred, and what they
+        rest on is returned (``Branches.trace``).
     """
 
     threshold: float
@@ -56,16 +59,35 @@ class Demand:
     shortcut: bool = True
     effort: float = 0.0
     hint: np.ndarray | None = None
+    trace: bool = False
+
+
+class Step(NamedTuple):
+    """One relaxation of a node: its candidates, the z of each, and what becomes of each: 0 kept, 1
+    fixed, 2 dropped."""
+
+    candidates: np.ndarray
+    z: np.ndarray
+    marks: np.ndarray
+
+
+class Trace(NamedTuple):
+    """How a node was divided by relaxation: the candidate to branch on, -1 for none, and for the
+    node, or its parts with and without that candidate, whether it is still open, and the steps."""
+
+    branch: int
+    chains: list[tuple[bool, list[Step]]]
 
 
 class Part(NamedTuple):
-    """A part of a node: all that it has chosen, what it may choose, its bound, and what its
-    expansion may start from."""
+    """A part of a node: all that it has chosen, what it may choose, its bound, what its
+    expansion may start from, and its number in a proof."""
 
     chosen: np.ndarray
     candidates: np.ndarray
     bound: float
     hint: np.ndarray | None = None
+    node: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,6 +127,8 @@ class Branches:
         the end within the effort.
     tally : dict of str to (int, int)
         For each kind of bound that was used: nodes it has bounded, and branches it has closed.
+    trace : Trace, optional
+        What a proof needs of a relaxation, if ``Demand.trace`` asks for it.
     """
 
     bound: float
@@ -123,6 +147,7 @@ class Branches:
     resolved: int = 0
     unresolved: int = 0
     tally: dict[str, tuple[int, int]] = field(default_factory=dict)
+    trace: Trace | None = None
 
 
 @runtime_checkable

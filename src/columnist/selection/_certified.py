@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +28,8 @@ from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
+from columnist.search._proof import ProofRecorder
+from columnist.selection._proven import check_provable, claim_of, problem_of
 from columnist.selection._rebuild import Rebuild, rebuild
 from columnist.selection._task import (
     Options,
@@ -96,6 +100,9 @@ class ColumnSelector(BaseSelector):
         Randomness of ``reduction="randomized"``.
     callback : callable, optional
         Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+    proof : str or path, optional
+        File to which a proof is written that :func:`columnist.verify` checks; for
+        ``n_features_to_select="auto"`` that of the size which is selected. Data in memory only.
     verbose : bool, default=False
         Print the solver log.
 
@@ -189,6 +196,7 @@ class ColumnSelector(BaseSelector):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         callback: Callable[[Progress], object] | None = None,
+        proof: str | os.PathLike | None = None,
         verbose: bool = False,
     ):
         self.n_features_to_select = n_features_to_select
@@ -212,6 +220,7 @@ class ColumnSelector(BaseSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback
+        self.proof = proof
         self.verbose = verbose
 
     # -- fitting ------------------------------------------------------------------
@@ -233,15 +242,33 @@ class ColumnSelector(BaseSelector):
         """
         matrices, options = self._prepare(X, y)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
-        with matrices.threads():
+        with matrices.threads(), self._recorder(matrices, options) as recorder:
+            options = replace(options, recorder=recorder)
             if self.n_features_to_select == "auto":
                 outcome = self._fewest(matrices, options, include, exclude)
             else:
                 size = resolve_size(self.n_features_to_select, matrices.n_features)
                 check_room(size, include, exclude, matrices.n_features)
                 outcome = self._sizes(matrices, options, include, exclude, size).best(size)
+            if recorder is not None:
+                problem = problem_of(matrices, options, outcome, include, exclude)
+                preparation = getattr(self, "_preparation", None)
+                recorder.finish(problem, claim_of(outcome), preparation)
             self._store(matrices, options, outcome)
         return self
+
+    @contextmanager
+    def _recorder(self, matrices: Matrices, options: Options) -> Iterator[ProofRecorder | None]:
+        """What writes the proof, if there is to be one; nothing is left of it after an error."""
+        if self.proof is None:
+            yield None
+            return
+        check_provable(matrices, self.reduction, options.criterion)
+        recorder = ProofRecorder(self.proof)
+        try:
+            yield recorder
+        finally:
+            recorder.discard()
 
     def _options(self) -> Options:
         """Check the parameters that do not depend on the data."""

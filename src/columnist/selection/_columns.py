@@ -36,7 +36,7 @@ from columnist.linalg._secular import downdated_eigenvalues
 from columnist.search._downdates import Downdates, Moment, best_goals, complete_goal
 from columnist.search._incumbent import exchange, greedy
 from columnist.search._interrupts import expired
-from columnist.search._problem import Branches, Demand, Part
+from columnist.search._problem import Branches, Demand, Part, Trace
 from columnist.selection._branch import FrobeniusBrancher, Workspace
 from columnist.selection._improve import ColumnImprover
 from columnist.selection._relaxed import RelaxedNodes, relaxed_nodes
@@ -289,11 +289,18 @@ class FrobeniusColumns(_Columns):
         # Whether the relaxation is worthwhile was settled here.
         if self._relaxed is _UNKNOWN:
             return *super().__reduce__(), None
-        return *super().__reduce__(), {"shift": self._relaxed and self._relaxed.shift}
+        relaxed = self._relaxed
+        settled = None if relaxed is None else (relaxed.shift, relaxed.traced)
+        return *super().__reduce__(), {"relaxed": settled}
 
     def __setstate__(self, settled) -> None:
-        shift = settled["shift"]
-        self._relaxed = shift and RelaxedNodes(self.reduced, self.size, shift)
+        relaxed = settled["relaxed"]
+        self._relaxed = relaxed and RelaxedNodes(self.reduced, self.size, *relaxed)
+
+    @property
+    def shift(self) -> float:
+        """The share of an eigenvalue by which the relaxation shifts the target."""
+        return self._relaxed.shift if isinstance(self._relaxed, RelaxedNodes) else 1.0
 
     def cost(self) -> float:
         """Seconds per expansion, roughly."""
@@ -407,7 +414,7 @@ class FrobeniusColumns(_Columns):
             low, threshold = self.root_bounds()[0] / self.unit, demand.threshold / self.unit
             self._relaxed = relaxed_nodes(
                 self.reduced, self.size, self.include, self.candidates, low, threshold,
-                demand.n_best,
+                demand.n_best, traced=demand.trace,
             )  # fmt: skip
         return self._relaxed is not None
 
@@ -418,18 +425,23 @@ class FrobeniusColumns(_Columns):
         )
         parts, n_closed = divided.parts, (1 if demand.hint is None else 2) - len(divided.parts)
         tally = {_RELAXATION: (divided.n_bounds, n_closed)}
+        trace = None
+        if demand.trace and (divided.n_bounds or demand.hint is not None):
+            trace = Trace(-1 if demand.hint is None else int(candidates[-1]), divided.chains)
         if demand.hint is None and parts and parts[0].z is None:
             inner = parts[0]
             if len(inner.chosen) == self.size:
                 goal = complete_goal(self.value(inner.chosen.tolist()), inner.chosen, demand)
-                return replace(goal, explored=divided.n_bounds, tally=tally)
+                return replace(goal, explored=divided.n_bounds, tally=tally, trace=trace)
             spanned = self._expand_span(inner.chosen, inner.candidates, demand, worker)
             fixed = inner.chosen[len(chosen) :]
             explored = spanned.explored + divided.n_bounds
-            return replace(spanned, fixed=fixed, explored=explored, tally=tally | spanned.tally)
+            return replace(
+                spanned, fixed=fixed, explored=explored, tally=tally | spanned.tally, trace=trace
+            )
         bounds = self.unit * np.array([part.bound for part in parts])
         return Branches(
-            min(bounds, default=np.inf), explored=divided.n_bounds, tally=tally,
+            min(bounds, default=np.inf), explored=divided.n_bounds, tally=tally, trace=trace,
             parts=[Part(part.chosen, part.candidates, bound, part.z)
                    for part, bound in zip(parts, bounds.tolist(), strict=True)],
         )  # fmt: skip

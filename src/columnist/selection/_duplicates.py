@@ -34,6 +34,18 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
     return np.setdiff1d(filled, doubtful[_first_copies(X, doubtful, scaled=True) != doubtful])
 
 
+def copies(X, allowed: np.ndarray, center: bool) -> np.ndarray:
+    """Columns that are copies, by every number, of earlier ones; columns of zeros, or with means
+    removed of one number, too."""
+    parts = [allowed[part] for part in column_blocks(len(allowed), X.shape[0])]
+    blocks = (columns_of(X, part) for part in parts)
+    spread = [np.ptp(block, axis=0) if center else abs(block).max(axis=0) for block in blocks]
+    empty = allowed[np.concatenate([*spread, np.zeros(0)]) == 0.0]
+    filled = np.setdiff1d(allowed, empty)
+    first = _first_copies(X, filled, scaled=True)
+    return np.append(filled[first != filled], empty)
+
+
 @lru_cache(maxsize=16)
 def _directions(r: int) -> np.ndarray:
     """Two random directions, the same ones every time."""

@@ -219,6 +219,8 @@ cdef class Relaxation:
             Positions of the others that it may contain, the one to branch on last.
         z : ndarray
             z of the latter.
+        every_z : ndarray
+            z of all candidates.
         """
         cdef Node node
         cdef int n = len(candidates), m = len(chosen), i, ok, T = self.n_targets
@@ -243,13 +245,13 @@ cdef class Relaxation:
             if ok and max(node.span, bound) < threshold:
                 self._screen(&node, threshold, bound, &marks[0], space)
         if not ok:
-            return -1.0, marked[:0], np.arange(n), start
+            return -1.0, marked[:0], np.arange(n), start, start
+        every_z = np.asarray(<double[:n]> space.z).astype(np.float32)
         if max(node.span, bound) >= threshold:
-            return np.inf, marked[:0], marked[:0], np.empty(0)
+            return np.inf, marked[:0], marked[:0], every_z[:0], every_z
         kept = np.flatnonzero(marked % 3 == 0)
         kept = kept[np.argsort(np.asarray(<double[:n]> space.score)[kept], kind="stable")]
-        z = np.asarray(<double[:n]> space.z)[kept].astype(np.float32)
-        return max(node.span, bound), np.flatnonzero(marked == 1), kept, z
+        return max(node.span, bound), np.flatnonzero(marked == 1), kept, every_z[kept], every_z
 
     # -- the node -------------------------------------------------------------------
 

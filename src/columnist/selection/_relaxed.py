@@ -16,6 +16,7 @@ import numpy as np
 
 from columnist.linalg import _rounding as rounding
 from columnist.linalg._reduce import Reduced
+from columnist.search._problem import Step
 from columnist.selection._relax import Relaxation, RelaxationSpace
 
 
@@ -29,6 +30,8 @@ class _Use(NamedTuple):
 
 # Few targets, which the other bound says little about, or as many as columns.
 _FEW_TARGETS, _MANY_TARGETS = _Use(3, 300), _Use(5, 30_000)
+# Where a proof is written: a relaxation is easier to check than what the other bound explores.
+_TRACED = _Use(4, 10_000)
 # Share of the gap at the root that the relaxation must close beyond the other bound to be used.
 _WORTHWHILE = 0.1
 # From so many columns to choose on, or such a share of all, of so many at most, it is used whatever
@@ -54,19 +57,22 @@ class RelaxedNode(NamedTuple):
 
 
 class Division(NamedTuple):
-    """The open parts of a node, and how many relaxations were solved."""
+    """The open parts of a node, how many relaxations were solved, and for each part, open or not,
+    whether it is, with the steps to it."""
 
     parts: list[RelaxedNode]
     n_bounds: int
+    chains: list[tuple[bool, list[Step]]]
 
 
 class RelaxedNodes:
-    """The relaxation of a problem with ``size`` columns to choose."""
+    """The relaxation of a problem with ``size`` columns to choose; ``traced`` if for a proof."""
 
-    def __init__(self, reduced: Reduced, size: int, shift: float = 1.0):
+    def __init__(self, reduced: Reduced, size: int, shift: float = 1.0, traced: bool = False):
         share = rounding.allowance(len(reduced.weights), 1.0)
         self.size = size
-        self._use = _use(reduced, size)
+        self.traced = traced
+        self._use = _TRACED if traced else _use(reduced, size)
         self._groups = _groups_of_copies(reduced.columns, share)
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
@@ -115,34 +121,45 @@ class RelaxedNodes:
         without = RelaxedNode(-np.inf, chosen, rest, z[:-1])
         first = self._shrunk(with_it, threshold, worker)
         second = self._shrunk(without, threshold, worker)
-        return Division(first.parts + second.parts, first.n_bounds + second.n_bounds)
+        return Division(
+            first.parts + second.parts,
+            first.n_bounds + second.n_bounds,
+            first.chains + second.chains,
+        )
 
     def _shrunk(self, node: RelaxedNode, threshold: float, worker: int) -> Division:
         """The node without what is decided; no part if it holds nothing below the threshold."""
         bound, chosen, candidates, z = node
         last, few = self._use
+        steps: list[Step] = []
         n_bounds = 0
+
+        def division(node: RelaxedNode | None) -> Division:
+            return Division([] if node is None else [node], n_bounds, [(node is not None, steps)])
+
         while True:
             left = self.size - len(chosen)
             if len(candidates) < left:
-                return Division([], n_bounds)
+                return division(None)
             some, free = self._representatives(chosen, candidates)
             if left <= last or len(some) <= left or comb(len(some), left) <= few:
-                return Division([RelaxedNode(bound, chosen, candidates, None)], n_bounds)
-            low, fixed, kept, new_z = self._relaxation.evaluate(
+                return division(RelaxedNode(bound, chosen, candidates, None))
+            low, fixed, kept, new_z, every_z = self._relaxation.evaluate(
                 chosen, candidates[some], left, threshold, None if z is None else z[some], free,
                 self._space(worker),
             )  # fmt: skip
             n_bounds += 1
             if low < 0.0:  # it says nothing here
-                return Division([RelaxedNode(bound, chosen, candidates, None)], n_bounds)
+                return division(RelaxedNode(bound, chosen, candidates, None))
             bound = max(bound, low)
+            if self.traced:
+                steps.append(Step(candidates, every_z, _marks(len(candidates), fixed, kept)))
             if np.isinf(low):
-                return Division([], n_bounds)
+                return division(None)
             chosen = np.concatenate([chosen, candidates[some[fixed]]])
             candidates, z = self._with_copies(candidates[some[kept]], new_z, candidates, free)
             if len(fixed) == 0:
-                return Division([RelaxedNode(bound, chosen, candidates, z)], n_bounds)
+                return division(RelaxedNode(bound, chosen, candidates, z))
 
     def _space(self, worker: int) -> RelaxationSpace:
         return self._spaces.setdefault(worker, RelaxationSpace())
@@ -183,26 +200,38 @@ def relaxed_nodes(
     low: float,
     threshold: float,
     n_best: int,
+    *,
+    traced: bool = False,
 ) -> RelaxedNodes | None:
     """The relaxation of a problem, or None where it is not worth its time.
 
     ``low`` is the bound of the root by unconstrained directions, ``threshold`` what a choice must
-    stay below, ``n_best`` how many choices are wanted: copies are different choices then.
+    stay below, ``n_best`` how many choices are wanted: copies are different choices then. For a
+    proof (``traced``) it is used wherever it can be.
     """
     left = size - len(include)
-    n_columns, use = len(reduced.columns), _use(reduced, size)
+    n_columns, use = len(reduced.columns), _TRACED if traced else _use(reduced, size)
     if left <= use.last or n_columns > _WIDE or not low < threshold < np.inf:
         return None
-    if comb(len(candidates), left) <= _FEW_SETS:
+    if comb(len(candidates), left) <= _FEW_SETS and not traced:
         return None
-    relaxed = RelaxedNodes(reduced, size)
-    if relaxed.has_copies and n_best > 1:
+    relaxed = RelaxedNodes(reduced, size, traced=traced)
+    if relaxed.has_copies and (n_best > 1 or traced):
         return None
     bound = relaxed.tune(include, candidates, threshold)
+    if traced:
+        return relaxed
     long = min(_LONG, _SHARE * n_columns) <= left
     if use is _MANY_TARGETS and long and n_columns <= min(_NARROW, reduced.columns.shape[1]):
         return relaxed
     return relaxed if bound - low >= _WORTHWHILE * (threshold - low) else None
+
+
+def _marks(n: int, fixed: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """What becomes of every candidate."""
+    marks = np.full(n, 2, dtype=np.uint8)
+    marks[kept], marks[fixed] = 0, 1
+    return marks
 
 
 def _use(reduced: Reduced, size: int) -> _Use:

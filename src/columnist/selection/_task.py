@@ -24,10 +24,11 @@ from columnist.search._incumbent import greedy, prefer_smaller
 from columnist.search._interrupts import expired, pending
 from columnist.search._log import Progress, SolverLog
 from columnist.search._options import SearchOptions, certificate_of
+from columnist.search._proof import ProofRecorder
 from columnist.search._run import SearchResult
 from columnist.search._workers import current_workers
 from columnist.selection._columns import InvariantColumns, column_problem, forward_order
-from columnist.selection._duplicates import distinct_columns
+from columnist.selection._duplicates import copies, distinct_columns
 from columnist.selection._wide import WideData, wide_data
 
 # Operations from which errors of a path are computed together once its time is over.
@@ -75,15 +76,20 @@ class Options(SearchOptions):
     n_components: int = 0
     n_solutions: int = 1
     names: tuple[str, ...] | None = None
+    recorder: ProofRecorder | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Solutions (error, subset), best first, the certificate of the first, the target's size."""
+    """Solutions (error, subset), best first, the certificate of the first, the target's size, and
+    the share of an eigenvalue by which a relaxation has shifted the target; ``filled`` if further
+    columns were added to what a search has chosen."""
 
     solutions: list[tuple[float, tuple[int, ...]]]
     certificate: Certificate
     total: float
+    shift: float = 1.0
+    filled: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,11 +170,14 @@ class Sizes:
         """Search, recompute the errors from the data, and certify."""
         interval = _interval(self.matrices, options)
         problem = self._searched(size, options, interval)
+        if options.recorder is not None:
+            options.recorder.begin()
+            options.recorder.copies(np.setdiff1d(self._copies, problem.candidates))
         log = SolverLog(options.verbose)
         result = search(
             problem, options.policy(), options.limits(), n_solutions=options.n_solutions,
             n_jobs=options.n_jobs, log=log, callback=options.callback, start=start,
-            workers=options.workers or current_workers(),
+            workers=options.workers or current_workers(), recorder=options.recorder,
         )  # fmt: skip
         if options.n_solutions == 1 and options.exhaustive and result.status == "optimal":
             error, subset = result.solutions[0]
@@ -183,6 +192,7 @@ class Sizes:
                 error = confirmed_error(self.matrices, options, subset, error, interval)
             solutions.append((error, subset))
         outcome = self._outcome(result, sorted(solutions), options)
+        outcome = replace(outcome, shift=getattr(problem, "shift", 1.0))
         log.message(repr(outcome.certificate))
         return outcome
 
@@ -199,7 +209,8 @@ class Sizes:
             certificate, error=error, lower_bound=min(certificate.lower_bound, error),
             selection=filled, names=self._names(filled),
         )  # fmt: skip
-        return replace(outcome, solutions=[(error, filled)], certificate=certificate)
+        solutions = [(error, filled)]
+        return replace(outcome, solutions=solutions, certificate=certificate, filled=True)
 
     def _without_search(self, subset: Sequence[int], error: float | None = None) -> Outcome:
         """A known selection, with its ``error`` if known, and the bound of the root: no time is
@@ -345,6 +356,11 @@ class Sizes:
         """The same but for copies and zeros."""
         return distinct_columns(self.reduced.columns, self._allowed, self.matrices.X)
 
+    @cached_property
+    def _copies(self) -> np.ndarray:
+        """Columns that are multiples of others by all their numbers."""
+        return copies(self.matrices.X, self._allowed, self.matrices.center)
+
     def order(self, chosen: Sequence[int], size: int) -> list[int]:
         """Forward selection: a first choice of every size, and a cheap one."""
         if self._wide is not None:
@@ -366,7 +382,7 @@ class Sizes:
         """The data of a search by relaxation alone, which needs no decomposition."""
         options = self.options
         plain_error = is_frobenius(options.criterion) and options.n_components == 0
-        if not (plain_error and options.exhaustive):
+        if not (plain_error and options.exhaustive) or options.recorder is not None:
             return None
         self.matrices.check_range(options.criterion)
         # Copies are choices of their own, and with a ridge they are worth something.
@@ -380,6 +396,8 @@ class Sizes:
         candidates = self._allowed
         if options.n_solutions == 1 and len(self._distinct) >= size - len(self.include):
             candidates = self._distinct
+            if options.recorder is not None:
+                candidates = np.setdiff1d(self._allowed, self._copies)
         return self._problem(size, include=self.include, candidates=candidates, evaluate=interval)
 
     def _bounded(self, size: int, include: Sequence[int] | None = None):

@@ -1,0 +1,101 @@
+"""``columnist verify``: does a proof hold for these data?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from columnist.cli._errors import FAILED, BadInput
+from columnist.cli._options import Loading, Printing, argument
+from columnist.cli._task import Task
+from columnist.cli._text import listed
+
+if TYPE_CHECKING:
+    from columnist.cli._prepared import Data
+
+EXAMPLES = (
+    "columnist select wine.csv -k 4 --center --scale --proof wine.proof",
+    "columnist verify wine.proof wine.csv",
+    "columnist verify wine.proof wine.csv --json",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Printing):
+    """What to check; the proof says how the file is read and prepared."""
+
+    proof: str = argument("PROOF", "The file that select --proof wrote.")
+    file: str = argument("FILE", "The data that the proof is about.")
+
+
+class Verify(Task):
+    """Check a proof of select with a small separate program: exit code 1 if it does not hold."""
+
+    command = "verify"
+    options: Options
+    hint = False
+
+    def check(self) -> None:
+        from columnist._verify import read_header
+
+        self.header = read_header(self.options.proof)
+        self.options = _repeated(self.options, self.header.get("preparation"))
+
+    def work(self) -> None:
+        from columnist import verify
+
+        self.watch.phase("checking")
+        y = self.data.y if self.header["problem"]["target"] != "X" else None
+        self.verdict = verify(self.options.proof, self.data.X, y=y)
+        self.code = 0 if self.verdict.holds else FAILED
+
+    def show(self) -> None:
+        verdict, screen = self.verdict, self.screen
+        screen.line(str(verdict), "green" if verdict.holds else "red")
+        if verdict.holds:
+            columns = self.data.names_of(verdict.claim["selection"])
+            rules = [f"{rule} {times:,}" for rule, times in sorted(verdict.rules.items())]
+            screen.facts({"selected": listed(columns, 30), "rules": ", ".join(rules) or "none"})
+
+    def json(self) -> dict[str, Any]:
+        verdict = self.verdict
+        return {
+            "data": self.data.summary(),
+            "holds": verdict.holds,
+            "statement": verdict.statement,
+            "selected": self.data.names_of(verdict.claim["selection"]),
+            "indices": verdict.claim["selection"],
+            "error": verdict.claim["error"],
+            "lower_bound": verdict.claim["lower_bound"],
+            "rules": verdict.rules,
+            "seconds": verdict.seconds,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Repeated(Options, Loading):
+    """The same with the preparation of the proof."""
+
+
+def preparation_of(options: Loading, data: Data) -> dict[str, Any]:
+    """How a file was read and prepared, whatever its name: also what the data decided."""
+    decided = {
+        "header": data.table.header, "drop": list(data.table.ignored) or None, "keep_ids": True,
+        "center": data.mean is not None, "scale": data.scale is not None,
+    }  # fmt: skip
+    given = {f.name: getattr(options, f.name) for f in fields(Loading) if f.name != "file"}
+    return given | decided
+
+
+def _repeated(options: Options, preparation: Any) -> Any:
+    """Options that read and prepare a file as the proof says."""
+    known = {f.name for f in fields(Loading)} - {"file"}
+    given = {} if preparation is None else preparation
+    if not (isinstance(given, dict) and set(given) <= known):
+        raise BadInput(f"{options.proof}: the preparation of the data is not known here.")
+    for value in given.values():
+        names = isinstance(value, list) and all(isinstance(name, str) for name in value)
+        if not (value is None or isinstance(value, bool | float | str) or names):
+            raise BadInput(f"{options.proof}: the preparation of the data is not known here.")
+    own = {f.name: getattr(options, f.name) for f in fields(Options)}
+    return _Repeated(**own, **given)

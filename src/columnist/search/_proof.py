@@ -1,0 +1,141 @@
+"""Writes down how a search divides its nodes, for a proof that others can check.
+
+A proof is one line of JSON, which states the problem and the claim, and compressed records, in the
+order in which the search made them. The root is node 0, and every record gives the parts of one
+node the next numbers. A node that no record divides is a leaf, which the checker
+(:mod:`columnist._verify`) closes by itself.
+
+========  ============================================================================
+list      node, items: child i takes ``items[i]`` and may use ``items[:i]``
+relaxed   node, the column to branch on (-1: none), and for each of its parts whether
+          it stays open, and its relaxations: z and mark of every candidate
+copies    columns that are left out: multiples of others; before everything else
+end       the number of records, and the hash of the first line
+========  ============================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import struct
+import tempfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from columnist.search._problem import Branches, Step
+
+FORMAT, VERSION = "columnist proof", 1
+_END, _LIST, _RELAXED, _COPIES = range(4)
+# The smallest z that is told from zero, and the steps of a logarithmic scale down to it.
+_LEAST_Z, _SCALE = 1e-5, 65535
+
+
+class ProofRecorder:
+    """Collects records in a temporary file beside ``path``, which :meth:`finish` replaces."""
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise ValueError(f"The proof cannot be written: there is no folder {self.path.parent}.")
+        if self.path.is_dir():
+            raise ValueError(f"The proof cannot be written: {self.path} is a folder.")
+        self._file: Any = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was recorded: another search begins."""
+        self.discard()
+        self._file = tempfile.NamedTemporaryFile(
+            dir=self.path.parent, prefix=f".{self.path.name}.", delete=False
+        )
+        self._compress, self._count, self._next = zlib.compressobj(6), 0, 1
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        if self._file is not None:
+            self._file.close()
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._file.name)
+            self._file = None
+
+    # -- records ------------------------------------------------------------------
+
+    def listed(self, node: int, items: np.ndarray) -> int:
+        """Children of a node, in the order of the partition; the number of the first one."""
+        self._write(_LIST, node, struct.pack("<I", len(items)) + _packed(items))
+        return self._names(len(items))
+
+    def divided(self, node: int, result: Branches) -> tuple[Branches, int]:
+        """What relaxation made of a node: the same with numbers for its parts, and the number of
+        what is left of it if it has none."""
+        assert result.trace is not None
+        branch, chains = result.trace
+        body = [struct.pack("<i", branch)]
+        for is_open, steps in chains:
+            body.append(struct.pack("<?H", is_open, len(steps)))
+            body += [_packed_step(step) for step in steps]
+        self._write(_RELAXED, node, b"".join(body))
+        first = self._names(sum(is_open for is_open, _ in chains))
+        parts = [part._replace(node=first + i) for i, part in enumerate(result.parts)]
+        return replace(result, parts=parts), first
+
+    def copies(self, columns: Sequence[int] | np.ndarray) -> None:
+        """Columns that the search does without: multiples of others, or zero."""
+        if len(columns):
+            self._write(_COPIES, 0, struct.pack("<I", len(columns)) + _packed(columns))
+
+    def _names(self, count: int) -> int:
+        self._next += count
+        return self._next - count
+
+    def _write(self, kind: int, node: int, body: bytes) -> None:
+        self._count += 1
+        self._file.write(self._compress.compress(struct.pack("<BQ", kind, node) + body))
+
+    # -- the end ------------------------------------------------------------------
+
+    def finish(
+        self, problem: dict[str, Any], claim: dict[str, Any], preparation: dict | None = None
+    ) -> None:
+        """Write the file, all of it or nothing; ``preparation`` says what the command line did to
+        the data before."""
+        from columnist import __version__
+
+        header = {"format": FORMAT, "version": VERSION, "package": __version__}
+        header |= {"problem": problem, "claim": claim, "preparation": preparation}
+        line = json.dumps(header, allow_nan=False).encode() + b"\n"
+        end = struct.pack("<BQ", _END, self._count) + hashlib.sha256(line).digest()
+        self._file.write(self._compress.compress(end) + self._compress.flush())
+        self._file.seek(0)
+        with tempfile.NamedTemporaryFile(dir=self.path.parent, delete=False) as whole:
+            try:
+                whole.write(line)
+                shutil.copyfileobj(self._file, whole)
+                whole.close()
+                os.chmod(whole.name, 0o644)
+                os.replace(whole.name, self.path)
+            except BaseException:
+                os.unlink(whole.name)
+                raise
+        self.discard()
+
+
+def _packed(columns: Sequence[int] | np.ndarray) -> bytes:
+    return np.asarray(columns).astype("<u4").tobytes()
+
+
+def _packed_step(step: Step) -> bytes:
+    """A step with its candidates in ascending order, which the checker knows."""
+    order = np.argsort(step.candidates)
+    z = np.clip(step.z[order].astype(np.float64), _LEAST_Z, 1.0)
+    scaled = np.rint(np.log(z) / np.log(_LEAST_Z) * _SCALE).astype("<u2")
+    return struct.pack("<I", len(order)) + scaled.tobytes() + step.marks[order].tobytes()

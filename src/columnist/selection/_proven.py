@@ -1,0 +1,91 @@
+"""The problem and the claim of a proof, in the words of its first line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from columnist._verify import data_hash
+from columnist.criteria import Criterion, get_criterion
+from columnist.data import Matrices
+from columnist.selection._task import Options, Outcome
+
+# Errors that are no more than this share of the target are rounding.
+_NOTHING = 1e-12
+# Share of an open gap by which the bound of a proof is below that of the search: the checker need
+# not find bounds that are as good to the last digit.
+_RESERVE = 0.01
+
+
+def check_provable(matrices: Matrices, reduction: str, criterion: Criterion) -> None:
+    """Raise if no proof can be written for these data."""
+    if not matrices.is_here or matrices.sample or matrices.source is not None:
+        raise ValueError(
+            "proof needs the data in memory: pass an array, a frame or a sparse matrix, or leave "
+            "out proof."
+        )
+    if reduction != "exact":
+        raise ValueError("proof needs reduction='exact'.")
+    if not _is_named(criterion):
+        raise ValueError(
+            f"proof needs a criterion with a name, got {criterion!r}: use 'frobenius', 'spectral', "
+            "'nuclear', 'schatten:<p>' or 'kyfan:<k>'."
+        )
+
+
+def _is_named(criterion: Criterion) -> bool:
+    try:
+        return get_criterion(_name(criterion)) == criterion
+    except ValueError:
+        return False
+
+
+def _name(criterion: Criterion) -> str:
+    """The name, with all digits of its parameter."""
+    kind, _, parameter = str(criterion).partition(":")
+    value = getattr(criterion, "p", None) if kind == "schatten" else getattr(criterion, "k", None)
+    return f"{kind}:{value!r}" if parameter else kind
+
+
+def problem_of(
+    matrices: Matrices, options: Options, outcome: Outcome, include: Sequence[int], exclude
+) -> dict[str, Any]:
+    """What was asked."""
+    X, Y, scaled = matrices.X, matrices.Y, matrices.x_scale != 1.0 or matrices.y_scale != 1.0
+    if scaled:  # powers of two, which round nothing
+        X = X * matrices.x_scale * (matrices.x_scale if matrices.gram else 1.0)
+        Y = None if Y is None else Y * matrices.y_scale
+    return {
+        "shape": [int(n) for n in X.shape],
+        "data": data_hash(X),
+        "target": "X" if Y is None else str(matrices.target_kind),
+        "target_data": None if Y is None else data_hash(Y),
+        "size": len(outcome.solutions[0][1]),
+        "n_components": options.n_components,
+        "criterion": _name(options.criterion),
+        "centering": "mean" if matrices.center else "none",
+        "input": "gram" if matrices.gram else "data",
+        "include": sorted(int(i) for i in include),
+        "exclude": sorted(int(i) for i in exclude),
+        "shift": outcome.shift,
+    }
+
+
+def claim_of(outcome: Outcome) -> dict[str, Any]:
+    """What was found."""
+    certificate = outcome.certificate
+    error, bound = certificate.error, certificate.lower_bound
+    if certificate.status != "optimal":
+        bound -= _RESERVE * (error - bound)
+    if outcome.filled or error <= _NOTHING * outcome.total:
+        bound = 0.0
+    return {
+        "selection": list(outcome.solutions[0][1]),
+        "names": certificate.names,
+        "error": error,
+        "lower_bound": max(bound, 0.0),
+        "status": certificate.status,
+        "solutions": [list(subset) for _, subset in outcome.solutions],
+        "errors": [error for error, _ in outcome.solutions],
+        "complete": certificate.status == "optimal" and bound > 0.0,
+    }
