@@ -21,11 +21,12 @@ SOURCE = REPOSITORY / "src" / "columnist"
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
 DATA = {"data"} | CORE
-SHARED = {"search", "_selector", "_text", "metrics", "datasets", "io"} | DATA
+SHARED = {"search", "_selector", "_text", "_verify", "metrics", "datasets", "io"} | DATA
 
 ALLOWED: dict[str, set[str]] = {
     "criteria": set(),
     "_text": set(),
+    "_verify": set(),
     "linalg": {"criteria"},
     "data": CORE,
     "search": CORE | {"_text"},

@@ -70,12 +70,13 @@ def check_node(seed: int) -> bool:
     relax, unit = relaxation(X, Y, len(chosen) + t)
     threshold = float(rng.choice([errors.min() * 1.1, np.median(errors), np.inf])) + 1e-300
     hint = rng.uniform(0, 1, len(candidates)) if rng.random() < 0.5 else None
-    bound, fixed, kept, z = relax.evaluate(
+    bound, fixed, kept, z, every_z = relax.evaluate(
         chosen, candidates, t, threshold / unit, hint, None, RelaxationSpace()
     )
     if bound < 0.0:
         return False
     assert len(z) == len(kept)
+    assert len(every_z) == len(candidates)
     slack = 1e-9 * errors.min() + 1e-12 * np.square(X).sum() * (Y is None)
     below = [s for s, e in zip(sets, errors, strict=True) if e < threshold - slack]
     assert min(unit * bound, threshold) <= errors.min() + slack or not below
@@ -203,7 +204,7 @@ def test_long_lists_of_candidates(with_target):
     errors = errors_of(X, Y, sets)
     threshold = float(np.quantile(errors, 0.9))
     relax, unit = relaxation(X, Y, len(planted))
-    bound, fixed, kept, _ = relax.evaluate(
+    bound, fixed, kept, *_ = relax.evaluate(
         np.empty(0, dtype=np.int32), np.arange(90, dtype=np.int32), len(planted),
         threshold / unit, None, None, RelaxationSpace(),
     )  # fmt: skip
