@@ -126,9 +126,12 @@ class Data:
         """Go on without some features."""
         table = self.table
         kept = [i for i, name in enumerate(self.names) if name not in reasons]
+        X = table.X[:, kept]
+        if not sp.issparse(X):  # sums round as if these columns had never been read
+            X = np.asarray(X, order="F" if table.X.flags.f_contiguous else "C")
         imputed = {name: value for name, value in table.imputed.items() if name not in reasons}
         self._take(replace(
-            table, X=table.X[:, kept], names=tuple(self.names_of(kept)), imputed=imputed,
+            table, X=X, names=tuple(self.names_of(kept)), imputed=imputed,
             ignored={**table.ignored, **reasons},
         ))  # fmt: skip
 

@@ -1,0 +1,44 @@
+"""A proof repeats the preparation of the data, also what the data decided."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from sklearn.datasets import load_wine
+
+
+@pytest.fixture
+def proven(cli, tmp_path):
+    """A file with ids and columns of different units, and the proof of a selection from it."""
+    frame = load_wine(as_frame=True).data
+    frame.insert(0, "id", range(1, len(frame) + 1))
+    frame.to_csv(tmp_path / "wine.csv", index=False)
+    answer = cli("select", tmp_path / "wine.csv", "-k", 3, "--proof", tmp_path / "wine.proof")
+    assert answer.code == 0, answer.err
+    return tmp_path
+
+
+def test_the_proof_of_a_prepared_file_holds(cli, proven):
+    answer = cli("verify", proven / "wine.proof", proven / "wine.csv", "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert found["holds"] and "id" not in found["selected"]
+    assert found["data"]["centered"] and found["data"]["scaled"]
+
+
+def test_other_data_are_refuted_and_a_damaged_proof_is_unreadable(cli, proven):
+    text = (proven / "wine.csv").read_text()
+    (proven / "other.csv").write_text(text.replace("14.23,", "14.22,", 1))
+    answer = cli("verify", proven / "wine.proof", proven / "other.csv")
+    assert answer.code == 1 and "other data" in answer.out
+    damaged = (proven / "wine.proof").read_bytes()[:-20]
+    (proven / "damaged.proof").write_bytes(damaged)
+    answer = cli("verify", proven / "damaged.proof", proven / "wine.csv")
+    assert answer.code == 2 and "Traceback" not in answer.err
+
+
+def test_other_methods_give_no_proof(cli, proven):
+    options = ("--method", "forward", "--proof", proven / "x.proof")
+    answer = cli("select", proven / "wine.csv", "-k", 3, *options)
+    assert answer.code == 2 and "--method certified" in answer.err
