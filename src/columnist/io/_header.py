@@ -135,7 +135,7 @@ class _NumbersAbove:
         """Whether the first row increases, or decreases; and whether few rows below do."""
         direction = 1.0 if self.first[-1] > self.first[0] else -1.0
         steps = direction * np.diff(np.vstack([self.first, self.rows]), axis=1)
-        first, *below = (steps > 0.0).all(axis=1).tolist()
+        first, *below = (bool((row > 0.0).all()) for row in steps)
         return first, first and sum(below) <= _FEW * len(below)
 
     def _even(self) -> bool:
