@@ -194,7 +194,7 @@ def test_the_tab_key_begins_at_the_skip_link(opened):
 
 def test_tables_are_sorted_by_their_headings(opened):
     opened.run("window.t = [...document.querySelectorAll('table.sortable')]"
-               ".find((e) => e.caption.textContent.includes('worst rebuilt'))")  # fmt: skip
+               ".find((e) => e.caption.textContent.includes('worst explained'))")  # fmt: skip
     column = "[...t.tBodies[0].rows].map((r) => r.cells[%d].dataset.value)"
     assert opened.run("t.tHead.rows[0].cells[3].querySelector('button').click(), true")
     values = [float(v) for v in opened.run(column % 3)]
