@@ -102,18 +102,18 @@ class Outliers(Task):
 
         from columnist.robust import ROBPCA
 
-        n, X = self.data.X.shape[0], self.data.X
-        if not self.data.in_memory or n > _MOST_COMPARED:
-            self.screen.note(f"ROBPCA was not run beside the search: it is for at most "
-                             f"{_MOST_COMPARED:,} rows in memory")  # fmt: skip
+        if self.data.X.shape[0] > _MOST_COMPARED:
+            self.screen.note(
+                f"ROBPCA was not run beside the search: it is for at most {_MOST_COMPARED:,} rows"
+            )
             return
         self.watch.phase("comparing with ROBPCA")
         size, seed = max(self.estimator.n_components_, 1), self.options.seed or 0
         try:
-            found = ROBPCA(size, random_state=seed).fit(X)
+            found = ROBPCA(size, random_state=seed).fit(self.data.X)
         except ValueError:
             return  # too few rows for it
-        self.reference = found.predict(X) < 0
+        self.reference = self.data.judged(found)[3]
         self.reference[found.outliers_] = True
         masked = np.flatnonzero(self._masked())
         if len(masked):

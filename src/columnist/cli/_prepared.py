@@ -219,7 +219,7 @@ class Data:
             "imputed": {c: {"count": k, "value": v} for c, (k, v) in table.imputed.items()},
             "centered": self.mean is not None,
             "scaled": self.scale is not None,
-            "seconds": self.seconds,
+            "preparation": self.seconds,
         }
 
     # -- in other forms -----------------------------------------------------------

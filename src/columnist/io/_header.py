@@ -135,8 +135,8 @@ class _NumbersAbove:
         """Whether the first row increases, or decreases; and whether few rows below do."""
         direction = 1.0 if self.first[-1] > self.first[0] else -1.0
         steps = direction * np.diff(np.vstack([self.first, self.rows]), axis=1)
-        alike = np.asarray((steps > 0.0).all(axis=1))
-        return bool(alike[0]), bool(alike[0]) and alike[1:].mean() <= _FEW
+        first, *below = (bool((row > 0.0).all()) for row in steps)
+        return first, first and sum(below) <= _FEW * len(below)
 
     def _even(self) -> bool:
         """Whether the steps of the first row are equal, up to rounding of what is written."""
