@@ -31,7 +31,7 @@ def cases() -> Iterator[tuple[str, np.ndarray, int, str]]:
         yield "wdbc", wdbc, k, "frobenius"
     for name, largest in (("vehicle", None), ("libras", 8)):
         try:
-            X = _standardized(datasets.fetch(name).X)
+            X = _standardized(datasets.fetch(name).data)
         except (OSError, ValueError, AttributeError) as error:
             print(f"{name}: left out ({error})")
             continue

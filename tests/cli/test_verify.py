@@ -42,3 +42,15 @@ def test_other_methods_give_no_proof(cli, proven):
     options = ("--method", "forward", "--proof", proven / "x.proof")
     answer = cli("select", proven / "wine.csv", "-k", 3, *options)
     assert answer.code == 2 and "--method certified" in answer.err
+
+
+def test_a_proof_never_replaces_the_file_that_is_read(cli, proven):
+    before = (proven / "wine.csv").read_bytes()
+    answer = cli("select", proven / "wine.csv", "-k", 3, "--proof", proven / "wine.csv")
+    assert answer.code == 2 and "is the file that is read" in answer.err
+    assert (proven / "wine.csv").read_bytes() == before
+
+
+def test_no_proof_and_no_file(cli, proven):
+    assert cli("verify", proven / "wine.csv", proven / "wine.csv").code == 2
+    assert cli("verify", proven / "none", proven / "wine.csv").code == 2

@@ -87,6 +87,9 @@ class Select(Task):
                 "-k is missing: how many columns should be kept? (-k auto --tol 0.1 decides)"
             )
 
+    def outputs(self) -> dict[str, str | None]:
+        return super().outputs() | {"--proof": self.options.proof}
+
     def work(self) -> None:
         options, data = self.options, self.data
         self.rehearse(data.write_one_row)

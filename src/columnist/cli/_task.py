@@ -48,10 +48,8 @@ class Task(ABC):
 
     def __init__(self, options: Any):
         self.options = options
-        names = ("out", "report", "model", "dask", "proof")
-        self.out, self.report, self.model, self.dask, self.proof = (
-            getattr(options, name, None) for name in names
-        )
+        names = ("out", "report", "model", "dask")
+        self.out, self.report, self.model, self.dask = (getattr(options, n, None) for n in names)
         self.screen = Screen(options, self.command, taken=self.out == "-")
 
     @classmethod
@@ -61,8 +59,7 @@ class Task(ABC):
 
     def run(self) -> int:
         """Do it all, and answer with an exit code."""
-        outputs = {"--out": self.out, "--report": self.report, "--model": self.model}
-        check_outputs(outputs, self.options.file, blocks=self.dask is not None)
+        check_outputs(self.outputs(), self.options.file, blocks=self.dask is not None)
         self.check()
         with watching(self.screen, f"reading {self.options.file}") as self.watch, self.opened():
             self.work()
@@ -73,6 +70,10 @@ class Task(ABC):
             self.show()
         self.screen.finish(self.json())
         return self.code
+
+    def outputs(self) -> dict[str, str | None]:
+        """Files to be written, by their options."""
+        return {"--out": self.out, "--report": self.report, "--model": self.model}
 
     @contextmanager
     def opened(self) -> Iterator[None]:
