@@ -18,7 +18,7 @@ elimination: an elimination is exact for a matrix whose entries differ by at mos
 :math:`\varepsilon\sqrt{G_{ii}G_{jj}}` is at most :math:`\varepsilon N \mathrm{diag}(G)`.
 Schur complements are monotone in G, so every F computed here is below the true one, and so is every
 error. A column whose pivot is not positive is replaced by a free direction, which is at least as
-good.
+good; in complete sets, unless rational arithmetic shows that it depends on the others.
 
 **The rules.** With :math:`\lambda` the eigenvalues of F, t columns to choose, r free directions:
 
@@ -46,6 +46,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
@@ -58,6 +59,8 @@ EXTENDED = float(np.finfo(np.longdouble).eps) / 2
 TOLERANCE = 1e-9
 # Bytes of the first line, open nodes at a time, nodes that are divided here.
 MOST_HEADER, MOST_OPEN, MOST_NODES = 2**24, 10**7, 200_000
+# Numbers up to which dependence of columns is decided in rational arithmetic.
+MOST_EXACT = 20_000
 # Rows of a product, and operations up to which it is computed in extended precision.
 _ROWS, _PRODUCTS = 1024, 2e9
 # Turns that look for coefficients where the proof has none, or poor ones.
@@ -416,6 +419,19 @@ class Numbers:
         margin = order * (2 * self.steps * EXTENDED + share)
         self.low, self.high = self._lowered(G, margin), self._lowered(G, -margin)
         self.twins = _twins(X, gram, problem["centering"] == "mean")
+        self.columns, self.gram, self.center = dense, gram, problem["centering"] == "mean"
+        self.known: dict[tuple[int, ...], bool] = {}
+
+    def are_idle(self, chosen: tuple[int, ...]) -> bool:
+        """Whether the last of these columns adds nothing to the others, in exact arithmetic."""
+        if chosen not in self.known:
+            some = self.columns[np.ix_(chosen, chosen) if self.gram else (slice(None), chosen)]
+            if self.center:
+                some = np.hstack([np.ones((len(some), 1)), some])
+            self.known[chosen] = _is_idle(self.twins, chosen) or (
+                some.size <= MOST_EXACT and _is_combination(some)
+            )
+        return self.known[chosen]
 
     @staticmethod
     def _lowered(G: np.ndarray, share: float) -> np.ndarray:
@@ -446,6 +462,21 @@ def _twins(X, gram: bool, center: bool) -> np.ndarray:
 def _is_idle(twins: np.ndarray, chosen) -> bool:
     """Whether the last of these columns adds nothing to the others, by all its numbers."""
     return bool(np.isin(twins[chosen[-1]], [-1, *twins[list(chosen[:-1])]]))
+
+
+def _is_combination(columns: np.ndarray) -> bool:
+    """Whether the last column is a linear combination of the others: rational elimination."""
+    rows = [list(map(Fraction, row)) for row in np.unique(columns, axis=0).tolist()]
+    for j in range(columns.shape[1] - 1):
+        pivot = next((row for row in rows if row[j]), None)
+        if pivot is None:
+            continue
+        rows.remove(pivot)
+        for row in rows:
+            if row[j]:
+                ratio = row[j] / pivot[j]
+                row[j:] = [a - ratio * b for a, b in zip(row[j:], pivot[j:], strict=True)]
+    return not any(row[-1] for row in rows)
 
 
 class Node(NamedTuple):
@@ -801,7 +832,7 @@ class Rules:
         for j in range(k):
             pivots = part[:, j, j].copy()
             for i in np.flatnonzero(pivots <= 0.0):
-                free[i] += not _is_idle(self.numbers.twins, sets[i][: j + 1])
+                free[i] += not self.numbers.are_idle(sets[i][: j + 1])
             height = part[:, j, j + 1 :] / np.sqrt(np.where(pivots > 0.0, pivots, np.inf))[:, None]
             part[:, j + 1 :, j + 1 :] -= height[:, :, None] * height[:, None, :]
         F = part[:, k:, k:]
