@@ -25,8 +25,9 @@ HBK = np.array([
 """.split()
 ]).reshape(75, 4)  # fmt: skip
 
-# P. J. Rousseeuw, A. M. Leroy: Robust Regression and Outlier Detection. Wiley, 1987: modified data on
-# wood specific gravity; rows 4, 6, 8 and 19 were replaced. Both sets as in the R package robustbase.
+# P. J. Rousseeuw, A. M. Leroy: Robust Regression and Outlier Detection. Wiley, 1987: modified data
+# on wood specific gravity; rows 4, 6, 8 and 19 were replaced. Both sets are as in the R package
+# robustbase.
 WOOD = np.array([
     [0.573, 0.651, 0.606, 0.437, 0.547, 0.444, 0.489, 0.413, 0.536, 0.685,
      0.664, 0.703, 0.653, 0.586, 0.534, 0.523, 0.580, 0.448, 0.417, 0.528],
