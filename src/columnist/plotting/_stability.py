@@ -186,7 +186,7 @@ class StabilityDisplay(Display):
         levels = np.concatenate([errors - spreads, errors + spreads])
         return pic.Picture(
             pic.Axis(*ends, "number of columns", whole=True),
-            pic.Axis.around(levels, "unexplained share of the rows left out (%)"), marks,
+            pic.Axis.around(levels, "unexplained in rows left out (%)"), marks,
             "Error on rows left out",
             f"From {number(errors[0])} % at {s.sizes[0]} to {number(errors[-1])} % at "
             f"{count(int(s.sizes[-1]), 'column')}.",
