@@ -15,8 +15,8 @@ from tests.cli.conftest import CLASSES, NAMES, WINE, read_columns
 SCALED = scale(WINE.data)
 KEYS = {
     "command", "version", "data", "method", "explains", "selected", "indices", "error",
-    "relative_error", "certificate", "solutions", "column_r2", "representative", "path", "stability",
-    "notes", "files",
+    "relative_error", "certificate", "solutions", "column_r2", "representative", "path",
+    "stability", "notes", "files",
 }  # fmt: skip
 
 
