@@ -286,7 +286,7 @@ def selection_stability(
     >>> stability = selection_stability(ForwardSelector(3), X, n_resamples=20, random_state=0)
     >>> stability.supports.shape
     (20, 13)
-    >>> stability.frequencies[stability.selected].min() > 0.2
+    >>> bool(stability.frequencies[stability.selected].min() > 0.2)
     True
     """
     if open_blocks(X) is not None or open_blocks(y) is not None:
