@@ -101,8 +101,10 @@ class Matrices:
         Helpers for long searches where the rows are, if there are any.
     preparation : float
         Seconds that a pass over rows in blocks took.
-    n_rows : int or None
-        How many rows there are, where a few stand for them.
+    n_rows : float or None
+        How many rows there are, or the sum of their weights, where a few stand for them.
+    rows : WeightedRows or None
+        The rows as they are, where weights went into them.
 
     Examples
     --------
@@ -128,7 +130,8 @@ class Matrices:
     target_kind: str | None = None
     workers: Any = None
     preparation: float = 0.0
-    n_rows: int | None = None
+    n_rows: float | None = None
+    rows: Any = None
 
     def __post_init__(self) -> None:
         if self.x_scale:
@@ -154,8 +157,8 @@ class Matrices:
         return self.X.shape[1]
 
     @property
-    def n_samples(self) -> int:
-        """Number of rows."""
+    def n_samples(self) -> float:
+        """Number of rows, or the sum of their weights."""
         return self.X.shape[0] if self.n_rows is None else self.n_rows
 
     @property

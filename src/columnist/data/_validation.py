@@ -6,11 +6,12 @@ import numbers
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
     _check_n_features,
+    _check_sample_weight,
     validate_data,
 )
 
@@ -60,6 +61,23 @@ def _check_numeric(blocks: RowBlocks) -> None:
         f"{', ...' if len(strange) > 10 else ''}. Drop or encode them first; "
         "nullable numbers become plain ones by astype('float64')."
     )
+
+
+def check_weights(sample_weight, n_samples: int) -> np.ndarray:
+    """Weights of the samples, which may be a collection: finite, not negative, not all zero."""
+    weights = _check_sample_weight(
+        _gathered(sample_weight), np.empty(n_samples), dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every sample: at least one must count.")
+    if not np.isfinite(weights.sum()):
+        raise ValueError("The sum of sample_weight is too large for a floating point number.")
+    return weights
+
+
+def rows_at(y, places: np.ndarray):
+    """Some rows of anything with rows; a collection is gathered, None stays."""
+    return None if y is None else _safe_indexing(_gathered(y), places)
 
 
 def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") -> int:

@@ -226,7 +226,7 @@ class ColumnSelector(BaseSelector):
     # -- fitting ------------------------------------------------------------------
 
     @keeps_answer
-    def fit(self, X, y=None) -> ColumnSelector:
+    def fit(self, X, y=None, sample_weight=None) -> ColumnSelector:
         """Select columns of X.
 
         Parameters
@@ -235,12 +235,14 @@ class ColumnSelector(BaseSelector):
             Data, or a Gram matrix with ``input="gram"``.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Target; class labels become an indicator matrix.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts.
 
         Returns
         -------
         self
         """
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         with matrices.threads(), self._recorder(matrices, options) as recorder:
             options = replace(options, recorder=recorder)
@@ -278,15 +280,21 @@ class ColumnSelector(BaseSelector):
             n_solutions=int(self.n_solutions),
         )  # fmt: skip
 
-    def _prepare(self, X, y) -> tuple[Matrices, Options]:
+    def _prepare(self, X, y, sample_weight=None) -> tuple[Matrices, Options]:
         """Check parameters and data, and settle the target."""
         options = self._options()
         gram, uses_y = self.input == "gram", uses_target(self.target, X, y)
         if gram:
             _check_gram_use(uses_y, self.centering)
+        if self.proof is not None and sample_weight is not None:
+            raise ValueError(
+                "proof does not hold weights yet: leave out proof, or repeat rows instead of "
+                "passing sample_weight."
+            )
         with at_once():
             matrices = open_matrices(
-                self, X, y, target=uses_y, center=self.centering == "mean", gram=gram,
+                self, X, y, sample_weight=sample_weight, target=uses_y,
+                center=self.centering == "mean", gram=gram,
                 accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
@@ -346,9 +354,9 @@ class ColumnSelector(BaseSelector):
 
     # -- what certify and selection_path ask for ------------------------------------
 
-    def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
+    def _certify(self, X, y, columns, sample_weight=None) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         given = resolve_columns("columns", columns, matrices.n_features, options.names)
         if not given:
             raise ValueError("columns is empty: name at least one column to certify.")
@@ -367,9 +375,11 @@ class ColumnSelector(BaseSelector):
         names = options.names and tuple(options.names[i] for i in selection)
         return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
 
-    def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
+    def _path(
+        self, X, y, max_features, sample_weight=None
+    ) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         Integer(1).check("max_features", max_features)
         check_room(max_features, include, exclude, matrices.n_features)
