@@ -140,9 +140,7 @@ def matrices_of(
     parts = X.by_columns() if wide else None
     if parts is None:
         weights = _weights_of(X, sample_weight)
-        matrices = _from_moments(
-            X, along, read, weights, target=target, center=center, means=means
-        )
+        matrices = _from_moments(X, along, read, weights, target=target, center=center, means=means)
     elif sample_weight is not None:
         here = in_memory(parts)
         rows, _ = weighted_rows(here, y if target else None, sample_weight, open_y)
@@ -251,7 +249,13 @@ def in_memory(X):
 
 
 def _from_moments(
-    X: RowBlocks, along, read, weights: np.ndarray | None, *, target: bool, center: bool,
+    X: RowBlocks,
+    along,
+    read,
+    weights: np.ndarray | None,
+    *,
+    target: bool,
+    center: bool,
     means: bool,
 ) -> Matrices:
     """A few rows with the means and inner products of all, found in one pass."""

@@ -70,7 +70,7 @@ def check_weights(sample_weight, n_samples: int) -> np.ndarray:
     )
     if not weights.any():
         raise ValueError("sample_weight is zero for every sample: at least one must count.")
-    if not np.isfinite(weights.sum()):
+    if weights.max() > np.finfo(np.float64).max / n_samples:
         raise ValueError("The sum of sample_weight is too large for a floating point number.")
     return weights
 

@@ -165,7 +165,7 @@ class RunningMoments(RowBlocks):
     # -- what was seen ------------------------------------------------------------
 
     @property
-    def n_samples_seen_(self) -> float:
+    def n_samples_seen_(self) -> int:
         return self._seen().count
 
     @property
@@ -209,9 +209,7 @@ class RunningMoments(RowBlocks):
         if y is not None:
             raise ValueError("The target belongs to partial_fit: call fit with the sums alone.")
         if weights is not None:
-            raise ValueError(
-                "sample_weight belongs to partial_fit: call fit with the sums alone."
-            )
+            raise ValueError("sample_weight belongs to partial_fit: call fit with the sums alone.")
         return self._seen()
 
     def _rows(self, *_):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -50,7 +51,7 @@ class Sample:
 class Moments:
     """Count, means and scatter of rows; where these have weights, the count is their sum."""
 
-    count: float
+    count: int  # a floating point number where rows have weights
     mean: np.ndarray
     scatter: np.ndarray | None  # of the rows that could be squared
     rest: np.ndarray  # rows whose inner products are the scatter of all others
@@ -129,7 +130,8 @@ def _weighted_moments(X: np.ndarray, weights: np.ndarray) -> Moments:
     m, n = rest.shape
     if m == 0:
         return Moments(0, np.zeros(n), None, rest, np.zeros(n))
-    total, shares = float(weights.sum()), weights / weights.sum()
+    total: Any = float(weights.sum())
+    shares = weights / total
     mean = shares @ rest
     rest -= mean
     left = shares @ rest  # sums of large numbers round

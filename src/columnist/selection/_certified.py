@@ -375,9 +375,7 @@ class ColumnSelector(BaseSelector):
         names = options.names and tuple(options.names[i] for i in selection)
         return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
 
-    def _path(
-        self, X, y, max_features, sample_weight=None
-    ) -> tuple[list[Outcome], tuple | None]:
+    def _path(self, X, y, max_features, sample_weight=None) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
         matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)

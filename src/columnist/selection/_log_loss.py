@@ -27,7 +27,8 @@ for are those whose products with the weights are stored.
 negative for :math:`\theta \ge \max_c (1^TR)_c / n_c`. The mixture is never formed. Entropy is
 concave, so it keeps :math:`1 - \theta` of it at least, and since its sums are right, columns may be
 moved by any number: products with columns of length a change by
-:math:`\theta a \sqrt{2\sum w^2}` at most. An intercept that is fitted makes :math:`\theta` as small as rounding.
+:math:`\theta a \sqrt{2\sum w^2}` at most. An intercept that is fitted makes :math:`\theta` as small
+as rounding.
 
 No input validation.
 """
@@ -53,8 +54,8 @@ _STEADY = 1e-14
 
 
 class DualPoint(NamedTuple):
-    """R, its length, the entropy less rounding and mixing, the share of the mixture, and the squared
-    length of the weights."""
+    """R, its length, the entropy less rounding and mixing, the share of the mixture, and the
+    squared length of the weights."""
 
     R: np.ndarray
     length: float
@@ -66,7 +67,8 @@ class DualPoint(NamedTuple):
         """What rounding and mixing do to products with a column of length 1, whose sums have so
         many terms."""
         q = self.R.shape[1]
-        return 2.0 * (terms + q + 16) * UNIT * self.length + self.theta * np.sqrt(2.0 * self.squares)
+        rounded = 2.0 * (terms + q + 16) * UNIT * self.length
+        return rounded + self.theta * np.sqrt(2.0 * self.squares)
 
 
 class Fit(NamedTuple):
@@ -193,8 +195,8 @@ class LogLoss:
             entropies = -xlogy(shares, shares).sum(axis=1) - rest
         # The probability of the right class is known up to the rounding of the others' sum.
         steep = wrong * (1.0 - np.log1p(-np.minimum(wrong, 1.0 - EPS)))
-        total = float(_total(self.weights * entropies))
-        rounded = (self.n_classes + 16 + self.terms) * UNIT * (total + float(_total(self.weights * steep)))
+        total, doubt = (float(_total(self.weights * each)) for each in (entropies, steep))
+        rounded = (self.n_classes + 16 + self.terms) * UNIT * (total + doubt)
         entropy = (1.0 - theta) * (total - rounded) - 4.0 * UNIT * total
         squares = float(self.weights @ self.weights) * (1.0 + 2.0 * self.n_samples * UNIT)
         return DualPoint(R, float(np.linalg.norm(R)), entropy, theta, squares)
