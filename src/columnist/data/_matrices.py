@@ -6,7 +6,7 @@ rounding may have done to it; what that leaves open is computed again in better 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -105,6 +105,8 @@ class Matrices:
         How many rows there are, or the sum of their weights, where a few stand for them.
     rows : WeightedRows or None
         The rows as they are, where weights went into them.
+    missing : mapping or None
+        How much was missing, and how moments were estimated, where values were missing.
 
     Examples
     --------
@@ -132,6 +134,7 @@ class Matrices:
     preparation: float = 0.0
     n_rows: float | None = None
     rows: Any = None
+    missing: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.x_scale:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from columnist.data._blocks import RowBlocks, as_rows, open_blocks
 from columnist.data._matrices import SMALL_ENTRIES, Matrices
+from columnist.data._missing import estimated_matrices, has_gaps
 from columnist.data._target import open_target
 from columnist.data._validation import check_weights, open_data, read_data
 from columnist.data._weights import (
@@ -48,6 +49,7 @@ def open_matrices(
     passes: bool = False,
     rows: bool = False,
     means: bool = False,
+    missing: str = "raise",
     open_y: Callable = open_target,
     **checks,
 ) -> Matrices:
@@ -76,6 +78,8 @@ def open_matrices(
         Whether more is needed than means and inner products.
     means : bool, default=False
         Whether rows that stand for others must have their means, free or not.
+    missing : {"raise", "covariance", "pairwise"}, default="raise"
+        What to do if X has missing values; other than "raise", rows must be here.
     open_y : callable, optional
         Opens y, as :func:`columnist.data._target.open_target` does.
     **checks
@@ -88,10 +92,14 @@ def open_matrices(
     if isinstance(X, ColumnParts):
         estimator.n_features_in_ = X.shape[1]
     else:
-        read = read_data if rows or gram else open_data
-        X = read(estimator, X, **{"dtype": [np.float64, np.float32], **checks})
+        gaps = missing != "raise"
+        read = read_data if rows or gram or gaps else open_data
+        finite = {"ensure_all_finite": "allow-nan"} if gaps else {}
+        X = read(estimator, X, **{"dtype": [np.float64, np.float32], **finite, **checks})
         if gram:
             _check_gram(X)
+        if gaps and has_gaps(X):
+            return _matrices_with_gaps(X, y if target else None, sample_weight, center, missing)
     return matrices_of(
         X, y, sample_weight=sample_weight, target=target, center=center, gram=gram, passes=passes,
         means=means, open_y=open_y,
@@ -152,6 +160,18 @@ def matrices_of(
         kind = X.target_kind
     spent = time.perf_counter() - started
     return replace(matrices, target_kind=kind, workers=X.workers(), preparation=spent)
+
+
+def _matrices_with_gaps(X, y, sample_weight, center: bool, missing: str) -> Matrices:
+    weights = None
+    if sample_weight is not None:
+        X, y, weights, *_ = present_rows(X, y, sample_weight)
+    along, read = (None, None) if y is None else open_target(y, X)
+    kind, Y = None if read is None else read.kind, _whole(along, read, X.shape[0])
+    matrices = estimated_matrices(
+        X, Y, missing, weights=weights, center=center, classes=kind == "classes"
+    )
+    return replace(matrices, target_kind=kind)
 
 
 def weighted_rows(X, y, sample_weight, open_y: Callable) -> tuple[WeightedRows, str | None]:

@@ -18,16 +18,34 @@ from sklearn.utils.validation import (
 from columnist.data._blocks import RowBlocks, open_blocks
 
 
+# Where else to go with missing values.
+_GAPS = (
+    "Fill them in (sklearn.impute), use ColumnSelector(missing='covariance'), which selects columns "
+    "without filling, or SparseLoadings, which leaves missing values out of its loss."
+)
+
+
 def read_data(estimator, *data, **checks):
     """X, or X and y, as arrays that scikit-learn has checked; collections are gathered."""
-    return validate_data(estimator, *map(_gathered, data), **checks)
+    return _validated(estimator, *map(_gathered, data), **checks)
+
+
+def _validated(estimator, *data, **checks):
+    """What scikit-learn has checked; of missing values it is said what to do."""
+    try:
+        return validate_data(estimator, *data, **checks)
+    except ValueError as error:
+        first = str(error).partition("\n")[0]
+        if "Input X contains NaN" not in first:
+            raise
+        raise ValueError(f"{first} {_GAPS}") from None
 
 
 def open_data(estimator, X, *, reset: bool = True, **checks) -> np.ndarray | RowBlocks:
     """The same, but a collection of blocks stays where it is; visits check its entries."""
     blocks = open_blocks(X)
     if blocks is None:
-        return validate_data(estimator, X, reset=reset, **checks)
+        return _validated(estimator, X, reset=reset, **checks)
     if getattr(blocks, "ndim", 2) != 2:
         raise ValueError("Expected 2D array, got 1D array instead: X needs rows and columns.")
     _check_numeric(blocks)

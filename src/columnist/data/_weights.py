@@ -96,7 +96,7 @@ def rows_as_given(matrices: Matrices, which: np.ndarray) -> tuple[Any, Any, np.n
 
 
 def matrices_from(
-    moments, n: int, target: bool, *, center: bool, means: bool = False, source=None
+    moments, n: int, target: bool, *, center: bool, means: bool = False, source=None, **facts: Any
 ) -> Matrices:
     """A few rows with the means and inner products of all, of which the first n are columns of X
     and the others the target. Where means are free the rows are without them, unless ``means`` are
@@ -107,7 +107,7 @@ def matrices_from(
         sample.rows[:, :n], sample.rows[:, n:] if target else None, center=center,
         unit=float(np.sqrt(sample.weight)), sample=True, source=source,
         removed=(mean[:n], mean[n:] if target else mean[:n]) if removes else None,
-        n_rows=moments.count,
+        n_rows=moments.count, **facts,
     )  # fmt: skip
 
 

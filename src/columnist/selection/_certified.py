@@ -83,6 +83,10 @@ class ColumnSelector(BaseSelector):
         How many of the best sets to find and prove.
     input : {"data", "gram"}, default="data"
         ``"gram"`` if X is a Gram or covariance matrix.
+    missing : {"raise", "covariance", "pairwise"}, default="raise"
+        What to do with missing values (NaN) in X. ``"covariance"`` estimates means and covariances
+        for Gaussian data by the EM algorithm, ``"pairwise"`` from the rows that have both values of
+        two columns; the selection is proven for these estimates.
     reduction : {"exact", "randomized"}, default="exact"
         ``"randomized"`` sketches very large matrices; the certificate stays valid.
     time_limit : float or None, default=30.0
@@ -168,6 +172,7 @@ class ColumnSelector(BaseSelector):
         "search": StrOptions(*SEARCHES),
         "weight": StrOptions(*WEIGHTS),
         "input": StrOptions("data", "gram"),
+        "missing": StrOptions("raise", "covariance", "pairwise"),
         "reduction": StrOptions("exact", "randomized"),
         "tol": Number(0.0, 1.0) | None,
     }
@@ -188,6 +193,7 @@ class ColumnSelector(BaseSelector):
         tol: float | None = None,
         n_solutions: int = 1,
         input: str = "data",
+        missing: str = "raise",
         reduction: str = "exact",
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
@@ -212,6 +218,7 @@ class ColumnSelector(BaseSelector):
         self.tol = tol
         self.n_solutions = n_solutions
         self.input = input
+        self.missing = missing
         self.reduction = reduction
         self.time_limit = time_limit
         self.max_nodes = max_nodes
@@ -286,15 +293,17 @@ class ColumnSelector(BaseSelector):
         gram, uses_y = self.input == "gram", uses_target(self.target, X, y)
         if gram:
             _check_gram_use(uses_y, self.centering)
-        if self.proof is not None and sample_weight is not None:
+        if gram and self.missing != "raise":
+            raise ValueError("input='gram' has no missing values to estimate: use missing='raise'.")
+        if self.proof is not None and (sample_weight is not None or self.missing != "raise"):
             raise ValueError(
-                "proof does not hold weights yet: leave out proof, or repeat rows instead of "
-                "passing sample_weight."
+                "proof does not hold weights or missing values yet: leave out proof, repeat rows "
+                "instead of passing sample_weight, or fill in values."
             )
         with at_once():
             matrices = open_matrices(
                 self, X, y, sample_weight=sample_weight, target=uses_y,
-                center=self.centering == "mean", gram=gram,
+                center=self.centering == "mean", gram=gram, missing=self.missing,
                 accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
@@ -458,6 +467,7 @@ class ColumnSelector(BaseSelector):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.input != "gram"
         tags.input_tags.pairwise = self.input == "gram"
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
 
