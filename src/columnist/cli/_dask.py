@@ -212,8 +212,10 @@ class Summed(DaskRows):
         super().__init__(data)
         self._known, self._target = known, target
 
-    def moments(self, y=None, read=None) -> Moments:
+    def moments(self, y=None, read=None, weights=None) -> Moments:
         """See `RowBlocks`: no pass where it is known already."""
+        if weights is not None:
+            return super().moments(y, read, weights)
         if y is None:
             return features_of(self._known, self.n_features)
         if isinstance(y, DaskRows) and y.data.name == self._target:

@@ -154,6 +154,15 @@ class Loading(Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Weighting:
+    """How often rows count."""
+
+    weight: str | None = _data(
+        "--weight", "Column that says how often each row counts.", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Anywhere(Loading):
     """Where the rows are visited."""
 

@@ -9,7 +9,7 @@ from columnist._text import count
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model
 from columnist.cli._names import expanded
-from columnist.cli._options import Anywhere, Saving, Searching, as_size, option
+from columnist.cli._options import Anywhere, Saving, Searching, Weighting, as_size, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
 from columnist.cli._stability import check_bootstrap, resampled, show_stability, stability_json
@@ -35,7 +35,7 @@ _MANY_COLUMNS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Saving, Searching, Anywhere):
+class Options(Saving, Searching, Weighting, Anywhere):
     """What to choose."""
 
     k: str | None = option(
@@ -169,7 +169,8 @@ class Select(Task):
             path = selection_path(
                 data.X, largest, y=None if options.explain == "X" else data.y,
                 criterion=options.criterion or "frobenius", n_components=options.components or 0,
-                n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
+                sample_weight=data.weights, n_jobs=options.jobs,
+                centering="none" if data.mean is None else "mean",
                 time_limit=options.seconds, callback=self.watch.callback, **self.limits,
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -191,7 +192,9 @@ class Select(Task):
             )
             return
         target, center = self.explained == "y", data.mean is not None
-        matrices = matrices_of(data.X, data.y, target=target, center=center)
+        matrices = matrices_of(
+            data.X, data.y, sample_weight=data.weights, target=target, center=center
+        )
         measure = get_criterion(self.options.criterion or "frobenius")
         self.error, total = matrices.error(self.selected, measure), matrices.error([], measure)
         self.relative_error = self.error / total if total > 0.0 else 0.0

@@ -51,6 +51,11 @@ class Certificate:
         In :func:`columnist.certify`: a better choice, if one was found.
     better_names : tuple of str or None
         The names of its columns, if they have any.
+    missing : mapping or None
+        Where values were missing and moments were estimated, for which alone the certificate holds:
+        ``method``, ``share`` of all values and ``column_shares`` that were missing, ``iterations``
+        and ``ridge`` of the EM algorithm, and by how much (``adjusted``, relative) a pairwise
+        matrix was changed to be positive semidefinite.
     history : tuple of dict
         Bound, incumbent, expanded and open nodes over time.
 
@@ -76,6 +81,7 @@ class Certificate:
     names: tuple[str, ...] | None = None
     better: tuple[int, ...] | None = None
     better_names: tuple[str, ...] | None = None
+    missing: Mapping[str, Any] | None = None
     history: Sequence[Mapping[str, float]] = field(default=(), repr=False)
 
     @property

@@ -112,7 +112,25 @@ def facts(certificate: Certificate) -> dict[str, str]:
     if certificate.preparation > 0.0:
         read = seconds(certificate.preparation)
         found["preparation"] = f"{read} of these, outside the time limit"
+    if certificate.missing is not None:
+        found["data"] = _estimated(certificate)
     return found
+
+
+def _estimated(certificate: Certificate) -> str:
+    """What the certificate holds for, where values were missing."""
+    known = certificate.missing or {}
+    method = "EM" if known["method"] == "covariance" else "pairs of columns"
+    most = percent(max(known["column_shares"]))
+    said = (
+        f"covariance estimated by {method}; {percent(known['share'])} of the values were "
+        f"missing, up to {most} in a column"
+    )
+    if known["adjusted"] > 0.0:
+        said += f"; changed by {percent(known['adjusted'])} to be positive semidefinite"
+    if known["ridge"] > 0.0:
+        said += f"; a ridge of {known['ridge']:g}, for columns are dependent"
+    return said.replace("\u00a0", "")
 
 
 def verdict(certificate: Certificate, subject: Subject) -> tuple[str, str]:
@@ -131,6 +149,16 @@ def verdict(certificate: Certificate, subject: Subject) -> tuple[str, str]:
 
 def explained(certificate: Certificate, subject: Subject, n_solutions: int = 1) -> list[str]:
     """The certificate for a reader who has to decide, not to compute."""
+    found = _explained(certificate, subject, n_solutions)
+    if certificate.missing is not None:
+        found.append(
+            f"Values were missing: all of this holds for the {_estimated(certificate)}. With "
+            "complete data the result might be another one."
+        )
+    return found
+
+
+def _explained(certificate: Certificate, subject: Subject, n_solutions: int) -> list[str]:
     if certificate.better is not None:
         return _better(certificate, subject)
     if certificate.is_optimal:
@@ -241,6 +269,8 @@ def details(certificate: Certificate, subject: Subject) -> list[tuple[str, str]]
     if certificate.preparation > 0.0:
         read = f"{seconds(certificate.preparation)} of these, outside the time limit"
         rows.append(("Passes over the data", read))
+    if certificate.missing is not None:
+        rows.append(("Missing values", _estimated(certificate)))
     return rows
 
 

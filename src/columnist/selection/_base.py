@@ -31,7 +31,7 @@ class FastSelector(BaseSelector):
     # Whether fit cannot do without a target.
     _needs_target = False
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Select columns of X.
 
         Parameters
@@ -40,21 +40,29 @@ class FastSelector(BaseSelector):
             Data.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Target, where the selector uses one; class labels become an indicator matrix.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts.
 
         Returns
         -------
         self
         """
-        matrices, size = self._begin(X, y)
+        matrices, size = self._begin(X, y, sample_weight)
         with matrices.threads():
             self._store(matrices, self.selected_)
         self._warn_if_short(len(self.selected_), size)
         return self
 
-    def _begin(self, X, y) -> tuple[Matrices, Any]:
+    def _begin(self, X, y, sample_weight=None) -> tuple[Matrices, Any]:
         """Select only: the data, and how many columns were asked for. The error may cost more."""
         self._check_parameters()
-        matrices = self._matrices(X, y)
+        if sample_weight is not None and self._needs_rows():
+            raise ValueError(
+                f"{type(self).__name__} takes no sample_weight here: the selection depends on more "
+                "than inner products of the columns. Repeat rows instead."
+            )
+        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+        matrices = self._matrices(X, y, **weighed)
         matrices.check_range(self._criterion())
         size = self._size(matrices.n_features)
         with matrices.threads():
@@ -148,6 +156,22 @@ class RowSparseSelector(FastSelector):
 
     _needs_target = True
     _penalty_name: str
+
+    def fit(self, X, y=None):  # type: ignore[override]  # no weights: losses are not squared
+        """Select columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Target; class labels become an indicator matrix.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y)
 
     @abstractmethod
     def _fit_coefficients(self, X, Y, x_scale, y_scale) -> tuple[np.ndarray, np.ndarray]:

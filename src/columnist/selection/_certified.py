@@ -83,6 +83,10 @@ class ColumnSelector(BaseSelector):
         How many of the best sets to find and prove.
     input : {"data", "gram"}, default="data"
         ``"gram"`` if X is a Gram or covariance matrix.
+    missing : {"raise", "covariance", "pairwise"}, default="raise"
+        What to do with missing values (NaN) in X. ``"covariance"`` estimates means and covariances
+        for Gaussian data by the EM algorithm, ``"pairwise"`` from the rows that have both values of
+        two columns; the selection is proven for these estimates.
     reduction : {"exact", "randomized"}, default="exact"
         ``"randomized"`` sketches very large matrices; the certificate stays valid.
     time_limit : float or None, default=30.0
@@ -168,6 +172,7 @@ class ColumnSelector(BaseSelector):
         "search": StrOptions(*SEARCHES),
         "weight": StrOptions(*WEIGHTS),
         "input": StrOptions("data", "gram"),
+        "missing": StrOptions("raise", "covariance", "pairwise"),
         "reduction": StrOptions("exact", "randomized"),
         "tol": Number(0.0, 1.0) | None,
     }
@@ -188,6 +193,7 @@ class ColumnSelector(BaseSelector):
         tol: float | None = None,
         n_solutions: int = 1,
         input: str = "data",
+        missing: str = "raise",
         reduction: str = "exact",
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
@@ -212,6 +218,7 @@ class ColumnSelector(BaseSelector):
         self.tol = tol
         self.n_solutions = n_solutions
         self.input = input
+        self.missing = missing
         self.reduction = reduction
         self.time_limit = time_limit
         self.max_nodes = max_nodes
@@ -226,7 +233,7 @@ class ColumnSelector(BaseSelector):
     # -- fitting ------------------------------------------------------------------
 
     @keeps_answer
-    def fit(self, X, y=None) -> ColumnSelector:
+    def fit(self, X, y=None, sample_weight=None) -> ColumnSelector:
         """Select columns of X.
 
         Parameters
@@ -235,12 +242,14 @@ class ColumnSelector(BaseSelector):
             Data, or a Gram matrix with ``input="gram"``.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Target; class labels become an indicator matrix.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts.
 
         Returns
         -------
         self
         """
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         with matrices.threads(), self._recorder(matrices, options) as recorder:
             options = replace(options, recorder=recorder)
@@ -278,15 +287,23 @@ class ColumnSelector(BaseSelector):
             n_solutions=int(self.n_solutions),
         )  # fmt: skip
 
-    def _prepare(self, X, y) -> tuple[Matrices, Options]:
+    def _prepare(self, X, y, sample_weight=None) -> tuple[Matrices, Options]:
         """Check parameters and data, and settle the target."""
         options = self._options()
         gram, uses_y = self.input == "gram", uses_target(self.target, X, y)
         if gram:
             _check_gram_use(uses_y, self.centering)
+        if gram and self.missing != "raise":
+            raise ValueError("input='gram' has no missing values to estimate: use missing='raise'.")
+        if self.proof is not None and (sample_weight is not None or self.missing != "raise"):
+            raise ValueError(
+                "proof does not hold weights or missing values yet: leave out proof, repeat rows "
+                "instead of passing sample_weight, or fill in values."
+            )
         with at_once():
             matrices = open_matrices(
-                self, X, y, target=uses_y, center=self.centering == "mean", gram=gram,
+                self, X, y, sample_weight=sample_weight, target=uses_y,
+                center=self.centering == "mean", gram=gram, missing=self.missing,
                 accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
@@ -346,9 +363,9 @@ class ColumnSelector(BaseSelector):
 
     # -- what certify and selection_path ask for ------------------------------------
 
-    def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
+    def _certify(self, X, y, columns, sample_weight=None) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         given = resolve_columns("columns", columns, matrices.n_features, options.names)
         if not given:
             raise ValueError("columns is empty: name at least one column to certify.")
@@ -367,9 +384,9 @@ class ColumnSelector(BaseSelector):
         names = options.names and tuple(options.names[i] for i in selection)
         return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
 
-    def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
+    def _path(self, X, y, max_features, sample_weight=None) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         Integer(1).check("max_features", max_features)
         check_room(max_features, include, exclude, matrices.n_features)
@@ -450,6 +467,7 @@ class ColumnSelector(BaseSelector):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.input != "gram"
         tags.input_tags.pairwise = self.input == "gram"
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
 

@@ -11,11 +11,12 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from columnist.data._blocks import open_blocks
 from columnist.data._target import resolve_classes
 from columnist.data._validation import read_data
+from columnist.data._weights import present_rows
 from columnist.linalg._passes import columns_of, merge_repeats
 from columnist.search._interrupts import at_once
 from columnist.search._log import Progress
@@ -173,7 +174,7 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
             verbose=verbose,
         )  # fmt: skip
 
-    def _open(self, X, y) -> ClassData:
+    def _open(self, X, y, sample_weight) -> ClassData:
         if self.alpha <= 0.0:
             raise ValueError(
                 f"{type(self).__name__} needs alpha > 0 for a proof: without a penalty no bound "
@@ -187,8 +188,16 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
             y = y if blocks is None else blocks.gather()
             if y is not None:
                 assert_all_finite(y, input_name="y")
+            rows = None
+            if sample_weight is not None:
+                if y is not None:
+                    check_consistent_length(X, y)
+                rows = present_rows(X, y, sample_weight)
+                X, y = rows.X, rows.Y
             self.classes_, codes = resolve_classes(y, X.shape[0], type(self).__name__)
-        data = ClassData(merge_repeats(X), codes, bool(self.fit_intercept), float(self.alpha))
+        X, center = merge_repeats(X), bool(self.fit_intercept)
+        weights = None if rows is None else rows.weights
+        data = ClassData(X, codes, center, float(self.alpha), weights, rows)
         check_lengths(data)
         return data
 
@@ -198,14 +207,18 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     def _coefficients(self, data: ClassData, subset: Sequence[int]):
         return data.coefficients(subset)
 
+    def _part(self, data: ClassData, rows: np.ndarray) -> ClassData:
+        return data.take_rows(rows)
+
     def _held_out(self, data: ClassData, subset, rows: np.ndarray, test: np.ndarray) -> float:
         part = data.take_columns(np.asarray(subset)).take_rows(rows)
         coef, intercept = part.coefficients(range(len(subset)))
         eta = columns_of(data.X[test], list(subset)) @ coef + intercept
         present, codes = np.unique(data.Y[rows]), data.Y[test]
         seen = np.isin(codes, present)
-        losses = log_losses(eta[seen], np.searchsorted(present, codes[seen]))
-        return float((losses.sum() + _UNSEEN * np.count_nonzero(~seen)) / max(len(test), 1))
+        losses = np.full(len(test), _UNSEEN)
+        losses[seen] = log_losses(eta[seen], np.searchsorted(present, codes[seen]))
+        return float(np.average(losses, weights=data.weights_of(test)))
 
     def _strata(self, data: ClassData) -> np.ndarray:
         return data.Y

@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from columnist.data import Matrices, open_matrices
 from columnist.data._open import is_target_given
 from columnist.data._target import open_numbers
+from columnist.data._weights import rows_as_given, some_rows
 from columnist.linalg._passes import columns_of
 from columnist.linalg._reduce import Reduced
 from columnist.search._interrupts import at_once, raise_pending
@@ -105,7 +106,7 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     True
     """
 
-    def _open(self, X, y) -> Matrices:
+    def _open(self, X, y, sample_weight) -> Matrices:
         if not is_target_given(X, y):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -118,7 +119,8 @@ class SubsetRegressor(RegressorMixin, BestSubset):
             )
         with at_once():
             matrices = open_matrices(
-                self, X, y, target=True, center=bool(self.fit_intercept), open_y=open_numbers,
+                self, X, y, sample_weight=sample_weight, target=True,
+                center=bool(self.fit_intercept), open_y=open_numbers,
                 rows=rule == "cv", accept_sparse=("csr", "csc"), dtype=np.float64,
                 ensure_min_samples=2,
             )  # fmt: skip
@@ -155,11 +157,14 @@ class SubsetRegressor(RegressorMixin, BestSubset):
             intercept += y_means - x_means[list(subset)] @ coef
         return coef, intercept
 
+    def _part(self, data: Matrices, rows: np.ndarray) -> Matrices:
+        return some_rows(data, rows).with_ridge(float(self.alpha))
+
     def _held_out(self, data: Matrices, subset, rows: np.ndarray, test: np.ndarray) -> float:
-        assert data.Y is not None
-        coef, intercept = self._coefficients(data.take_rows(rows), subset)
-        predicted = data.x_scale * columns_of(data.X[test], list(subset)) @ coef + intercept
-        return float(np.mean(np.square(data.y_scale * data.Y[test] - predicted)))
+        coef, intercept = self._coefficients(self._part(data, rows), subset)
+        X, Y, weights = rows_as_given(data, test)
+        losses = np.square(Y - (columns_of(X, list(subset)) @ coef + intercept)).mean(axis=1)
+        return float(np.average(losses, weights=weights))
 
     def _store(self, data, sizes, outcomes, chosen, *more) -> None:
         super()._store(data, sizes, outcomes, chosen, *more)

@@ -234,7 +234,7 @@ class Sizes:
         certificate = certificate_of(
             result, options, error, subset, options.elapsed,
             target="X" if self.matrices.Y is None else "y", names=self._names(subset),
-            target_kind=self.matrices.target_kind,
+            target_kind=self.matrices.target_kind, missing=self.matrices.missing,
         )  # fmt: skip
         return Outcome(solutions, certificate, self.total)
 
