@@ -47,6 +47,10 @@ class Certificate:
         The choice the certificate speaks of.
     names : tuple of str or None
         The names of its columns, if they have any.
+    unlisted_bound : float or None
+        With several solutions: no set that is not among them has a smaller error.
+    list_complete : bool or None
+        With ``solution_tol``: whether every set within the tolerance is proven to be listed.
     better : tuple of int or None
         In :func:`columnist.certify`: a better choice, if one was found.
     better_names : tuple of str or None
@@ -74,6 +78,8 @@ class Certificate:
     target_kind: str | None = None
     selection: tuple[int, ...] = ()
     names: tuple[str, ...] | None = None
+    unlisted_bound: float | None = None
+    list_complete: bool | None = None
     better: tuple[int, ...] | None = None
     better_names: tuple[str, ...] | None = None
     history: Sequence[Mapping[str, float]] = field(default=(), repr=False)
