@@ -102,10 +102,10 @@ class Certificate:
         return result | {"gap": float(self.gap)}
 
     def _rows(self) -> list[tuple[str, str]]:
-        rows = [("selection", _listed(self.names or self.selection))] if self.selection else []
+        rows = [("selection", listing(self.names or self.selection))] if self.selection else []
         rows += facts(self).items()
         better = self.better_names or self.better
-        return rows + ([("better", _listed(better))] if better is not None else [])
+        return rows + ([("better", listing(better))] if better is not None else [])
 
     def __repr__(self) -> str:
         lines = [f"  {name:<11} {value}" for name, value in self._rows()]
@@ -196,7 +196,7 @@ def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
     )
 
 
-def _listed(items: Sequence[object], width: int = 72) -> str:
+def listing(items: Sequence[object], width: int = 72) -> str:
     """Items separated by commas, as many as fit; the rest counted."""
     shown = ""
     for count, item in enumerate(items):

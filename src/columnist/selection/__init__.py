@@ -26,9 +26,11 @@ from columnist.selection._subset_classifier import SubsetClassifier
 from columnist.selection._subset_regressor import SubsetRegressor
 from columnist.selection._task import Solution
 from columnist.selection._two_stage import TwoStageSelector
+from columnist.selection._verdicts import ColumnVerdicts, column_verdicts
 
 __all__ = [
     "ColumnSelector",
+    "ColumnVerdicts",
     "CorrelationFilter",
     "ExchangeSelector",
     "FastSelector",
@@ -55,5 +57,6 @@ __all__ = [
     "VolumeSampler",
     "certify",
     "column_problem",
+    "column_verdicts",
     "selection_path",
 ]

@@ -245,7 +245,7 @@ class Sizes:
         certificate = certificate_of(
             result, options, error, subset, options.elapsed,
             target="X" if self.matrices.Y is None else "y", names=self._names(subset),
-            target_kind=self.matrices.target_kind, **listed(result, options),
+            target_kind=self.matrices.target_kind, **list_facts(result, options),
         )  # fmt: skip
         return Outcome(solutions, certificate, self.total)
 
@@ -450,7 +450,7 @@ def ranked_solutions(
     return sorted(levelled)
 
 
-def listed(result: SearchResult, options: Options) -> dict[str, Any]:
+def list_facts(result: SearchResult, options: Options) -> dict[str, Any]:
     """What a certificate says of a list of solutions."""
     if options.n_solutions == 1:
         return {}
