@@ -10,9 +10,10 @@ from columnist.plotting._comparison import ComparisonDisplay
 from columnist.plotting._outliers import OutlierImagesDisplay, OutlierMapDisplay, ScreeDisplay
 from columnist.plotting._paths import ErrorPathDisplay, OutlierPathDisplay, SearchProgressDisplay
 from columnist.plotting._subset import SubsetPathDisplay
+from columnist.plotting._verdicts import VerdictDisplay
 
 __all__ = [
     "ComparisonDisplay", "ErrorPathDisplay", "FeatureScoresDisplay", "OutlierImagesDisplay",
     "OutlierMapDisplay", "OutlierPathDisplay", "RepresentativeDisplay", "ScreeDisplay",
-    "SearchProgressDisplay", "SubsetPathDisplay",
+    "SearchProgressDisplay", "SubsetPathDisplay", "VerdictDisplay",
 ]  # fmt: skip

@@ -168,7 +168,7 @@ class Pool:
         if self.tol is None or not (limit := within(high, self.tol, self.least)) < self.limit:
             return
         root = above(self.problem.root_bounds()[1], self.least)
-        room = OUTWARD * above(limit, self.least) + max(_ROOM * root, np.finfo(np.float64).tiny)
+        room = OUTWARD * abs(limit) + max(_ROOM * root, np.finfo(np.float64).tiny)
         self.limit = limit
         self.threshold = min(self.threshold, limit + room)
 
