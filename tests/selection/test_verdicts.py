@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import warnings
+from functools import lru_cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from columnist import ColumnSelector, SubsetClassifier, SubsetRegressor, column_verdicts
-from columnist.criteria import Criterion
+from columnist.criteria import Criterion, Frobenius
 from tests.examples import examples
 from tests.oracles.brute_force import best_subsets
+from tests.real_data import load_vehicle, load_wdbc
 from tests.strategies import CRITERIA, KINDS, random_matrix, tolerance
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*explain everything:UserWarning")
@@ -131,7 +133,7 @@ def test_pools_hold_every_set_within_the_tolerance(seed):
         assert len(set(sets)) == len(sets)
         errors = [solution.error for solution in listed]
         assert errors == sorted(errors)
-        for one, other in zip(listed, listed[1:], strict=False):
+        for one, other in itertools.pairwise(listed):
             assert one.error < other.error or tuple(one) < tuple(other)
         assert certificate.selection == tuple(listed[0])
         rest = [error for error, subset in problem.ranked if subset not in set(sets)]
@@ -280,3 +282,34 @@ def test_optimal_warns_where_the_list_is_cut_short():
     X = np.random.default_rng(4).normal(size=(40, 14))
     with pytest.warns(ConvergenceWarning):
         ColumnSelector(5, search="optimal", solution_tol=0.1, max_nodes=0).fit(X)
+
+
+@lru_cache(maxsize=3)
+def every_set(name: str, k: int) -> list[tuple[float, tuple[int, ...]]]:
+    R = np.linalg.qr(real_data(name), mode="r")
+    return best_subsets(R, k, Frobenius(), n_solutions=10**6)
+
+
+def real_data(name: str) -> np.ndarray:
+    if name == "wine":
+        return scale(load_wine().data)
+    return scale({"wdbc": load_wdbc, "vehicle": load_vehicle}[name]())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tol", [0.01, 0.05, 0.1])
+@pytest.mark.parametrize(("name", "k"), [("wine", 4), ("vehicle", 5), ("wdbc", 4)])
+def test_real_data_against_every_set_within_the_tolerance(name, k, tol):
+    X = real_data(name)
+    ranked = every_set(name, k)
+    limit = (1.0 + tol) * ranked[0][0]
+    inside = {subset for error, subset in ranked if error <= limit}
+    contained = [{j in subset for subset in inside} for j in range(X.shape[1])]
+    words = {(True,): "necessary", (False,): "useless", (False, True): "replaceable"}
+    expected = tuple(words[tuple(sorted(sides))] for sides in contained)
+    found = column_verdicts(X, k, tol=tol, n_solutions=10**5, time_limit=None)
+    assert set(map(tuple, found.solutions)) == inside
+    assert found.certificate.list_complete
+    for most in (2, 20):  # the columns that the list leaves open are forced in or out
+        one = column_verdicts(X, k, tol=tol, n_solutions=most, time_limit=None)
+        assert one.verdicts == found.verdicts == expected

@@ -130,7 +130,7 @@ class VerdictDisplay(Display):
         known = "all sets" if self.complete else "sets"
         title = f"{count(len(self.sets), 'set')} within the tolerance"
         if self.complete:
-            title = f"All {title}" if len(self.sets) > 1 else f"The only {title[2:]}"
+            title = f"All {title}" if len(self.sets) > 1 else "The only set within the tolerance"
         if len(sets) < len(self.sets):
             title += f", the best {len(sets)} shown"
         if len(shown) < len(order):

@@ -428,7 +428,8 @@ def cell_table(picture: pic.Cells, width: float = 720.0) -> str:
     top = 0.72 * max(text_width(readable(n)) for n in picture.columns) + 20
     row = max(cell, 16.0)
     size = left + cell * n_columns + 40.0, top + row * n_rows + 4
-    svg = _root(*size, picture.title, picture.description, **{"data-stride": str(n_columns)})
+    stride = {"data-stride": str(n_columns)}
+    svg = _root(size[0], size[1], picture.title, picture.description, **stride)
     every = max(1, math.ceil(14.0 / cell))  # names need room
     for j in range(0, n_columns, every):
         x, y = left + (j + 0.5) * cell + 3, top - 8

@@ -121,7 +121,9 @@ class BestSubset(BaseSelector):
         """
         self._check_parameters()
         rule = self._rule()
-        options = Options.of(self, self.time_limit, **pool_options(self.n_solutions, self.solution_tol))
+        options = Options.of(
+            self, self.time_limit, **pool_options(self.n_solutions, self.solution_tol)
+        )
         data = self._open(X, y)
         names = getattr(self, "feature_names_in_", None)
         include, exclude = resolve_constraints(

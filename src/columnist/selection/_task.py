@@ -184,7 +184,8 @@ class Sizes:
         log = SolverLog(options.verbose)
         result = search(
             problem, options.policy(), options.limits(), n_solutions=options.n_solutions,
-            solution_tol=options.solution_tol, n_jobs=options.n_jobs, log=log, callback=options.callback, start=start,
+            solution_tol=options.solution_tol, n_jobs=options.n_jobs, log=log,
+            callback=options.callback, start=start,
             workers=options.workers or current_workers(), recorder=options.recorder,
         )  # fmt: skip
         if options.n_solutions == 1 and options.exhaustive and result.status == "optimal":

@@ -12,13 +12,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from columnist._text import between
 from columnist.data._parameters import Number, StrOptions
 from columnist.data._validation import check_room, resolve_size
-from columnist.linalg._rounding import AGREEMENT, EPS, above, agrees
+from columnist.linalg._rounding import AGREEMENT, EPS, above
 from columnist.search._certificate import Certificate, listing
 from columnist.search._interrupts import expired, keeps_answer, pending
 from columnist.search._log import Progress
@@ -33,21 +34,6 @@ from columnist.selection._task import (
 )
 
 _ORDER = ("necessary", "replaceable", "undecided", "useless")
-
-
-class _Interval(NamedTuple):
-    """What the best error lies between."""
-
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        if np.isinf(self.low):
-            return "-"  # there is no such set
-        if np.isinf(self.high):
-            return f">= {self.low:.6g}"
-        exact = agrees(self.low, self.high)
-        return f"{self.high:.6g}" if exact else f"{self.low:.6g} .. {self.high:.6g}"
 
 
 @dataclass(frozen=True)
@@ -125,9 +111,9 @@ class ColumnVerdicts:
         header = ("column", "verdict", "error with it", "without it", "replaced by")
         rows = [header]
         for j, name in zip(self.order, self._names(self.order), strict=True):
-            errors = _Interval(*self.error_with[j]), _Interval(*self.error_without[j])
+            errors = between(*self.error_with[j]), between(*self.error_without[j])
             by = ", ".join(self._names(self.replaceable.get(j, ())))
-            rows.append((name, self.verdicts[j], *map(str, errors), by))
+            rows.append((name, self.verdicts[j], *errors, by))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = []
         for name, verdict, error, other, by in rows:
@@ -371,13 +357,17 @@ class _Evidence:
         ends = [np.column_stack([lower[i], known[i]]) for i in (0, 1)]
         for i, forbidden in enumerate((self.sizes.exclude, self.sizes.include)):
             ends[i][list(forbidden)] = np.inf
+        replaceable = np.flatnonzero(verdicts == "replaceable").tolist()
         return ColumnVerdicts(
             tuple(verdicts.tolist()),
-            {int(j): self._replaced(int(j), ranked) for j in np.flatnonzero(
-                verdicts == "replaceable")},
+            {j: self._replaced(j, ranked) for j in replaceable},
             tuple(Solution(subset, error) for error, subset in inside),
-            self._certificate(*ranked[0]), self.tol, *ends, feature_names=self.options.names,
-        )  # fmt: skip
+            self._certificate(*ranked[0]),
+            self.tol,
+            ends[0],
+            ends[1],
+            self.options.names,
+        )
 
     def _replaced(self, column: int, ranked) -> tuple[int, ...]:
         """The columns that the best set without this one has, and the best set with it has not."""
