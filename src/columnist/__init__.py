@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from columnist.selection._certify import certify
     from columnist.selection._path import selection_path
     from columnist.selection._stability import selection_stability
+    from columnist.selection._verdicts import column_verdicts
     from columnist.spectral import MRSF, FisherScore, LaplacianScore, ReliefF, SpectralSelector
 
     __version__: str
@@ -71,6 +72,7 @@ __all__ = [
     "TwoStageSelector",
     "__version__",
     "certify",
+    "column_verdicts",
     "criteria",
     "datasets",
     "distributed",
@@ -98,6 +100,7 @@ _SOURCES = {
     "columnist.selection._certify": "certify",
     "columnist.selection._path": "selection_path",
     "columnist.selection._stability": "selection_stability",
+    "columnist.selection._verdicts": "column_verdicts",
     "columnist.selection": "CorrelationFilter ExchangeSelector ForwardSelector LeverageSampler "
     "PivotedQRSelector SubsetClassifier SubsetRegressor TwoStageSelector",
     "columnist.robust": "RobustPCA TrimmedPCA outlier_path",

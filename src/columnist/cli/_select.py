@@ -15,10 +15,11 @@ from columnist.cli._selectors import build, complete_selector, find, parse_param
 from columnist.cli._stability import check_bootstrap, resampled, show_stability, stability_json
 from columnist.cli._task import Task
 from columnist.cli._text import listed, number, percent
+from columnist.cli._verdicts import show_verdicts, verdicts_json
 from columnist.cli._verify import preparation_of
 
 if TYPE_CHECKING:
-    from columnist.selection import SelectionPath, SelectionStability
+    from columnist.selection import ColumnVerdicts, SelectionPath, SelectionStability
 
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale",
@@ -32,6 +33,10 @@ EXAMPLES = (
 )
 # Beyond this many columns the share of each one is left out of the JSON.
 _MANY_COLUMNS = 10_000
+# Sets that are shown.
+_MOST_SETS = 50
+# The tolerance of verdicts, unless another one is given.
+_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +65,13 @@ class Options(Saving, Searching, Weighting, Anywhere):
         "by default the target, if one is given."
     )  # fmt: skip
     solutions: int | None = option("--solutions", "Number of best sets to find and prove.")
+    tolerance: float | None = option(
+        "--tolerance", "Find all sets whose error is at most this share above the best."
+    )
+    verdicts: bool = option(
+        "--verdicts", "Prove which columns are necessary, replaceable or useless (within "
+        "--tolerance, by default 0.01).", default=False
+    )  # fmt: skip
     proof: str | None = option(
         "--proof", "Write a proof that columnist verify checks.", metavar="FILE"
     )
@@ -85,6 +97,7 @@ class Select(Task):
     options: Options
     path: SelectionPath | None = None
     stability: SelectionStability | None = None
+    verdicts: ColumnVerdicts | None = None
 
     def check(self) -> None:
         self.size, self.entry = as_size(self.options.k), find(self.options.method)
@@ -117,6 +130,8 @@ class Select(Task):
             self.path = self._every_size(options.path)
         if options.bootstrap is not None and not self.watch.interrupted:
             self.stability = resampled(self)
+        if options.verdicts and not self.watch.interrupted:
+            self.verdicts = self._judged()
         self._measure()
 
     def _check_choice(self) -> None:
@@ -137,6 +152,10 @@ class Select(Task):
             raise BadInput(f"--path takes a number from 1 to {free}; got {options.path}.")
 
     def _check_proof(self) -> None:
+        if self.method != "certified" and self.options.tolerance is not None:
+            raise BadInput("--tolerance goes with --method certified.")
+        if self.method != "certified" and self.options.verdicts:
+            raise BadInput("--verdicts goes with --method certified.")
         if self.options.proof is not None and self.method != "certified":
             raise BadInput(f"--proof goes with --method certified; {self.method} gives no proof.")
 
@@ -145,6 +164,7 @@ class Select(Task):
         options, data = self.options, self.data
         given = options.given(
             n_components=options.components, n_solutions=options.solutions, tol=options.tol,
+            solution_tol=options.tolerance,
             target=None if data.y is None else options.explain, **self.limits,
         )  # fmt: skip
         selector = build(
@@ -163,20 +183,33 @@ class Select(Task):
         """Every size up to one; None if interrupted before there is anything."""
         from columnist import selection_path
 
-        options, data, path = self.options, self.data, None
         self.watch.phase(f"every size up to {largest}")
+        return self._unless_interrupted(selection_path, largest)
+
+    def _judged(self) -> ColumnVerdicts | None:
+        """Verdicts on the columns for the size of the selection."""
+        from columnist import column_verdicts
+
+        self.watch.phase("verdicts on the columns")
+        tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
+        return self._unless_interrupted(column_verdicts, len(self.selected), tol=tol)
+
+    def _unless_interrupted(self, function, size: int, **more):
+        """What a function finds with the options of the selection; None if interrupted before
+        there is anything."""
+        options, data, found = self.options, self.data, None
         try:
-            path = selection_path(
-                data.X, largest, y=None if options.explain == "X" else data.y,
+            found = function(
+                data.X, size, y=None if options.explain == "X" else data.y,
                 criterion=options.criterion or "frobenius", n_components=options.components or 0,
                 sample_weight=data.weights, n_jobs=options.jobs,
                 centering="none" if data.mean is None else "mean",
-                time_limit=options.seconds, callback=self.watch.callback, **self.limits,
+                time_limit=options.seconds, callback=self.watch.callback, **self.limits, **more,
             )  # fmt: skip
         except KeyboardInterrupt:
             pass
         self.watch.settle(None)
-        return path
+        return found
 
     def _measure(self) -> None:
         """Errors and coefficients of any selector's choice, computed from the data."""
@@ -237,7 +270,9 @@ class Select(Task):
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
         asked["time limit"] = f"{options.time_limit} s"
-        return self.selection_page(self.selector, self.explained, asked, self.path, self.stability)
+        return self.selection_page(
+            self.selector, self.explained, asked, self.path, self.stability, self.verdicts
+        )
 
     def json(self) -> dict[str, Any]:
         data, names = self.data, self.data.names
@@ -258,6 +293,7 @@ class Select(Task):
             "representative": dict(zip(names, by, strict=True)) if few else None,
             "path": None if self.path is None else self._path_json(self.path),
             "stability": stability_json(self.stability),
+            "verdicts": self.verdicts and verdicts_json(self.verdicts, names),
         }
 
     def _path_json(self, path) -> list[dict[str, Any]]:
@@ -302,6 +338,8 @@ class Select(Task):
             screen.path(self.path)
         if self.stability is not None:
             show_stability(self, self.stability)
+        if self.verdicts is not None:
+            show_verdicts(screen, self.verdicts, names)
 
     def _unexplained(self) -> str:
         """The relative error, and what it is a share of."""
@@ -321,10 +359,12 @@ class Select(Task):
             return
         best, names_of = set(solutions[0]), self.data.names_of
         rows = []
-        for place, solution in enumerate(solutions, start=1):
+        for place, solution in enumerate(solutions[:_MOST_SETS], start=1):
             gone, new = sorted(best - set(solution)), sorted(set(solution) - best)
             worse = solution.error / solutions[0].error - 1 if solutions[0].error > 0 else None
             words = listed(names_of(new)), listed(names_of(gone))
             rows.append([place, number(solution.error), percent(worse), *words])
         self.screen.heading("The best sets")
         self.screen.table(["rank>", "error>", "worse by>", "with", "instead of"], rows, best=0)
+        if len(solutions) > len(rows):
+            self.screen.line(f"{len(solutions) - len(rows)} more are not listed.")

@@ -215,7 +215,8 @@ class Task(ABC):
         return "X" if self.data.y is None or explain == "X" else "y"
 
     def selection_page(
-        self, selector, explains: str, asked: dict[str, str], path=None, stability=None
+        self, selector, explains: str, asked: dict[str, str], path=None, stability=None,
+        verdicts=None,
     ) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
@@ -228,8 +229,8 @@ class Task(ABC):
                 origin=self.origin(),
             )  # fmt: skip
         return selection_report(
-            selector, X, y, names=data.names, path=path, stability=stability, asked=asked,
-            origin=self.origin(),
+            selector, X, y, names=data.names, path=path, stability=stability, verdicts=verdicts,
+            asked=asked, origin=self.origin(),
         )  # fmt: skip
 
     def require_dense(self) -> None:

@@ -28,9 +28,11 @@ from columnist.selection._subset_classifier import SubsetClassifier
 from columnist.selection._subset_regressor import SubsetRegressor
 from columnist.selection._task import Solution
 from columnist.selection._two_stage import TwoStageSelector
+from columnist.selection._verdicts import ColumnVerdicts, column_verdicts
 
 __all__ = [
     "ColumnSelector",
+    "ColumnVerdicts",
     "CorrelationFilter",
     "ExchangeSelector",
     "FastSelector",
@@ -60,6 +62,7 @@ __all__ = [
     "VolumeSampler",
     "certify",
     "column_problem",
+    "column_verdicts",
     "selection_path",
     "selection_stability",
 ]

@@ -36,6 +36,8 @@ from columnist.selection._task import (
     Outcome,
     Sizes,
     Solution,
+    pool_options,
+    warn_if_list_full,
 )
 
 
@@ -80,7 +82,10 @@ class ColumnSelector(BaseSelector):
     tol : float, optional
         Relative error for ``n_features_to_select="auto"``.
     n_solutions : int, default=1
-        How many of the best sets to find and prove.
+        How many of the best sets to find and prove; with ``solution_tol`` the most to list,
+        where 1 stands for 1000.
+    solution_tol : float, optional
+        List every set whose error is at most ``1 + solution_tol`` times the best.
     input : {"data", "gram"}, default="data"
         ``"gram"`` if X is a Gram or covariance matrix.
     missing : {"raise", "covariance", "pairwise"}, default="raise"
@@ -115,7 +120,8 @@ class ColumnSelector(BaseSelector):
     selected_ : ndarray of int
         Selected columns, ascending.
     solutions_ : list of Solution
-        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+        The ``n_solutions`` best sets, or those within ``solution_tol``, best first: tuples of
+        columns with an ``error``.
     error_ : float
         Error of the selection, recomputed from the data.
     relative_error_ : float
@@ -169,6 +175,7 @@ class ColumnSelector(BaseSelector):
     _parameter_constraints = {
         "n_components": Integer(0),
         "n_solutions": Integer(1),
+        "solution_tol": Number(0.0, 1.0, below=True) | None,
         "search": StrOptions(*SEARCHES),
         "weight": StrOptions(*WEIGHTS),
         "input": StrOptions("data", "gram"),
@@ -192,6 +199,7 @@ class ColumnSelector(BaseSelector):
         exclude: Sequence[int | str] | None = None,
         tol: float | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         input: str = "data",
         missing: str = "raise",
         reduction: str = "exact",
@@ -217,6 +225,7 @@ class ColumnSelector(BaseSelector):
         self.exclude = exclude
         self.tol = tol
         self.n_solutions = n_solutions
+        self.solution_tol = solution_tol
         self.input = input
         self.missing = missing
         self.reduction = reduction
@@ -272,6 +281,10 @@ class ColumnSelector(BaseSelector):
         if self.proof is None:
             yield None
             return
+        if options.solution_tol is not None:
+            raise ValueError(
+                "proof=... does not cover solution_tol yet: ask for the n_solutions best sets."
+            )
         check_provable(matrices, self.reduction, options.criterion)
         recorder = ProofRecorder(self.proof)
         try:
@@ -284,7 +297,7 @@ class ColumnSelector(BaseSelector):
         self._check_parameters()
         return Options.of(
             self, self.time_limit, weight=self.weight, n_components=int(self.n_components),
-            n_solutions=int(self.n_solutions),
+            **pool_options(self.n_solutions, self.solution_tol),
         )  # fmt: skip
 
     def _prepare(self, X, y, sample_weight=None) -> tuple[Matrices, Options]:
@@ -358,6 +371,7 @@ class ColumnSelector(BaseSelector):
         self.representative_ = rebuilt.representative
         self._rebuilds_x = matrices.Y is None
         self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
+        warn_if_list_full(outcome, options, stacklevel=4)
         if self.search == "optimal":
             warn_unless_optimal(self.certificate_, stacklevel=5)
 

@@ -27,7 +27,7 @@ from columnist.selection._sizes import (
     one_standard_error,
     step_of,
 )
-from columnist.selection._task import Options, Outcome, Solution
+from columnist.selection._task import Options, Outcome, Solution, pool_options, warn_if_list_full
 
 # Sizes that cross-validation tries, and those of a criterion where no bound ends them.
 _CV_SIZES, _UNBOUNDED_SIZES = 20, 50
@@ -46,6 +46,7 @@ class BestSubset(BaseSelector):
         "fit_intercept": Flag(),
         "max_features": Integer(1) | None,
         "n_solutions": Integer(1),
+        "solution_tol": Number(0.0, 1.0, below=True) | None,
     }
 
     def __init__(
@@ -59,6 +60,7 @@ class BestSubset(BaseSelector):
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
         max_memory: float | None = None,
@@ -75,6 +77,7 @@ class BestSubset(BaseSelector):
         self.include = include
         self.exclude = exclude
         self.n_solutions = n_solutions
+        self.solution_tol = solution_tol
         self.time_limit = time_limit
         self.max_nodes = max_nodes
         self.max_memory = max_memory
@@ -127,7 +130,9 @@ class BestSubset(BaseSelector):
         """
         self._check_parameters()
         rule = self._rule()
-        options = Options.of(self, self.time_limit, n_solutions=int(self.n_solutions))
+        options = Options.of(
+            self, self.time_limit, **pool_options(self.n_solutions, self.solution_tol)
+        )
         data = self._open(X, y, sample_weight)
         names = getattr(self, "feature_names_in_", None)
         include, exclude = resolve_constraints(
@@ -210,7 +215,7 @@ class BestSubset(BaseSelector):
         half = options.deadline - 0.5 * max(options.deadline - options.started, 0.0)
         losses = np.empty((len(folds), largest - first + 1))
         for i, (train, test) in enumerate(folds):
-            left = replace(options, callback=None, verbose=False, n_solutions=1)
+            left = replace(options, callback=None, verbose=False, n_solutions=1, solution_tol=None)
             share = options.started + (half - options.started) * (i + 1) / len(folds)
             left = replace(left, deadline=share if np.isfinite(share) else np.inf)
             part = self._part(data, train)
@@ -275,6 +280,7 @@ class BestSubset(BaseSelector):
         self._keep_coefficients(coef, intercept)
         certificate = self.path_[chosen].certificate
         self.certificate_ = replace(certificate, elapsed=sizes.options.elapsed)
+        warn_if_list_full(outcome, sizes.options, stacklevel=4)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         every = np.zeros((coef.shape[1], self.n_features_in_))

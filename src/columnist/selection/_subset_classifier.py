@@ -88,7 +88,10 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
     n_solutions : int, default=1
-        How many of the best sets of the size to find and prove.
+        How many of the best sets of the size to find and prove; with ``solution_tol`` the most to
+        list, where 1 stands for 1000.
+    solution_tol : float, optional
+        List every set of the size whose error is at most ``1 + solution_tol`` times the best.
     time_limit : float or None, default=30.0
         Seconds from the call on.
     max_nodes : int, optional
@@ -115,7 +118,8 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     selected_ : ndarray of int
         Selected columns, ascending.
     solutions_ : list of Solution
-        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+        The ``n_solutions`` best sets, or those within ``solution_tol``, best first: tuples of
+        columns with an ``error``.
     error_ : float
         The objective of the selection.
     certificate_ : Certificate
@@ -158,6 +162,7 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
         max_memory: float | None = None,
@@ -169,9 +174,9 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         super().__init__(
             n_features_to_select, alpha=alpha, fit_intercept=fit_intercept,
             max_features=max_features, cv=cv, include=include, exclude=exclude,
-            n_solutions=n_solutions, time_limit=time_limit, max_nodes=max_nodes,
-            max_memory=max_memory, max_gap=max_gap, n_jobs=n_jobs, callback=callback,
-            verbose=verbose,
+            n_solutions=n_solutions, solution_tol=solution_tol, time_limit=time_limit,
+            max_nodes=max_nodes, max_memory=max_memory, max_gap=max_gap, n_jobs=n_jobs,
+            callback=callback, verbose=verbose,
         )  # fmt: skip
 
     def _open(self, X, y, sample_weight) -> ClassData:

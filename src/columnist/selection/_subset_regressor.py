@@ -50,7 +50,10 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
     n_solutions : int, default=1
-        How many of the best sets of the size to find and prove.
+        How many of the best sets of the size to find and prove; with ``solution_tol`` the most to
+        list, where 1 stands for 1000.
+    solution_tol : float, optional
+        List every set of the size whose error is at most ``1 + solution_tol`` times the best.
     time_limit : float or None, default=30.0
         Seconds from the call on.
     max_nodes : int, optional
@@ -75,7 +78,8 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     selected_ : ndarray of int
         Selected columns, ascending.
     solutions_ : list of Solution
-        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+        The ``n_solutions`` best sets, or those within ``solution_tol``, best first: tuples of
+        columns with an ``error``.
     error_ : float
         The objective of the selection, recomputed from the data.
     certificate_ : Certificate
