@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from columnist._selector import BaseSelector
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices, open_matrices, open_rows, uses_target
 from columnist.data._parameters import Integer, Number, StrOptions
@@ -30,7 +29,8 @@ from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
 from columnist.search._proof import ProofRecorder
 from columnist.selection._proven import check_provable, claim_of, problem_of
-from columnist.selection._rebuild import Rebuild, rebuild
+from columnist.selection._rebuild import Rebuild, rebuild, squared_rest
+from columnist.selection._scored import ScoredSelector
 from columnist.selection._task import (
     Options,
     Outcome,
@@ -39,7 +39,7 @@ from columnist.selection._task import (
 )
 
 
-class ColumnSelector(BaseSelector):
+class ColumnSelector(ScoredSelector):
     r"""Select the columns that best represent a matrix, with a proof.
 
     Chooses a set S of k columns of X (and, with ``n_components``, that many free
@@ -288,6 +288,7 @@ class ColumnSelector(BaseSelector):
             matrices = open_matrices(
                 self, X, y, target=uses_y, center=self.centering == "mean", gram=gram,
                 accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64,
+                open_y=self._open_target,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
         return matrices, replace(
@@ -339,7 +340,7 @@ class ColumnSelector(BaseSelector):
         self.coef_, self.intercept_ = rebuilt.coef, rebuilt.intercept
         self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
         self.representative_ = rebuilt.representative
-        self._rebuilds_x = matrices.Y is None
+        self._remember(matrices)
         self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
         if self.search == "optimal":
             warn_unless_optimal(self.certificate_, stacklevel=5)
@@ -425,6 +426,12 @@ class ColumnSelector(BaseSelector):
         k = len(self.selected_)
         result = Z[:, :k] @ self.coef_ + self.intercept_
         return result + Z[:, k:] @ self.components_ if self._extracts() else result
+
+    def _unexplained(self, matrices: Matrices) -> float:
+        fitted = Rebuild(
+            self.coef_, self.intercept_, self.column_r2_, self.representative_, self.components_
+        )
+        return squared_rest(matrices, self.selected_, fitted)
 
     def inverse_transform(self, X):
         """Put selected columns back in their places, zeros elsewhere.
