@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         spectral,
     )
     from columnist._verify import verify
+    from columnist.data._scales import ScaleWarning
     from columnist.knowledge import KnowledgeSelector, MultiSourceSelector
     from columnist.lowrank import SparseLoadings
     from columnist.privacy import NullSpaceCleaner
@@ -89,6 +90,7 @@ __all__ = [
     "PivotedQRSelector",
     "ReliefF",
     "RobustPCA",
+    "ScaleWarning",
     "SparseLoadings",
     "SpectralSelector",
     "StrongRRQRSelector",
@@ -120,6 +122,7 @@ __all__ = [
 # Module -> public names that it defines, or that its family lends to the top level.
 _SOURCES = {
     "columnist._verify": "verify",
+    "columnist.data._scales": "ScaleWarning",
     "columnist.search._certificate": "Certificate",
     "columnist.selection._certified": "ColumnSelector",
     "columnist.selection._certify": "certify",

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices, open_matrices, open_rows, uses_target
 from columnist.data._parameters import Integer, Number, StrOptions
+from columnist.data._scales import warn_of_scales
 from columnist.data._validation import (
     check_room,
     feature_names,
@@ -291,6 +292,7 @@ class ColumnSelector(ScoredSelector):
                 open_y=self._open_target,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
+        warn_of_scales(matrices, names, stacklevel=5)
         return matrices, replace(
             options,
             names=None if names is None else tuple(map(str, names)),
