@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist._selector import BaseSelector
-from columnist.criteria import Criterion, get_criterion
+from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.data import Matrices, is_target_given, open_matrices, uses_target
 from columnist.data._validation import check_room, resolve_constraints, resolve_size
 from columnist.linalg._prox import row_norms
 from columnist.linalg._ties import ranked
 from columnist.selection._duplicates import shared_by_copies
+from columnist.selection._scored import ScoredSelector
 
 # Penalties beyond mean nothing, but must not become zero or infinite.
 _SMALLEST, _LARGEST = 1e-300, 1e300
 
 
-class FastSelector(BaseSelector):
+class FastSelector(ScoredSelector):
     """A selector that fits by one call: validate, select, recompute the error, store.
 
     A subclass defines :meth:`_select`; one that can approximate y also has a parameter
@@ -63,6 +63,7 @@ class FastSelector(BaseSelector):
             )
         weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
         matrices = self._matrices(X, y, **weighed)
+        self._remember(matrices)
         matrices.check_range(self._criterion())
         size = self._size(matrices.n_features)
         with matrices.threads():
@@ -100,13 +101,9 @@ class FastSelector(BaseSelector):
             "passes": self._on_passes,
             "rows": self._needs_rows(),
             "accept_sparse": "csc",
+            "open_y": self._open_target,
         }
         return open_matrices(self, X, y, **{**asked, **how})
-
-    @property
-    def _on_passes(self) -> bool:
-        """Whether it reads X by ``linalg._passes`` alone: very many columns may stay elsewhere."""
-        return False
 
     def _needs_rows(self) -> bool:
         """Whether the selection depends on more than inner products of columns."""
@@ -128,6 +125,9 @@ class FastSelector(BaseSelector):
         criterion = self._criterion()
         self.selected_ = selected
         self._keep_error(matrices.error(selected, criterion), matrices.error([], criterion))
+
+    def _unexplained(self, matrices: Matrices) -> float:
+        return matrices.error(self.selected_, Frobenius())
 
     def _keep_error(self, error: float, total: float) -> None:
         self.error_ = error

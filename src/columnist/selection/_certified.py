@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from columnist._selector import BaseSelector
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices, open_matrices, open_rows, uses_target
 from columnist.data._parameters import Integer, Number, StrOptions
+from columnist.data._scales import warn_of_scales
 from columnist.data._validation import (
     check_room,
     feature_names,
@@ -30,7 +30,8 @@ from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
 from columnist.search._proof import ProofRecorder
 from columnist.selection._proven import check_provable, claim_of, problem_of
-from columnist.selection._rebuild import Rebuild, rebuild
+from columnist.selection._rebuild import Rebuild, rebuild, squared_rest
+from columnist.selection._scored import ScoredSelector
 from columnist.selection._task import (
     Options,
     Outcome,
@@ -41,7 +42,7 @@ from columnist.selection._task import (
 )
 
 
-class ColumnSelector(BaseSelector):
+class ColumnSelector(ScoredSelector):
     r"""Select the columns that best represent a matrix, with a proof.
 
     Chooses a set S of k columns of X (and, with ``n_components``, that many free
@@ -318,8 +319,10 @@ class ColumnSelector(BaseSelector):
                 self, X, y, sample_weight=sample_weight, target=uses_y,
                 center=self.centering == "mean", gram=gram, missing=self.missing,
                 accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64,
+                open_y=self._open_target,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
+        warn_of_scales(matrices, names, stacklevel=5)
         return matrices, replace(
             options,
             names=None if names is None else tuple(map(str, names)),
@@ -369,7 +372,7 @@ class ColumnSelector(BaseSelector):
         self.coef_, self.intercept_ = rebuilt.coef, rebuilt.intercept
         self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
         self.representative_ = rebuilt.representative
-        self._rebuilds_x = matrices.Y is None
+        self._remember(matrices)
         self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
         warn_if_list_full(outcome, options, stacklevel=4)
         if self.search == "optimal":
@@ -456,6 +459,12 @@ class ColumnSelector(BaseSelector):
         k = len(self.selected_)
         result = Z[:, :k] @ self.coef_ + self.intercept_
         return result + Z[:, k:] @ self.components_ if self._extracts() else result
+
+    def _unexplained(self, matrices: Matrices) -> float:
+        fitted = Rebuild(
+            self.coef_, self.intercept_, self.column_r2_, self.representative_, self.components_
+        )
+        return squared_rest(matrices, self.selected_, fitted)
 
     def inverse_transform(self, X):
         """Put selected columns back in their places, zeros elsewhere.
