@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from columnist import (
+        constraints,
         criteria,
         datasets,
         distributed,
@@ -70,6 +71,7 @@ __all__ = [
     "TwoStageSelector",
     "__version__",
     "certify",
+    "constraints",
     "criteria",
     "datasets",
     "distributed",
