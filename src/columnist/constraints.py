@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist.data._parameters import FINITE, Integer
+from columnist.data._parameters import Integer, Number
 from columnist.data._validation import resolve_columns
 
 __all__ = ["AtMost", "Budget", "Constraint", "Groups", "Requires"]
@@ -33,6 +33,7 @@ __all__ = ["AtMost", "Budget", "Constraint", "Groups", "Requires"]
 #: Indices of columns.
 Columns = Sequence[int] | np.ndarray
 
+_COST = Number(0.0, 1e100)
 # Costs that are sums of decimal fractions may exceed a budget by rounding.
 _ROUNDING = 1e-9
 _UNIT = float(np.finfo(np.float64).eps)
@@ -48,6 +49,10 @@ class Constraint(ABC):
     def resolve(self, n_features: int, names: Sequence[str] | None) -> Constraint:
         """This constraint for data with so many columns, names replaced by indices."""
         return self
+
+    def describe(self, names: Sequence[str] | None = None) -> str:
+        """What it asks for, in a few words, with the names of the columns."""
+        return repr(self)
 
     @abstractmethod
     def obeys(self, subset: Columns) -> bool:
@@ -159,6 +164,10 @@ class Groups(_PerColumn):
     def __repr__(self) -> str:
         return f"Groups({self.labels!r})"
 
+    def describe(self, names: Sequence[str] | None = None) -> str:
+        """What it asks for, in a few words, with the names of the columns."""
+        return "whole groups"
+
     def resolve(self, n_features: int, names: Sequence[str] | None) -> Groups:
         """The same with the number of a group for every column."""
         given = self._by_index(n_features, names, "labels")
@@ -241,10 +250,10 @@ class Budget(_PerColumn):
 
     def __init__(self, costs: Sequence[float] | Mapping[str, float], budget: float):
         self._keep(costs, "costs")
-        FINITE.check("budget", budget)
+        _COST.check("budget", budget)
         columns = self.columns or range(len(self.values))
         for column, cost in zip(columns, self.values, strict=True):
-            FINITE.check(f"the cost of column {column!r}", cost)
+            _COST.check(f"the cost of column {column!r}", cost)
         object.__setattr__(self, "values", tuple(map(float, self.values)))
         object.__setattr__(self, "budget", float(budget))
 
@@ -254,7 +263,11 @@ class Budget(_PerColumn):
         return self._given
 
     def __repr__(self) -> str:
-        return f"Budget({self.costs!r}, {self.budget:g})"
+        return f"Budget({self.costs!r}, {self.budget!r})"
+
+    def describe(self, names: Sequence[str] | None = None) -> str:
+        """What it asks for, in a few words, with the names of the columns."""
+        return f"a budget of {self.budget:g}"
 
     def resolve(self, n_features: int, names: Sequence[str] | None) -> Budget:
         """The same with a cost for every column, by index."""
@@ -353,6 +366,10 @@ class AtMost(Constraint):
     def __repr__(self) -> str:
         return f"AtMost({list(self.columns)!r}, {self.m})"
 
+    def describe(self, names: Sequence[str] | None = None) -> str:
+        """What it asks for, in a few words, with the names of the columns."""
+        return f"at most {self.m} of {_few(self.columns, names)}"
+
     def resolve(self, n_features: int, names: Sequence[str] | None) -> AtMost:
         """The same with indices."""
         return AtMost(resolve_columns("AtMost", self.columns, n_features, names), self.m)
@@ -394,8 +411,7 @@ class AtMost(Constraint):
         asked = int(self._among(include).sum())
         if asked <= self.m:
             return None
-        shown = ", ".join(str(names[int(c)]) for c in self.columns[:5])
-        shown += ", ..." if len(self.columns) > 5 else ""
+        shown = _few(self.columns, names)
         return f"AtMost {self.m} of {shown} and include, which asks for {asked} of them, conflict."
 
 
@@ -429,6 +445,10 @@ class Requires(Constraint):
 
     def __repr__(self) -> str:
         return f"Requires({self.column!r}, {list(self.others)!r})"
+
+    def describe(self, names: Sequence[str] | None = None) -> str:
+        """What it asks for, in a few words, with the names of the columns."""
+        return f"{_few([self.column], names)} only with {_few(self.others, names)}"
 
     def resolve(self, n_features: int, names: Sequence[str] | None) -> Requires:
         """The same with indices."""
@@ -474,6 +494,12 @@ def _listed(columns: Any) -> tuple:
     if isinstance(columns, str) or not hasattr(columns, "__iter__"):
         columns = [columns]
     return tuple(dict.fromkeys(_plain(column) for column in columns))
+
+
+def _few(columns: Sequence[int | str], names: Sequence[str] | None) -> str:
+    """The first ones, for messages."""
+    shown = [c if names is None or isinstance(c, str) else names[c] for c in columns[:5]]
+    return ", ".join(map(str, shown)) + (", ..." if len(columns) > 5 else "")
 
 
 def _plain(value: Any) -> Any:

@@ -195,7 +195,9 @@ class Task(ABC):
             raise BadInput("a target is needed: name its column with --target.")
         return "X" if self.data.y is None or explain == "X" else "y"
 
-    def selection_page(self, selector, explains: str, asked: dict[str, str], path=None) -> str:
+    def selection_page(
+        self, selector, explains: str, asked: dict[str, str], path=None, budgets=None
+    ) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
 
@@ -206,8 +208,9 @@ class Task(ABC):
                 selector, X, y, names=data.names, asked=asked, origin=self.origin()
             )
         return selection_report(
-            selector, X, y, names=data.names, path=path, asked=asked, origin=self.origin()
-        )
+            selector, X, y, names=data.names, path=path, asked=asked, origin=self.origin(),
+            budgets=budgets,
+        )  # fmt: skip
 
     def require_dense(self) -> None:
         """Refuse sparse data."""

@@ -20,6 +20,7 @@ from columnist.report._figures import bar_figure, correlation_figure, path_figur
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
 from columnist.search._certificate import Certificate
 from columnist.search._words import CRITERIA, Subject, conditions, verdict
+from columnist.selection._budget import BudgetPath
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
 
@@ -35,7 +36,7 @@ _NOT_CENTRED = (
 def selection_report(
     selector: ColumnSelector, X, y=None, *, names: Sequence[str] | None = None,
     path: SelectionPath | None = None, asked: pages.Asked = None, title: str | None = None,
-    origin: pages.Origin | None = None,
+    origin: pages.Origin | None = None, budgets: BudgetPath | None = None,
 ) -> str:  # fmt: skip
     """A report of a certified selection: which columns are selected, and how good that is.
 
@@ -57,6 +58,8 @@ def selection_report(
         Title of the page.
     origin : Origin, optional
         The run of the command line that the page reports.
+    budgets : BudgetPath, optional
+        Selections for this budget and others, for what the budget costs.
 
     Returns
     -------
@@ -81,6 +84,7 @@ def selection_report(
         parts.answer(),
         *pages.proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
         parts.sizes(path),
+        *parts.money(budgets),
         parts.spectrum(),
         *parts.targets(),
         parts.dropped(),
@@ -120,9 +124,33 @@ class _SelectionPage:
         size = len(s.selected_)
         total = s.error_ / s.relative_error_ if s.relative_error_ > 0 else None
         limits = conditions(self.include, self.exclude)
+        if s.constraints:
+            obeyed = ", ".join(one.describe(self.names) for one in s.constraints)
+            most = "at most 2 to the power of " + str(free)
+            return Subject("column", size, most, total, f"{limits} (given {obeyed})", any_size=True)
         return Subject("column", size, ways(free, size - len(include)), total, limits)
 
     # -- the parts ----------------------------------------------------------------
+
+    def money(self, budgets: BudgetPath | None) -> list[Section]:
+        """What more money, or less, would bring."""
+        if budgets is None:
+            return []
+        rows = []
+        for step, relative in zip(budgets, budgets.relative_errors, strict=True):
+            found, chosen = step.certificate, [self.names[j] for j in step.selection]
+            bound = found.lower_bound / budgets.total if budgets.total > 0.0 else 0.0
+            status = found.status.replace("_", " ")
+            rows.append([number(step.budget), float(relative), float(bound), chosen, status])
+        head = [
+            ("Budget", "figure"), ("Error", "percent"), ("Lower bound", "percent"),
+            ("Selected", "names"), ("Status", "text"),
+        ]  # fmt: skip
+        text = (
+            "The error with this budget, and with one that is larger by the smallest cost of a "
+            "column. No selection within the budget has an error below the bound."
+        )
+        return [Section("What the budget costs", [Text(text), Table("Budgets", head, rows)])]
 
     def settings(self) -> list[tuple[str, str]]:
         """What the selector was told."""
@@ -141,6 +169,7 @@ class _SelectionPage:
             ("Search", s.search),
             ("Included", joined(self.include, 30)),
             ("Excluded", joined(self.exclude, 30)),
+            ("Constraints", ", ".join(one.describe(self.names) for one in s.constraints or ())),
             ("Time limit", "none" if s.time_limit is None else f"{number(s.time_limit)} s"),
             ("Limit on steps", "" if s.max_nodes is None else f"{s.max_nodes:,}"),
             ("Accepted gap", percent(s.max_gap) if s.max_gap > 0 else ""),

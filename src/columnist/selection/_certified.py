@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -408,6 +409,27 @@ class ColumnSelector(BaseSelector):
         with matrices.threads():
             sizes = self._sizes(matrices, options, include, exclude, max_features, rules)
             return sizes.up_to(max_features), options.names
+
+    def _along(self, X, y, constraints: Sequence[list[Constraint]]) -> list[Outcome]:
+        """Outcomes for several lists of constraints, each of which allows what the last one did,
+        sharing one reduction."""
+        matrices, options = self._prepare(X, y)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        _check_constrained(self)
+        outcomes: list[Outcome] = []
+        with matrices.threads():
+            reduced = matrices.reduce("exact", matrices.n_features, None)
+            for at, given in enumerate(constraints):
+                rules = Rules.of(given, matrices.n_features, options.names)
+                rules = rules.asked(self.n_features_to_select)
+                rules.check(include, exclude, options.names)
+                now = time.perf_counter()
+                share = now + max((options.deadline - now) / (len(constraints) - at), 0.0)
+                own = replace(options, deadline=share)
+                sizes = ConstrainedSizes(matrices, lambda: reduced, own, include, exclude, rules)
+                known = [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
+                outcomes.append(sizes.best(rules.size, start=known))
+        return outcomes
 
     # -- use ----------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from columnist.criteria import is_frobenius
 from columnist.linalg._rounding import UNIT, above
 from columnist.linalg._secular import downdated_eigenvalues
 from columnist.linalg._ties import TIE
+from columnist.search._downdates import Moment
 from columnist.search._interrupts import expired
 from columnist.search._problem import Branches, Demand, Part
 from columnist.selection._columns import InvariantColumns
@@ -33,14 +34,16 @@ _DIRECTIONS, _RELAXATION = "unconstrained directions", "relaxation"
 
 
 class Looked(NamedTuple):
-    """What a bound says of a node: the bound, the candidates that are left out and the units that
-    are chosen, as booleans for each candidate, how much each promises, and what to start from."""
+    """What a bound says of a node: the bound, the candidates that are left out and those that are
+    chosen, as booleans, how much each promises, what to start from, and bounds with each one, if
+    they are better."""
 
     bound: float
     dropped: np.ndarray
     fixed: np.ndarray
     promise: np.ndarray
     hint: np.ndarray | None = None
+    with_it: np.ndarray | None = None
 
 
 class Constrained:
@@ -172,7 +175,7 @@ class Constrained:
     def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
         """The parts of a node, with the unit of its last candidate and without."""
         if demand.hint is None:
-            nodes: list[tuple[Any, Any, Any]] = [(chosen, candidates, None)]
+            nodes: list[tuple[np.ndarray, np.ndarray, Any]] = [(chosen, candidates, None)]
         else:
             unit, hint = self.rules.unit(int(candidates[-1])), demand.hint
             kept = ~np.isin(candidates, unit)
@@ -183,8 +186,8 @@ class Constrained:
         tally: dict[str, tuple[int, int]] = {}
         parts: list[Part] = []
         goals: list[tuple[float, tuple[int, ...]]] = []
-        for node in nodes:
-            part = self._shrunk(*node, demand, goals, tally)
+        for inside, free, start in nodes:
+            part = self._shrunk(inside, free, start, demand, goals, tally)
             if part is not None:
                 parts.append(part)
         return Branches(
@@ -212,7 +215,7 @@ class Constrained:
             if bound >= demand.threshold:
                 return None
             if node.most_columns <= 1:
-                self._last(node, looked, goals)
+                self._last(node, looked, demand, goals)
                 return None
             hint = looked.hint
             if not (looked.dropped.any() or looked.fixed.any()):
@@ -233,26 +236,24 @@ class Constrained:
         everything = np.union1d(chosen, candidates)
         if len(candidates) and not self.rules.obeys(everything):
             return False
-        self._goal(everything, goals)
+        self._goal(everything, self.problem.interval, demand, goals)
         return True
 
-    def _goal(self, subset, goals, lower: float | None = None) -> None:
+    def _goal(self, subset, lower, demand: Demand, goals) -> None:
+        """Note a choice if it is complete, with a bound or what tells it."""
         subset = tuple(sorted(int(i) for i in subset))
         if self.rules.obeys(subset):
-            goals.append((self._lower(subset) if lower is None else lower, subset))
+            low = lower(subset, demand.threshold)[0] if callable(lower) else float(lower)
+            if low < demand.threshold:
+                goals.append((low, subset))
 
-    def _lower(self, subset: tuple[int, ...]) -> float:
-        """A lower bound of a complete choice that costs little."""
-        if self.exact:
-            return self.least
-        return self.problem.interval(subset)[0]
-
-    def _last(self, node: Possible, looked: Looked, goals) -> None:
+    def _last(self, node: Possible, looked: Looked, demand: Demand, goals) -> None:
         """The choices of a node to which one column can be added at most."""
-        self._goal(node.chosen, goals)
-        for item, dropped in zip(node.candidates, looked.dropped, strict=True):
-            if not dropped:
-                self._goal([*node.chosen, item], goals)
+        self._goal(node.chosen, self.problem.interval, demand, goals)
+        bounds = np.full(len(node.candidates), max(looked.bound, self.least))
+        bounds = bounds if looked.with_it is None else np.maximum(bounds, looked.with_it)
+        for item, bound in zip(node.candidates, bounds, strict=True):
+            self._goal([*node.chosen, item], bound, demand, goals)
 
     def _look(self, node: Possible, threshold: float, hint, tally) -> Looked:
         """The bound of a node."""
@@ -287,7 +288,7 @@ class ConstrainedColumns(Constrained):
             return spanned
         return Looked(
             max(looked.bound, spanned.bound), looked.dropped | spanned.dropped, looked.fixed,
-            looked.promise, looked.hint,
+            looked.promise, looked.hint, spanned.with_it,
         )  # fmt: skip
 
     def _relaxed(self, node: Possible, threshold: float, hint) -> Looked | None:
@@ -313,11 +314,19 @@ class ConstrainedColumns(Constrained):
         bound = problem.node_bound(moment, untouched, t)
         if bound >= threshold or t == 0:
             return Looked(bound, nothing, nothing, promise)
-        first, last = problem.counted(t - 1, len(moment.lam))
-        roots = downdated_eigenvalues(moment.lam, moment.Z, first, last)
-        low = np.maximum(roots - moment.charges[:, None], 0.0)
-        with_it = np.maximum(problem.errors(low), bound)
-        return Looked(bound, with_it >= threshold, nothing, promise)
+        with_it = np.maximum(_with_each(problem, moment, t - 1), bound)
+        return Looked(bound, with_it >= threshold, nothing, promise, with_it=with_it)
+
+
+def _with_each(problem: InvariantColumns, moment: Moment, t: int) -> np.ndarray:
+    """Bounds of a node with each candidate, and up to t more."""
+    lam, Z = moment.lam, moment.Z
+    if is_frobenius(problem.criterion):  # all but the leading ones: the trace tells their sum
+        top = downdated_eigenvalues(lam, Z, 0, min(t + problem.n_components, len(lam)))
+        left = lam.sum() - np.einsum("ij,ij->i", Z, Z) - top.sum(axis=1)
+        return problem.scale**2 * np.maximum(left - len(lam) * moment.charges, 0.0)
+    roots = downdated_eigenvalues(lam, Z, *problem.counted(t, len(lam)))
+    return problem.errors(np.maximum(roots - moment.charges[:, None], 0.0))
 
 
 class ConstrainedClasses(Constrained):
@@ -339,11 +348,9 @@ class ConstrainedClasses(Constrained):
         most = node.maximum(g)
         bound = relaxed.base - most.value
         dropped, fixed = _decided(most, bound, threshold, node)
-        if t <= 1:
-            dropped = relaxed.base - g >= threshold
         _count(tally, _RELAXATION, bound >= threshold)
         promise = np.bincount(node.units, relaxed.z * g)[node.units]
-        return Looked(bound, dropped, fixed, promise, relaxed.start)
+        return Looked(bound, dropped, fixed, promise, relaxed.start, relaxed.base - g)
 
 
 def _decided(most: Maximum, bound: float, threshold: float, node: Possible):

@@ -47,7 +47,7 @@ class SizesWithRules(Sizes):
         """Some choice of a size, if there is one."""
         return self.problem(size).completed(self.include, self.options.deadline)
 
-    def problem(self, size: int | None) -> Constrained:
+    def problem(self, size: int) -> Constrained:
         """The problem of a size, without errors from the data."""
         return self._searched(size, self.options, None)
 
@@ -59,7 +59,7 @@ class ConstrainedSizes(SizesWithRules):
     rules: Rules
 
     @property
-    def _wide(self) -> None:  # type: ignore[override]
+    def _wide(self) -> None:
         return None
 
     def _searched(self, size: int | None, options: Options, interval) -> Constrained:

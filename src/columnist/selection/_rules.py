@@ -26,6 +26,8 @@ from columnist.linalg._rounding import UNIT
 
 # Steps of the search for the best price.
 _STEPS = 12
+# Shares of a budget that count as nothing.
+_NOTHING = 1e-12
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 
 
@@ -44,6 +46,9 @@ class Rules:
 
     def __init__(self, constraints: Sequence[Constraint], n_features: int, size: int | None):
         self.constraints, self.n_features, self.size = tuple(constraints), n_features, size
+        # As messages show them.
+        self.given = self.constraints
+        self.names: Sequence[str] | None = None
         groups = [c for c in self.constraints if isinstance(c, Groups)]
         if len(groups) > 1:
             raise ValueError("constraints holds several Groups: give every column one label.")
@@ -57,7 +62,9 @@ class Rules:
     @classmethod
     def of(cls, constraints: Sequence[Constraint], n_features: int, names) -> Rules:
         """From constraints as a user gives them, for any number of units."""
-        return cls([c.resolve(n_features, names) for c in constraints], n_features, None)
+        rules = cls([c.resolve(n_features, names) for c in constraints], n_features, None)
+        rules.given, rules.names = tuple(constraints), names
+        return rules
 
     def asked(self, size) -> Rules:
         """The same for what ``n_features_to_select`` asks for: None is any number with a budget,
@@ -77,9 +84,9 @@ class Rules:
         """The same for choices that compete with a given one: of its size, or of any within a
         budget; an error if it does not obey."""
         rules = self.sized(None if self.budgets else len(np.unique(self.labels[list(subset)])))
-        for constraint in self.constraints:
+        for given, constraint in zip(self.given, self.constraints, strict=True):
             if not constraint.obeys(list(subset)):
-                raise ValueError(f"columns do not obey {_short(repr(constraint))}.")
+                raise ValueError(f"columns do not obey {given.describe(self.names)}.")
         return rules
 
     @property
@@ -234,20 +241,27 @@ class Rules:
                     f"Budget of {budget.budget:g} cannot pay for {self.size} {what}: the cheapest "
                     f"cost {cheapest:g}. Lower n_features_to_select, or raise the budget."
                 )
-        empty = np.empty(0, dtype=np.intp)
-        for constraint in self.others:
-            first = np.array([columns[where == i][0] for i in range(len(units))])
-            most = constraint.most(np.ones(len(first)), empty, first, len(first))
-            if not self.grouped and int(most + 1e-6) < self.size:
+        if not self.grouped:
+            self._check_room(columns, self.size)
+
+    def _check_room(self, columns: np.ndarray, size: int) -> None:
+        """The same for one constraint and the number of columns."""
+        nothing = np.empty(0, dtype=np.intp)
+        for given, constraint in zip(self.given, self.constraints, strict=True):
+            if constraint not in self.others:
+                continue
+            most = constraint.most(np.ones(len(columns)), nothing, columns, len(columns))
+            if int(most + 1e-6) < size:
                 raise ValueError(
-                    f"{constraint!r} leaves room for {int(most + 1e-6)} columns, but {self.size} "
-                    "are to be selected: lower n_features_to_select, or relax the constraint."
+                    f"There is room for {int(most + 1e-6)} columns with "
+                    f"{given.describe(self.names)}, but {size} are to be selected: lower "
+                    "n_features_to_select, or relax it."
                 )
 
     @property
     def words(self) -> str:
         """What a choice has to obey, for messages."""
-        named = ", ".join(_short(repr(constraint)) for constraint in self.constraints)
+        named = ", ".join(given.describe(self.names) for given in self.given)
         if self.size is None:
             return f"obeys {named}"
         return f"of {self.size} {'groups' if self.grouped else 'columns'} obeys {named}"
@@ -296,7 +310,7 @@ class Possible:
         if rules.size is not None:
             self.needed = rules.size - len(np.unique(rules.labels[chosen]))
         self.limit = self.n_units if self.needed is None else min(self.needed, self.n_units)
-        self._budgets = [(max(b.left(chosen), 0.0), b.prices[candidates]) for b in rules.budgets]
+        self._budgets = [_shares(b, chosen, candidates) for b in rules.budgets]
         self.most_columns = len(candidates)
         most = self.maximum(np.ones(len(candidates))).value
         self.most_columns = min(int(most + 1e-6), len(candidates))
@@ -377,13 +391,18 @@ class Possible:
         return Maximum(best, loss_in, loss_out, prices, price * left + beyond * self.limit)
 
 
+def _shares(budget: Budget, chosen, candidates) -> tuple[float, np.ndarray]:
+    """What is left of a budget, as 1, and what each candidate takes of it, not more than it does:
+    next to nothing counts as nothing."""
+    left, costs = budget.left(chosen), budget.prices[candidates]
+    if left <= 0.0:
+        return 0.0, np.zeros(len(costs))
+    return 1.0, np.where(costs > _NOTHING * left, costs / left * (1.0 - 4.0 * UNIT), 0.0)
+
+
 def _top(sums: np.ndarray, limit: int) -> float:
     """The largest sum of at most ``limit`` numbers."""
     positive = np.maximum(sums, 0.0)
     if limit < len(positive):
         positive = np.partition(positive, len(positive) - max(limit, 1))[len(positive) - limit :]
     return float(positive.sum())
-
-
-def _short(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
