@@ -22,6 +22,7 @@ CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
 DATA = {"data"} | CORE
 SHARED = {"search", "_selector", "_text", "_verify", "metrics", "datasets", "io"} | DATA
+SHARED |= {"constraints"}
 
 ALLOWED: dict[str, set[str]] = {
     "criteria": set(),
@@ -29,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "_verify": set(),
     "linalg": {"criteria"},
     "data": CORE,
+    "constraints": DATA,
     "search": CORE | {"_text"},
     "_selector": DATA,
     "metrics": DATA,

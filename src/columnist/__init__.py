@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from columnist import (
+        constraints,
         criteria,
         datasets,
         distributed,
@@ -104,6 +105,7 @@ __all__ = [
     "__version__",
     "certify",
     "column_verdicts",
+    "constraints",
     "criteria",
     "datasets",
     "distributed",

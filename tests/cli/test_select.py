@@ -16,7 +16,7 @@ SCALED = scale(WINE.data)
 KEYS = {
     "command", "version", "data", "method", "explains", "selected", "indices", "error",
     "relative_error", "certificate", "solutions", "column_r2", "representative", "path",
-    "stability", "verdicts", "notes", "files",
+    "stability", "verdicts", "constraints", "budget", "notes", "files",
 }  # fmt: skip
 
 

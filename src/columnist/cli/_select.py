@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from columnist._text import count
+from columnist.cli._constraints import Obeying, check_obeying, constraints_of
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model
 from columnist.cli._names import expanded
@@ -19,7 +20,12 @@ from columnist.cli._verdicts import show_verdicts, verdicts_json
 from columnist.cli._verify import preparation_of
 
 if TYPE_CHECKING:
-    from columnist.selection import ColumnVerdicts, SelectionPath, SelectionStability
+    from columnist.selection import (
+        BudgetPath,
+        ColumnVerdicts,
+        SelectionPath,
+        SelectionStability,
+    )
 
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale",
@@ -40,7 +46,7 @@ _TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Saving, Searching, Weighting, Anywhere):
+class Options(Saving, Obeying, Searching, Weighting, Anywhere):
     """What to choose."""
 
     k: str | None = option(
@@ -98,12 +104,14 @@ class Select(Task):
     path: SelectionPath | None = None
     stability: SelectionStability | None = None
     verdicts: ColumnVerdicts | None = None
+    budgets: BudgetPath | None = None
 
     def check(self) -> None:
         self.size, self.entry = as_size(self.options.k), find(self.options.method)
         check_bootstrap(self.options)
         self.method = self.entry.name
-        if self.size is None:
+        check_obeying(self.options)
+        if self.size is None and self.options.budget is None:
             raise BadInput(
                 "-k is missing: how many columns should be kept? (-k auto --tol 0.1 decides)"
             )
@@ -117,11 +125,15 @@ class Select(Task):
         self.explained = self.explains(options.explain, self.entry.target == "required")
         self._check_choice()
         self._check_proof()
-        self.limits = {
+        self.limits: dict[str, Any] = {
             "include": self.places(options.include, "--include") or None,
             "exclude": self.places(options.exclude, "--exclude") or None,
         }
-        doing = f"choosing {options.k} of {count(data.X.shape[1], 'column')}"
+        constraints = constraints_of(options, data.names, self.places, self.screen.note)
+        if constraints:
+            self.limits["constraints"] = constraints
+        amount = "some" if options.k is None else options.k
+        doing = f"choosing {amount} of {count(data.X.shape[1], 'column')}"
         self.selector = self.fit(self._made(), doing, data.y)
         self.selected = [int(i) for i in self.selector.selected_]
         if options.proof is not None:
@@ -132,6 +144,8 @@ class Select(Task):
             self.stability = resampled(self)
         if options.verdicts and not self.watch.interrupted:
             self.verdicts = self._judged()
+        if options.budget is not None and self.method == "certified" and not self.watch.interrupted:
+            self.budgets = self._more_money()
         self._measure()
 
     def _check_choice(self) -> None:
@@ -147,9 +161,17 @@ class Select(Task):
         both = set(include) & set(exclude)
         if both:
             raise BadInput(f"--include and --exclude both name {listed(sorted(both))}: choose one.")
+        if options.proof is not None and self._obeys():
+            raise BadInput("--proof does not go with --groups, --budget, --at-most or --requires.")
         free = len(self.data.names) - len(exclude)
         if options.path is not None and not 1 <= options.path <= free:
             raise BadInput(f"--path takes a number from 1 to {free}; got {options.path}.")
+
+    def _obeys(self) -> bool:
+        """Whether there are constraints."""
+        options = self.options
+        given = (options.groups, options.budget, options.at_most, options.requires)
+        return any(value is not None for value in given)
 
     def _check_proof(self) -> None:
         if self.method != "certified" and self.options.tolerance is not None:
@@ -211,6 +233,53 @@ class Select(Task):
         self.watch.settle(None)
         return found
 
+    def _more_money(self) -> BudgetPath | None:
+        """The selection, and the one for a budget that is larger by the smallest cost."""
+        from columnist.constraints import Budget
+        from columnist.selection import BudgetPath, BudgetStep, budget_path
+
+        options, data = self.options, self.data
+        others = [one for one in self.limits["constraints"] if not isinstance(one, Budget)]
+        own = next(one for one in self.limits["constraints"] if isinstance(one, Budget))
+        positive = [cost for cost in own.costs if cost > 0.0]
+        if not positive:
+            return None
+        self.watch.phase("a little more money")
+        try:
+            path = budget_path(
+                data.X, own.costs, [own.budget + min(positive)], constraints=others,
+                n_features_to_select=self.size, y=None if options.explain == "X" else data.y,
+                sample_weight=data.weights,
+                criterion=options.criterion or "frobenius", n_components=options.components or 0,
+                n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
+                time_limit=options.seconds, callback=self.watch.callback,
+                include=self.limits["include"], exclude=self.limits["exclude"],
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            return None
+        self.watch.settle(None)
+        here = BudgetStep(self.selector.selected_, self.selector.certificate_, own.budget)
+        return BudgetPath((here, *path), path.total)
+
+    def _budget_json(self) -> dict[str, Any] | None:
+        """What the selection costs, and what a little more money would bring."""
+        if self.budgets is None:
+            return None
+        own = next(one for one in self.limits["constraints"] if hasattr(one, "costs"))
+        names = [self.data.names_of(step.selection.tolist()) for step in self.budgets]
+        steps = [
+            {
+                "budget": step.budget,
+                "cost": float(sum(own.costs[i] for i in step.selection)),
+                "selected": chosen,
+                "error": step.certificate.error,
+                "lower_bound": step.certificate.lower_bound,
+                "status": step.certificate.status,
+            }
+            for step, chosen in zip(self.budgets, names, strict=True)
+        ]
+        return {**steps[0], "next": steps[1]}
+
     def _measure(self) -> None:
         """Errors and coefficients of any selector's choice, computed from the data."""
         from columnist.criteria import get_criterion
@@ -263,16 +332,23 @@ class Select(Task):
 
     def page(self) -> str:
         options, data = self.options, self.data
-        keep = f"{options.k} columns"
+        keep = f"{options.k} {'groups' if options.groups else 'columns'}"
+        if options.k is None:
+            keep = "any number of columns"
         if options.k == "auto":
             keep = f"the fewest columns that leave at most {options.tol:g} unexplained"
         asked = self.asked(keep=keep, method=self.method)
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
+        if "constraints" in self.limits:
+            asked["obey"] = "; ".join(
+                one.describe(data.names) for one in self.limits["constraints"]
+            )
         asked["time limit"] = f"{options.time_limit} s"
         return self.selection_page(
-            self.selector, self.explained, asked, self.path, self.stability, self.verdicts
-        )
+            self.selector, self.explained, asked, self.path, self.stability, self.verdicts,
+            self.budgets,
+        )  # fmt: skip
 
     def json(self) -> dict[str, Any]:
         data, names = self.data, self.data.names
@@ -291,6 +367,8 @@ class Select(Task):
             "solutions": [{"columns": data.names_of(s), "error": s.error} for s in solutions],
             "column_r2": dict(zip(names, self.rebuilt.r2, strict=True)) if few else None,
             "representative": dict(zip(names, by, strict=True)) if few else None,
+            "constraints": [one.describe(names) for one in self.limits.get("constraints", ())],
+            "budget": self._budget_json(),
             "path": None if self.path is None else self._path_json(self.path),
             "stability": stability_json(self.stability),
             "verdicts": self.verdicts and verdicts_json(self.verdicts, names),
@@ -333,6 +411,8 @@ class Select(Task):
         else:
             screen.facts({"error": number(self.error), "proof": f"none: {self.method} gives none"})
         self._show_runners_up(getattr(self.selector, "solutions_", []))
+        if (budget := self._budget_json()) is not None:
+            self._show_budget(budget)
         if self.path is not None:
             screen.heading("Every size")
             screen.path(self.path)
@@ -340,6 +420,18 @@ class Select(Task):
             show_stability(self, self.stability)
         if self.verdicts is not None:
             show_verdicts(screen, self.verdicts, names)
+
+    def _show_budget(self, budget: dict[str, Any]) -> None:
+        """What is spent, and what a little more would bring."""
+        steps = [budget, budget["next"]]
+        rows = [
+            [number(step["budget"]), number(step["cost"]), number(step["error"]),
+             number(step["lower_bound"]), listed(step["selected"])]
+            for step in steps
+        ]  # fmt: skip
+        self.screen.heading("What the budget costs")
+        head = ["budget>", "spent>", "error>", "lower bound>", "selected"]
+        self.screen.table(head, rows, best=0)
 
     def _unexplained(self) -> str:
         """The relative error, and what it is a share of."""

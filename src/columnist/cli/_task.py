@@ -216,7 +216,7 @@ class Task(ABC):
 
     def selection_page(
         self, selector, explains: str, asked: dict[str, str], path=None, stability=None,
-        verdicts=None,
+        verdicts=None, budgets=None,
     ) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
@@ -230,7 +230,7 @@ class Task(ABC):
             )  # fmt: skip
         return selection_report(
             selector, X, y, names=data.names, path=path, stability=stability, verdicts=verdicts,
-            asked=asked, origin=self.origin(),
+            budgets=budgets, asked=asked, origin=self.origin(),
         )  # fmt: skip
 
     def require_dense(self) -> None:

@@ -98,14 +98,16 @@ def rows_at(y, places: np.ndarray):
     return None if y is None else _safe_indexing(_gathered(y), places)
 
 
-def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") -> int:
-    """Number of columns from an int, a fraction in (0, 1), or None for half."""
+def resolve_size(
+    value, n_features: int, *, name: str = "n_features_to_select", what: str = "features"
+) -> int:
+    """Number of columns, or ``what`` else, from an int, a fraction in (0, 1), or None for half."""
     if value is None:
         return max(1, n_features // 2)
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
         if not 1 <= int(value) <= n_features:
             raise ValueError(
-                f"{name} must be between 1 and the number of features ({n_features}); got {value}."
+                f"{name} must be between 1 and the number of {what} ({n_features}); got {value}."
             )
         return int(value)
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))

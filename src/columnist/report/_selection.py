@@ -22,6 +22,7 @@ from columnist.report._stability import stability_section
 from columnist.report._verdicts import verdict_blocks
 from columnist.search._certificate import Certificate
 from columnist.search._words import CRITERIA, Subject, conditions, verdict
+from columnist.selection._budget import BudgetPath
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
 from columnist.selection._stability import SelectionStability
@@ -40,8 +41,8 @@ _NOT_CENTRED = (
 def selection_report(
     selector: ColumnSelector, X, y=None, *, names: Sequence[str] | None = None,
     path: SelectionPath | None = None, stability: SelectionStability | None = None,
-    verdicts: ColumnVerdicts | None = None, asked: pages.Asked = None, title: str | None = None,
-    origin: pages.Origin | None = None,
+    verdicts: ColumnVerdicts | None = None, budgets: BudgetPath | None = None,
+    asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A report of a certified selection: which columns are selected, and how good that is.
 
@@ -67,6 +68,8 @@ def selection_report(
         Title of the page.
     origin : Origin, optional
         The run of the command line that the page reports.
+    budgets : BudgetPath, optional
+        Selections for this budget and others, for what the budget costs.
 
     Returns
     -------
@@ -93,6 +96,7 @@ def selection_report(
         parts.verdicts(verdicts),
         parts.sizes(path),
         stability_section(stability, parts.names),
+        *parts.money(budgets),
         parts.spectrum(),
         *parts.targets(),
         parts.dropped(),
@@ -132,9 +136,33 @@ class _SelectionPage:
         size = len(s.selected_)
         total = s.error_ / s.relative_error_ if s.relative_error_ > 0 else None
         limits = conditions(self.include, self.exclude)
+        if s.constraints:
+            obeyed = ", ".join(one.describe(self.names) for one in s.constraints)
+            most = "at most 2 to the power of " + str(free)
+            return Subject("column", size, most, total, f"{limits} (given {obeyed})", any_size=True)
         return Subject("column", size, ways(free, size - len(include)), total, limits)
 
     # -- the parts ----------------------------------------------------------------
+
+    def money(self, budgets: BudgetPath | None) -> list[Section]:
+        """What more money, or less, would bring."""
+        if budgets is None:
+            return []
+        rows = []
+        for step, relative in zip(budgets, budgets.relative_errors, strict=True):
+            found, chosen = step.certificate, [self.names[j] for j in step.selection]
+            bound = found.lower_bound / budgets.total if budgets.total > 0.0 else 0.0
+            status = found.status.replace("_", " ")
+            rows.append([number(step.budget), float(relative), float(bound), chosen, status])
+        head = [
+            ("Budget", "figure"), ("Error", "percent"), ("Lower bound", "percent"),
+            ("Selected", "names"), ("Status", "text"),
+        ]  # fmt: skip
+        text = (
+            "The error with this budget, and with one that is larger by the smallest cost of a "
+            "column. No selection within the budget has an error below the bound."
+        )
+        return [Section("What the budget costs", [Text(text), Table("Budgets", head, rows)])]
 
     def settings(self) -> list[tuple[str, str]]:
         """What the selector was told."""
@@ -159,6 +187,7 @@ class _SelectionPage:
                 if s.solution_tol is None
                 else f"with an error at most {percent(s.solution_tol)} above the best",
             ),
+            ("Constraints", ", ".join(one.describe(self.names) for one in s.constraints or ())),
             ("Time limit", "none" if s.time_limit is None else f"{number(s.time_limit)} s"),
             ("Limit on steps", "" if s.max_nodes is None else f"{s.max_nodes:,}"),
             ("Accepted gap", percent(s.max_gap) if s.max_gap > 0 else ""),

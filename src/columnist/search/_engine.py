@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import comb
 
@@ -200,6 +200,10 @@ class BestFirst(Strategy):
 
     def _offer_known(self, subset, chosen, candidates) -> None:
         """A known set, completed and improved if it is too small."""
+        if (own := getattr(self.problem, "completed", None)) is not None:
+            if (whole := own(subset, self.limits.deadline)) is not None:
+                self.pool.offer(np.inf, whole)
+            return
         if len(subset) < self.problem.size:
             left = np.setdiff1d(candidates, subset)
             subset = greedy(self.problem, subset, left, deadline=self.limits.deadline)
@@ -433,11 +437,17 @@ class BestFirst(Strategy):
         those that differ from the ones it has in one item are the next best guess."""
         chosen, candidates = self.problem.root()
         fixed, pool = set(chosen.tolist()), self.pool
-        wanted = min(pool.capacity, comb(len(candidates), self.problem.size - len(fixed)))
+        own, wanted = getattr(self.problem, "neighbours", None), pool.capacity
+        if own is None:
+            wanted = min(wanted, comb(len(candidates), self.problem.size - len(fixed)))
         seen = 0
         while seen < len(pool.entries) < wanted:
             seen = len(pool.entries)
-            for subset in _exchanged([subset for _, subset in pool.entries], fixed, candidates):
+            known = [subset for _, subset in pool.entries]
+            others = _exchanged(known, fixed, candidates)
+            if own is not None:
+                others = itertools.chain.from_iterable(map(own, known))
+            for subset in others:
                 pool.offer(np.inf, subset)
                 if len(pool.entries) == wanted or time.perf_counter() > deadline:
                     return
@@ -445,17 +455,27 @@ class BestFirst(Strategy):
     def _enumerate(self) -> bool:
         """Evaluate every complete set with care, if there are few: what bounds cannot tell apart
         in double precision, a problem's ``interval`` may. False if time was too short for it."""
-        chosen, candidates = self.problem.root()
-        left = self.problem.size - len(chosen)
-        if not hasattr(self.problem, "interval") or comb(len(candidates), left) > _FEW_SETS:
+        sets = self._few_sets()
+        if sets is None or not hasattr(self.problem, "interval"):
             return True
-        for added in itertools.combinations(candidates.tolist(), left):
+        for subset in sets:
             if expired(self.limits.deadline):
                 return False
-            self.pool.offer(np.inf, (*chosen.tolist(), *added))
+            self.pool.offer(np.inf, subset)
         # Bounds have served their time: what was seen is all there is.
         self.doubtful, self.pool.floor = False, self.pool.least_of_others()
         return True
+
+    def _few_sets(self) -> Iterable[Sequence[int]] | None:
+        """All complete sets, if there are few."""
+        if (own := getattr(self.problem, "every", None)) is not None:
+            return own(_FEW_SETS)
+        chosen, candidates = self.problem.root()
+        left = self.problem.size - len(chosen)
+        if comb(len(candidates), left) > _FEW_SETS:
+            return None
+        first = chosen.tolist()
+        return ((*first, *added) for added in itertools.combinations(candidates.tolist(), left))
 
     # -- the end ------------------------------------------------------------------
 
@@ -463,8 +483,7 @@ class BestFirst(Strategy):
         """What was found, with the guarantee of the order."""
         if not self.pool.entries:  # stopped before any complete set was seen
             raise_pending()
-            chosen, candidates = self.problem.root()
-            self.pool.offer(np.inf, greedy(self.problem, chosen, candidates, deadline=-np.inf))
+            self.pool.offer(np.inf, self._some_set())
         if self.pool.tol is None or not self._proven():
             self._fill_pool(time.perf_counter() + _FILL_SECONDS)
         if run.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
@@ -473,6 +492,15 @@ class BestFirst(Strategy):
         limited = run.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
         run.peak = self.frontier.peak
         return run.result(None if limited or self.doubtful else self._guarantee())
+
+    def _some_set(self) -> Sequence[int]:
+        """A complete set, found in no time."""
+        chosen, candidates = self.problem.root()
+        if (own := getattr(self.problem, "completed", None)) is None:
+            return greedy(self.problem, chosen, candidates, deadline=-np.inf)
+        if (subset := own(chosen, -np.inf)) is None:
+            raise ValueError(self.problem.nothing)  # type: ignore[attr-defined] # goes with it
+        return subset
 
     def _guarantee(self) -> float | None:
         """How far from the optimum the order of the search can have led at most."""

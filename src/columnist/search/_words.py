@@ -44,10 +44,13 @@ class Subject:
     choices: str  # how many there are, in words
     total: float | None = None  # error of choosing nothing: errors are told as shares of it
     limits: str = ""  # conditions on the choice, as the end of a sentence
+    any_size: bool = False  # whether choices of other sizes compete, too
 
     @property
     def chosen(self) -> str:
         """What is chosen, counted."""
+        if self.any_size:
+            return f"{self.what}s"
         return count(self.size, self.what) + (" to remove" if self.what == "row" else "")
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.data import Matrices, is_target_given, open_matrices, uses_target
 from columnist.data._validation import check_room, resolve_constraints, resolve_size
+from columnist.linalg._passes import others
 from columnist.linalg._prox import row_norms
 from columnist.linalg._ties import ranked
+from columnist.selection._columns import InvariantColumns
 from columnist.selection._duplicates import shared_by_copies
+from columnist.selection._feasible import Feasible
+from columnist.selection._rules import Rules
 from columnist.selection._scored import ScoredSelector
 
 # Penalties beyond mean nothing, but must not become zero or infinite.
@@ -119,6 +124,24 @@ class FastSelector(ScoredSelector):
         if size is not None:
             check_room(size, *fixed, n_features)
         return fixed
+
+    def _rules(self, n_features: int) -> tuple[Rules, list[int], list[int]]:
+        """The constraints, and the columns to include and to exclude."""
+        names = getattr(self, "feature_names_in_", None)
+        include, exclude = resolve_constraints(self.include, self.exclude, n_features, names)
+        rules = Rules.of(self.constraints, n_features, names).asked(self.n_features_to_select)
+        rules.check(include, exclude, names)
+        return rules, include, exclude
+
+    def _feasible(self, matrices: Matrices) -> tuple[Feasible, np.ndarray, np.ndarray]:
+        """Choices that obey the constraints, included columns and candidates."""
+        n = matrices.n_features
+        rules, include, exclude = self._rules(n)
+        if matrices.X.dtype == np.float32:
+            matrices = replace(matrices, X=matrices.X.astype(np.float64))
+        reduced, candidates = matrices.reduce("exact", n, None), others(n, [*include, *exclude])
+        problem = InvariantColumns(reduced, n, self._criterion(), 0, include, candidates)
+        return Feasible(problem, rules), np.array(include, dtype=np.int32), candidates
 
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         """Keep the selection, and its error recomputed from the data."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from columnist.constraints import Constraint
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices, open_matrices, open_rows, uses_target
 from columnist.data._parameters import Integer, Number, StrOptions
@@ -29,8 +32,10 @@ from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
 from columnist.search._proof import ProofRecorder
+from columnist.selection._constrained_sizes import ConstrainedSizes
 from columnist.selection._proven import check_provable, claim_of, problem_of
 from columnist.selection._rebuild import Rebuild, rebuild, squared_rest
+from columnist.selection._rules import Rules
 from columnist.selection._scored import ScoredSelector
 from columnist.selection._task import (
     Options,
@@ -80,6 +85,9 @@ class ColumnSelector(ScoredSelector):
         h = u - f, or the bound b (Frobenius, no components, target X, no ``exclude``).
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
+    constraints : list of Constraint, optional
+        What a selection must obey besides, of :mod:`columnist.constraints`. With ``Groups``,
+        ``n_features_to_select`` counts groups; with ``Budget``, None means any number of columns.
     tol : float, optional
         Relative error for ``n_features_to_select="auto"``.
     n_solutions : int, default=1
@@ -198,6 +206,7 @@ class ColumnSelector(ScoredSelector):
         weight: str = "u",
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         tol: float | None = None,
         n_solutions: int = 1,
         solution_tol: float | None = None,
@@ -224,6 +233,7 @@ class ColumnSelector(ScoredSelector):
         self.weight = weight
         self.include = include
         self.exclude = exclude
+        self.constraints = constraints
         self.tol = tol
         self.n_solutions = n_solutions
         self.solution_tol = solution_tol
@@ -263,7 +273,12 @@ class ColumnSelector(ScoredSelector):
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         with matrices.threads(), self._recorder(matrices, options) as recorder:
             options = replace(options, recorder=recorder)
-            if self.n_features_to_select == "auto":
+            if (rules := self._rules(matrices, options)) is not None:
+                rules = rules.asked(self.n_features_to_select)
+                rules.check(include, exclude, options.names)
+                sizes = self._sizes(matrices, options, include, exclude, rules.n_units, rules)
+                outcome = sizes.best(rules.size)  # type: ignore[arg-type] # None: any
+            elif self.n_features_to_select == "auto":
                 outcome = self._fewest(matrices, options, include, exclude)
             else:
                 size = resolve_size(self.n_features_to_select, matrices.n_features)
@@ -339,7 +354,16 @@ class ColumnSelector(ScoredSelector):
             _check_weight_b(options, matrices, exclude)
         return include, exclude
 
-    def _sizes(self, matrices: Matrices, options: Options, include, exclude, size: int) -> Sizes:
+    def _rules(self, matrices: Matrices, options: Options) -> Rules | None:
+        """The constraints, if there are any."""
+        if not self.constraints:
+            return None
+        _check_constrained(self)
+        return Rules.of(self.constraints, matrices.n_features, options.names)
+
+    def _sizes(
+        self, matrices: Matrices, options: Options, include, exclude, size: int, rules=None
+    ) -> Sizes:
         """The problem, for sizes up to this one."""
 
         def reduce() -> Reduced:
@@ -350,6 +374,8 @@ class ColumnSelector(ScoredSelector):
             raise_pending()
             return reduced
 
+        if rules is not None:
+            return ConstrainedSizes(matrices, reduce, options, include, exclude, rules)
         return Sizes(matrices, reduce, options, include, exclude)
 
     def _fewest(self, matrices: Matrices, options: Options, include, exclude) -> Outcome:
@@ -394,9 +420,13 @@ class ColumnSelector(ScoredSelector):
             return self._certified(matrices, options, given, include, exclude)
 
     def _certified(self, matrices: Matrices, options: Options, given, include, exclude):
-        sizes = self._sizes(matrices, options, include, exclude, len(given))
+        size: Any = len(given)
+        if (rules := self._rules(matrices, options)) is not None:
+            rules = rules.around(given)
+            size = rules.size
+        sizes = self._sizes(matrices, options, include, exclude, len(given), rules)
         error = sizes.error(given)
-        outcome = sizes.best(len(given), quiet=True, start=[given])
+        outcome = sizes.best(size, quiet=True, start=[given])
         selection = tuple(sorted(given))
         names = options.names and tuple(options.names[i] for i in selection)
         return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
@@ -406,10 +436,36 @@ class ColumnSelector(ScoredSelector):
         matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         Integer(1).check("max_features", max_features)
-        check_room(max_features, include, exclude, matrices.n_features)
+        if (rules := self._rules(matrices, options)) is not None:
+            rules.check(include, exclude, options.names)
+        else:
+            check_room(max_features, include, exclude, matrices.n_features)
         with matrices.threads():
-            sizes = self._sizes(matrices, options, include, exclude, max_features)
+            sizes = self._sizes(matrices, options, include, exclude, max_features, rules)
             return sizes.up_to(max_features), options.names
+
+    def _along(
+        self, X, y, constraints: Sequence[list[Constraint]], sample_weight=None
+    ) -> list[Outcome]:
+        """Outcomes for several lists of constraints, each of which allows what the last one did,
+        sharing one reduction."""
+        matrices, options = self._prepare(X, y, sample_weight)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        _check_constrained(self)
+        outcomes: list[Outcome] = []
+        with matrices.threads():
+            reduced = matrices.reduce("exact", matrices.n_features, None)
+            for at, given in enumerate(constraints):
+                rules = Rules.of(given, matrices.n_features, options.names)
+                rules = rules.asked(self.n_features_to_select)
+                rules.check(include, exclude, options.names)
+                now = time.perf_counter()
+                share = now + max((options.deadline - now) / (len(constraints) - at), 0.0)
+                own = replace(options, deadline=share)
+                sizes = ConstrainedSizes(matrices, lambda: reduced, own, include, exclude, rules)
+                known = [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
+                outcomes.append(sizes.best(rules.size, start=known))
+        return outcomes
 
     # -- use ----------------------------------------------------------------------
 
@@ -492,6 +548,21 @@ class ColumnSelector(ScoredSelector):
         tags.input_tags.pairwise = self.input == "gram"
         tags.input_tags.allow_nan = self.missing != "raise"
         return tags
+
+
+def _check_constrained(selector: ColumnSelector) -> None:
+    """Refuse what constraints do not go with."""
+    if selector.n_features_to_select == "auto":
+        raise ValueError(
+            "n_features_to_select='auto' does not go with constraints: give a number, or None with "
+            "a Budget."
+        )
+    if selector.search not in ("auto", "optimal"):
+        raise ValueError(
+            f"search={selector.search!r} does not go with constraints: use 'auto' or 'optimal'."
+        )
+    if selector.proof is not None:
+        raise ValueError("proof does not go with constraints: only the certificate does.")
 
 
 def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:

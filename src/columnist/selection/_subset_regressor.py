@@ -16,6 +16,8 @@ from columnist.data._weights import rows_as_given, some_rows
 from columnist.linalg._passes import columns_of
 from columnist.linalg._reduce import Reduced
 from columnist.search._interrupts import at_once, raise_pending
+from columnist.selection._constrained_sizes import ConstrainedSizes
+from columnist.selection._rules import Rules
 from columnist.selection._subset import BestSubset
 from columnist.selection._task import Options, Sizes
 
@@ -49,6 +51,9 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         Folds of ``"cv"``, as in scikit-learn.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
+    constraints : list of Constraint, optional
+        What a selection must obey besides, of :mod:`columnist.constraints`. With ``Groups``,
+        ``n_features_to_select`` counts groups.
     n_solutions : int, default=1
         How many of the best sets of the size to find and prove; with ``solution_tol`` the most to
         list, where 1 stands for 1000.
@@ -136,13 +141,17 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     def _default_rule(self) -> str:
         return "cv" if self.alpha > 0.0 else "bic"
 
-    def _sizes(self, data: Matrices, options: Options, include, exclude) -> Sizes:
+    def _sizes(
+        self, data: Matrices, options: Options, include, exclude, rules: Rules | None
+    ) -> Sizes:
         def reduce() -> Reduced:
             raise_pending()  # there is nothing to return yet
             reduced = data.reduce("exact", data.n_features, None)
             raise_pending()
             return reduced
 
+        if rules is not None:
+            return ConstrainedSizes(data, reduce, options, include, exclude, rules)
         return Sizes(data, reduce, options, include, exclude)
 
     def _coefficients(self, data: Matrices, subset: Sequence[int]):

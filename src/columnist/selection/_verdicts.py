@@ -139,6 +139,7 @@ def column_verdicts(
     k: int,
     *,
     y=None,
+    sample_weight=None,
     tol: float = 0.01,
     criterion="frobenius",
     n_components: int = 0,
@@ -160,6 +161,8 @@ def column_verdicts(
         Number of columns of a set; a fraction of them if a float in (0, 1).
     y : array-like, optional
         Target; X itself by default.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each sample counts.
     tol : float, default=0.01
         The tolerance, at least 0 and below 1.
     criterion, n_components
@@ -194,11 +197,16 @@ def column_verdicts(
     StrOptions("auto", "optimal").check("search", options.get("search", "auto"))
     if options.get("proof") is not None:
         raise ValueError("column_verdicts writes no proof: use ColumnSelector(..., proof=...).")
+    if options.get("constraints"):
+        raise ValueError(
+            "column_verdicts takes no constraints: use include and exclude, or compare "
+            "ColumnSelector(..., constraints=..., solution_tol=...).solutions_."
+        )
     selector = ColumnSelector(
         k, criterion=criterion, n_components=n_components, time_limit=time_limit,
         solution_tol=tol, **options,
     )  # fmt: skip
-    matrices, settings = selector._prepare(X, y)
+    matrices, settings = selector._prepare(X, y, sample_weight)
     size = resolve_size(k, matrices.n_features, name="k")
     include, exclude = selector._constraints(matrices.n_features, settings, matrices)
     check_room(size, include, exclude, matrices.n_features)
