@@ -27,6 +27,9 @@ ALLOWED: dict[str, set[str]] = {
     "criteria": set(),
     "_text": set(),
     "_verify": set(),
+    "_verify_exact": {"_verify"},
+    "_verify_rows": {"_verify"},
+    "_verification": {"_verify", "_verify_exact", "_verify_rows", "data"},
     "linalg": {"criteria"},
     "data": CORE,
     "search": CORE | {"_text"},
@@ -40,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "distributed": SHARED | FAMILIES,
     "report": SHARED | FAMILIES | {"plotting"},
     "__main__": {"cli"},
-    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report"},
+    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report", "_verification"},
 }
 
 OUTSIDE = {"benchmarks", "reproduction", "tests", "tools"}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         selection,
         spectral,
     )
-    from columnist._verify import verify
+    from columnist._verification import verify
     from columnist.knowledge import KnowledgeSelector
     from columnist.lowrank import SparseLoadings
     from columnist.privacy import NullSpaceCleaner
@@ -90,7 +90,7 @@ __all__ = [
 
 # Module -> public names that it defines, or that its family lends to the top level.
 _SOURCES = {
-    "columnist._verify": "verify",
+    "columnist._verification": "verify",
     "columnist.search._certificate": "Certificate",
     "columnist.selection._certified": "ColumnSelector",
     "columnist.selection._certify": "certify",

@@ -6,9 +6,10 @@ node the next numbers. A node that no record divides is a leaf, which the checke
 (:mod:`columnist._verify`) closes by itself.
 
 ========  ============================================================================
-list      node, items: child i takes ``items[i]`` and may use ``items[:i]``
-relaxed   node, the column to branch on (-1: none), and for each of its parts whether
-          it stays open, and its relaxations: z and mark of every candidate
+list      items: child i takes ``items[i]`` and may use ``items[:i]``
+branch    one column: the node with it, and without it
+shrink    z and mark of every candidate: the node with some of them fixed, and some dropped
+close     z of every candidate: no part is left
 copies    columns that are left out: multiples of others; before everything else
 end       the number of records, and the hash of the first line
 ========  ============================================================================
@@ -33,10 +34,20 @@ import numpy as np
 
 from columnist.search._problem import Branches, Step
 
-FORMAT, VERSION = "columnist proof", 1
-_END, _LIST, _RELAXED, _COPIES = range(4)
+FORMAT, VERSION = "columnist proof", 2
+_END, _LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(6)
 # The smallest z that is told from zero, and the steps of a logarithmic scale down to it.
 _LEAST_Z, _SCALE = 1e-5, 65535
+
+
+class PreparedProof(os.PathLike):
+    """The path of a proof, with what the command line did to the data before."""
+
+    def __init__(self, path: str, preparation: dict[str, Any]):
+        self.path, self.preparation = path, preparation
+
+    def __fspath__(self) -> str:
+        return self.path
 
 
 class ProofRecorder:
@@ -44,6 +55,7 @@ class ProofRecorder:
 
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)
+        self.preparation = path.preparation if isinstance(path, PreparedProof) else None
         if not self.path.parent.is_dir():
             raise ValueError(f"The proof cannot be written: there is no folder {self.path.parent}.")
         if self.path.is_dir():
@@ -71,7 +83,7 @@ class ProofRecorder:
 
     def listed(self, node: int, items: np.ndarray) -> int:
         """Children of a node, in the order of the partition; the number of the first one."""
-        self._write(_LIST, node, struct.pack("<I", len(items)) + _packed(items))
+        self._write(_LIST, node, items)
         return self._names(len(items))
 
     def divided(self, node: int, result: Branches) -> tuple[Branches, int]:
@@ -79,39 +91,61 @@ class ProofRecorder:
         what is left of it if it has none."""
         assert result.trace is not None
         branch, chains = result.trace
-        body = [struct.pack("<i", branch)]
-        for is_open, steps in chains:
-            body.append(struct.pack("<?H", is_open, len(steps)))
-            body += [_packed_step(step) for step in steps]
-        self._write(_RELAXED, node, b"".join(body))
-        first = self._names(sum(is_open for is_open, _ in chains))
-        parts = [part._replace(node=first + i) for i, part in enumerate(result.parts)]
-        return replace(result, parts=parts), first
+        names = [node]
+        if branch >= 0:
+            self._write(_BRANCH, node, [branch])
+            first = self._names(2)
+            names = [first, first + 1]
+        ends = [
+            self._chain(name, is_open, steps)
+            for name, (is_open, steps) in zip(names, chains, strict=True)
+        ]
+        left = [name for name, (is_open, _) in zip(ends, chains, strict=True) if is_open]
+        parts = [
+            part._replace(node=name) for part, name in zip(result.parts, left, strict=False)
+        ]
+        return replace(result, parts=parts), left[0] if left else node
+
+    def _chain(self, node: int, is_open: bool, steps: list[Step]) -> int:
+        """Relaxations of one node, one after the other; the number of what they leave."""
+        for at, step in enumerate(steps):
+            order = np.argsort(step.candidates)
+            z = np.clip(step.z[order].astype(np.float64), _LEAST_Z, 1.0)
+            scaled = np.rint(np.log(z) / np.log(_LEAST_Z) * _SCALE).astype("<u2").tobytes()
+            if at == len(steps) - 1 and not is_open:
+                self._write(_CLOSE, node, scaled, len(order))
+            else:
+                marks = step.marks[order].tobytes()
+                self._write(_SHRINK, node, scaled + marks, len(order))
+                node = self._names(1)
+        return node
 
     def copies(self, columns: Sequence[int] | np.ndarray) -> None:
         """Columns that the search does without: multiples of others, or zero."""
         if len(columns):
-            self._write(_COPIES, 0, struct.pack("<I", len(columns)) + _packed(columns))
+            self._write(_COPIES, 0, columns)
 
     def _names(self, count: int) -> int:
         self._next += count
         return self._next - count
 
-    def _write(self, kind: int, node: int, body: bytes) -> None:
+    def _write(
+        self, kind: int, node: int, body: bytes | Sequence[int] | np.ndarray, count: int = 0
+    ) -> None:
+        """A record of columns, or of ``count`` other things as bytes."""
+        if not isinstance(body, bytes):
+            body, count = np.asarray(body).astype("<u4").tobytes(), len(body)
         self._count += 1
-        self._file.write(self._compress.compress(struct.pack("<BQ", kind, node) + body))
+        self._file.write(self._compress.compress(struct.pack("<BQI", kind, node, count) + body))
 
     # -- the end ------------------------------------------------------------------
 
-    def finish(
-        self, problem: dict[str, Any], claim: dict[str, Any], preparation: dict | None = None
-    ) -> None:
-        """Write the file, all of it or nothing; ``preparation`` says what the command line did to
-        the data before."""
+    def finish(self, problem: dict[str, Any], claim: dict[str, Any]) -> None:
+        """Write the file, all of it or nothing."""
         from columnist import __version__
 
         header = {"format": FORMAT, "version": VERSION, "package": __version__}
-        header |= {"problem": problem, "claim": claim, "preparation": preparation}
+        header |= {"problem": problem, "claim": claim, "preparation": self.preparation}
         line = json.dumps(header, allow_nan=False).encode() + b"\n"
         end = struct.pack("<BQ", _END, self._count) + hashlib.sha256(line).digest()
         self._file.write(self._compress.compress(end) + self._compress.flush())
@@ -128,14 +162,3 @@ class ProofRecorder:
                 raise
         self.discard()
 
-
-def _packed(columns: Sequence[int] | np.ndarray) -> bytes:
-    return np.asarray(columns).astype("<u4").tobytes()
-
-
-def _packed_step(step: Step) -> bytes:
-    """A step with its candidates in ascending order, which the checker knows."""
-    order = np.argsort(step.candidates)
-    z = np.clip(step.z[order].astype(np.float64), _LEAST_Z, 1.0)
-    scaled = np.rint(np.log(z) / np.log(_LEAST_Z) * _SCALE).astype("<u2")
-    return struct.pack("<I", len(order)) + scaled.tobytes() + step.marks[order].tobytes()

@@ -252,8 +252,7 @@ class ColumnSelector(BaseSelector):
                 outcome = self._sizes(matrices, options, include, exclude, size).best(size)
             if recorder is not None:
                 problem = problem_of(matrices, options, outcome, include, exclude)
-                preparation = getattr(self, "_preparation", None)
-                recorder.finish(problem, claim_of(outcome), preparation)
+                recorder.finish(problem, claim_of(outcome))
             self._store(matrices, options, outcome)
         return self
 

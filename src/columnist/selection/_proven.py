@@ -56,6 +56,7 @@ def problem_of(
         X = X * matrices.x_scale * (matrices.x_scale if matrices.gram else 1.0)
         Y = None if Y is None else Y * matrices.y_scale
     return {
+        "kind": "columns",
         "shape": [int(n) for n in X.shape],
         "data": data_hash(X),
         "target": "X" if Y is None else str(matrices.target_kind),
@@ -68,6 +69,7 @@ def problem_of(
         "include": sorted(int(i) for i in include),
         "exclude": sorted(int(i) for i in exclude),
         "shift": outcome.shift,
+        "alpha": 0.0,
     }
 
 
