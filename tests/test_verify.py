@@ -1,13 +1,10 @@
 """Proofs are written and checked; the checker is judged by enumeration, and by forged proofs."""
 
 import ast
-import hashlib
 import itertools
-import json
 import struct
 import sys
 import warnings
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +16,7 @@ from hypothesis import strategies as st
 import columnist
 from columnist import ColumnSelector, _verify, verify
 from columnist.criteria import Nuclear, get_criterion
+from tests.forging import Forger
 
 CRITERIA = ["frobenius", "spectral", "nuclear", "schatten:0.5", "schatten:3", "kyfan:2"]
 
@@ -138,41 +136,6 @@ def test_fewest_columns(tmp_path):
 
 
 # -- an oracle of the verdict -----------------------------------------------------------
-
-
-class Forger:
-    """The parts of a proof, to be changed and put together again."""
-
-    def __init__(self, path):
-        self.path = path
-        line, _, body = path.read_bytes().partition(b"\n")
-        self.header = json.loads(line)
-        self.body = zlib.decompress(body)[:-41]
-
-    def records(self):
-        with self.path.open("rb") as file:
-            digest = _verify.header_of(file)[1]
-            return list(_verify.records_of(file, digest))
-
-    def save(self, path=None, records=None):
-        """Write it with a valid end."""
-        line = json.dumps(self.header).encode() + b"\n"
-        body, count = self.body, len(self.records())
-        if records is not None:
-            body, count = b"".join(map(packed, records)), len(records)
-        end = struct.pack("<BQ", 0, count) + hashlib.sha256(line).digest()
-        path = path or self.path.with_suffix(".forged")
-        path.write_bytes(line + zlib.compress(body + end))
-        return path
-
-
-def packed(record):
-    """A record as it is written."""
-    body, count = record.items.astype("<u4").tobytes(), len(record.items)
-    if record.z is not None:
-        count, marks = len(record.z), record.items.astype("<u1").tobytes()
-        body = np.rint(np.log(record.z) / np.log(1e-5) * 65535).astype("<u2").tobytes() + marks
-    return struct.pack("<BQI", record.kind, record.node, count) + body
 
 
 @settings(max_examples=60, deadline=None)
@@ -393,16 +356,16 @@ def _close_the_root(records, good):
 
 def _garbage(records, good):
     rng = np.random.default_rng(0)
-    return [
-        r if r.z is None else r._replace(z=rng.uniform(1e-5, 1.0, len(r.z))) for r in records
-    ]
+    return [r if r.z is None else r._replace(z=rng.uniform(1e-5, 1.0, len(r.z))) for r in records]
 
 
 def _short_list(records, good):
     return [_verify.Record(_verify._LIST, 0, np.setdiff1d(np.arange(17), good[:1]))]
 
 
-@pytest.mark.parametrize("forge", [_drop_everything, _fix_bad, _close_the_root, _garbage, _short_list])
+@pytest.mark.parametrize(
+    "forge", [_drop_everything, _fix_bad, _close_the_root, _garbage, _short_list]
+)
 def test_unjustified_steps_hide_nothing(example, forge):
     """With the best set hidden from the claim, no tree makes the second best one the best."""
     path, X = example

@@ -93,7 +93,7 @@ def verify(
         verdict = Verdict(True, core.statement_of(header), claim=header["claim"])
         try:
             check = Check(header, X, y, exact)
-            parts = core.tasks(header, check.rules, core.records_of(file, digest))
+            parts: Iterable[Task] = core.tasks(header, check.rules, core.records_of(file, digest))
             if sample is not None:
                 parts, verdict.sample = _drawn(parts, sample, random_generator(random_state))
             size = max(path.stat().st_size, 1)

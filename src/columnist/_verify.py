@@ -625,7 +625,7 @@ class Rules:
             found = marks if bound.value >= self.limit else bound.marks(node.left, self.limit)
             self.rules["relaxation"] += 1
         for at in np.flatnonzero((marks > 0) & (found != marks)):
-            rest = node.without(at)
+            rest = node.without(int(at))
             self.close(node.keep(rest) if marks[at] == 1 else node.take(int(at), rest))
         return self.rules
 

@@ -28,7 +28,7 @@ class Options(Printing):
 
     proof: str = argument("PROOF", "The file that select --proof wrote.")
     file: str = argument("FILE", "The data that the proof is about.")
-    exact: bool = option("--exact", "Evaluate all complete sets in exact arithmetic.", default=False)
+    exact: bool = option("--exact", "Evaluate complete sets in exact arithmetic.", default=False)
     sample: int | None = option("--sample", "Check only so many parts, chosen at random.")
     jobs: int | None = option("--jobs", "Processes; -1 takes all processors.")
 

@@ -101,9 +101,7 @@ class ProofRecorder:
             for name, (is_open, steps) in zip(names, chains, strict=True)
         ]
         left = [name for name, (is_open, _) in zip(ends, chains, strict=True) if is_open]
-        parts = [
-            part._replace(node=name) for part, name in zip(result.parts, left, strict=False)
-        ]
+        parts = [part._replace(node=name) for part, name in zip(result.parts, left, strict=False)]
         return replace(result, parts=parts), left[0] if left else node
 
     def _chain(self, node: int, is_open: bool, steps: list[Step]) -> int:
@@ -161,4 +159,3 @@ class ProofRecorder:
                 os.unlink(whole.name)
                 raise
         self.discard()
-

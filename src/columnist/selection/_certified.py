@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,8 +27,7 @@ from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
-from columnist.search._proof import ProofRecorder
-from columnist.selection._proven import check_provable, claim_of, problem_of
+from columnist.selection._proven import claim_of, problem_of, recorded
 from columnist.selection._rebuild import Rebuild, rebuild
 from columnist.selection._task import (
     Options,
@@ -242,7 +240,8 @@ class ColumnSelector(BaseSelector):
         """
         matrices, options = self._prepare(X, y)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
-        with matrices.threads(), self._recorder(matrices, options) as recorder:
+        proof = recorded(self.proof, matrices, self.reduction, options.criterion)
+        with matrices.threads(), proof as recorder:
             options = replace(options, recorder=recorder)
             if self.n_features_to_select == "auto":
                 outcome = self._fewest(matrices, options, include, exclude)
@@ -255,19 +254,6 @@ class ColumnSelector(BaseSelector):
                 recorder.finish(problem, claim_of(outcome))
             self._store(matrices, options, outcome)
         return self
-
-    @contextmanager
-    def _recorder(self, matrices: Matrices, options: Options) -> Iterator[ProofRecorder | None]:
-        """What writes the proof, if there is to be one; nothing is left of it after an error."""
-        if self.proof is None:
-            yield None
-            return
-        check_provable(matrices, self.reduction, options.criterion)
-        recorder = ProofRecorder(self.proof)
-        try:
-            yield recorder
-        finally:
-            recorder.discard()
 
     def _options(self) -> Options:
         """Check the parameters that do not depend on the data."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from columnist._verify import data_hash
 from columnist.criteria import Criterion, get_criterion
 from columnist.data import Matrices
+from columnist.search._proof import ProofRecorder
 from columnist.selection._task import Options, Outcome
 
 # Errors that are no more than this share of the target are rounding.
@@ -15,6 +18,22 @@ _NOTHING = 1e-12
 # Share of an open gap by which the bound of a proof is below that of the search: the checker need
 # not find bounds that are as good to the last digit.
 _RESERVE = 0.01
+
+
+@contextmanager
+def recorded(
+    path: str | os.PathLike | None, matrices: Matrices, reduction: str, criterion: Criterion
+) -> Iterator[ProofRecorder | None]:
+    """What writes the proof, if there is to be one; nothing is left of it after an error."""
+    if path is None:
+        yield None
+        return
+    check_provable(matrices, reduction, criterion)
+    recorder = ProofRecorder(path)
+    try:
+        yield recorder
+    finally:
+        recorder.discard()
 
 
 def check_provable(matrices: Matrices, reduction: str, criterion: Criterion) -> None:
@@ -48,7 +67,12 @@ def _name(criterion: Criterion) -> str:
 
 
 def problem_of(
-    matrices: Matrices, options: Options, outcome: Outcome, include: Sequence[int], exclude
+    matrices: Matrices,
+    options: Options,
+    outcome: Outcome,
+    include: Sequence[int],
+    exclude: Sequence[int],
+    alpha: float = 0.0,
 ) -> dict[str, Any]:
     """What was asked."""
     X, Y, scaled = matrices.X, matrices.Y, matrices.x_scale != 1.0 or matrices.y_scale != 1.0
@@ -69,7 +93,7 @@ def problem_of(
         "include": sorted(int(i) for i in include),
         "exclude": sorted(int(i) for i in exclude),
         "shift": outcome.shift,
-        "alpha": 0.0,
+        "alpha": alpha,
     }
 
 

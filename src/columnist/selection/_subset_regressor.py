@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -15,8 +19,10 @@ from columnist.data._target import open_numbers
 from columnist.linalg._passes import columns_of
 from columnist.linalg._reduce import Reduced
 from columnist.search._interrupts import at_once, raise_pending
+from columnist.search._log import Progress
+from columnist.selection._proven import claim_of, problem_of, recorded
 from columnist.selection._subset import BestSubset
-from columnist.selection._task import Options, Sizes
+from columnist.selection._task import Options, Outcome, Sizes
 
 
 class SubsetRegressor(RegressorMixin, BestSubset):
@@ -64,6 +70,10 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
     verbose : bool, default=False
         Print the solver log.
+    proof : str or path, optional
+        File to which a proof is written that :func:`columnist.verify` checks. If a rule chooses the
+        size, it is the proof of the best set of that size, from a second search for as long as the
+        time limit; it does not prove the size.
 
     Attributes
     ----------
@@ -104,6 +114,35 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     >>> SubsetRegressor("bic").fit(X, y).path_.proven
     True
     """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        max_features: int | None = None,
+        cv: Any = 5,
+        include: Sequence[int | str] | None = None,
+        exclude: Sequence[int | str] | None = None,
+        n_solutions: int = 1,
+        time_limit: float | None = 30.0,
+        max_nodes: int | None = None,
+        max_memory: float | None = None,
+        max_gap: float = 0.0,
+        n_jobs: int | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: bool = False,
+        proof: str | os.PathLike | None = None,
+    ):
+        super().__init__(
+            n_features_to_select, alpha=alpha, fit_intercept=fit_intercept,
+            max_features=max_features, cv=cv, include=include, exclude=exclude,
+            n_solutions=n_solutions, time_limit=time_limit, max_nodes=max_nodes,
+            max_memory=max_memory, max_gap=max_gap, n_jobs=n_jobs, callback=callback,
+            verbose=verbose,
+        )  # fmt: skip
+        self.proof = proof
 
     def _open(self, X, y) -> Matrices:
         if not is_target_given(X, y):
@@ -161,8 +200,26 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         predicted = data.x_scale * columns_of(data.X[test], list(subset)) @ coef + intercept
         return float(np.mean(np.square(data.y_scale * data.Y[test] - predicted)))
 
+    def _best(self, data: Matrices, sizes: Sizes, size: int, start: Sequence = ()) -> Outcome:
+        """The best set of a size, with the proof if there is to be one."""
+        options = sizes.options
+        with recorded(self.proof, data, "exact", options.criterion) as recorder:
+            if recorder is None:
+                return sizes.best(size, start=start)
+            options = replace(options, recorder=recorder)
+            sizes = self._sizes(data, options, sizes.include, sizes.exclude)
+            outcome = sizes.best(size, start=start)
+            alpha = float(self.alpha)
+            problem = problem_of(data, options, outcome, sizes.include, sizes.exclude, alpha)
+            recorder.finish(problem, claim_of(outcome))
+        return outcome
+
     def _store(self, data, sizes, outcomes, chosen, *more) -> None:
         super()._store(data, sizes, outcomes, chosen, *more)
+        if self.proof is not None and self._rule() is not None:
+            limit = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
+            again = replace(sizes, options=replace(sizes.options, deadline=limit, cutoff=np.inf))
+            self._best(data, again, len(self.selected_), [self.selected_.tolist()])
         few = self.n_features_in_ >= data.n_samples - data.center
         if few and not self.alpha and not self.certificate_.is_optimal:
             warnings.warn(
