@@ -21,7 +21,16 @@ SOURCE = REPOSITORY / "src" / "columnist"
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
 DATA = {"data"} | CORE
-SHARED = {"search", "_selector", "_text", "_verify", "metrics", "datasets", "io"} | DATA
+SHARED = {
+    "search",
+    "_selector",
+    "_text",
+    "_verify",
+    "_verify_rows",
+    "metrics",
+    "datasets",
+    "io",
+} | DATA
 
 ALLOWED: dict[str, set[str]] = {
     "criteria": set(),

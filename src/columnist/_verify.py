@@ -167,7 +167,7 @@ def _check_header(problem: dict[str, Any], claim: dict[str, Any]) -> None:
         raise Unreadable("The ridge of the proof is not known here.")
 
 
-class _Body:
+class Body:
     """Bytes of the compressed part, a piece at a time."""
 
     def __init__(self, file: BinaryIO):
@@ -219,7 +219,7 @@ class Record(NamedTuple):
 
 def records_of(file: BinaryIO, digest: bytes) -> Iterator[Record]:
     """The records after the first line, which has this hash."""
-    body, count = _Body(file), 0
+    body, count = Body(file), 0
     while True:
         kind, node = body.unpack("<BQ")
         if kind == _END:

@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from columnist.criteria import Criterion, get_criterion
 from columnist.search._problem import Branches, Step
 
 FORMAT, VERSION = "columnist proof", 2
@@ -83,7 +84,7 @@ class ProofRecorder:
 
     def listed(self, node: int, items: np.ndarray) -> int:
         """Children of a node, in the order of the partition; the number of the first one."""
-        self._write(_LIST, node, items)
+        self.write(_LIST, node, items)
         return self._names(len(items))
 
     def divided(self, node: int, result: Branches) -> tuple[Branches, int]:
@@ -93,7 +94,7 @@ class ProofRecorder:
         branch, chains = result.trace
         names = [node]
         if branch >= 0:
-            self._write(_BRANCH, node, [branch])
+            self.write(_BRANCH, node, [branch])
             first = self._names(2)
             names = [first, first + 1]
         ends = [
@@ -111,23 +112,23 @@ class ProofRecorder:
             z = np.clip(step.z[order].astype(np.float64), _LEAST_Z, 1.0)
             scaled = np.rint(np.log(z) / np.log(_LEAST_Z) * _SCALE).astype("<u2").tobytes()
             if at == len(steps) - 1 and not is_open:
-                self._write(_CLOSE, node, scaled, len(order))
+                self.write(_CLOSE, node, scaled, len(order))
             else:
                 marks = step.marks[order].tobytes()
-                self._write(_SHRINK, node, scaled + marks, len(order))
+                self.write(_SHRINK, node, scaled + marks, len(order))
                 node = self._names(1)
         return node
 
     def copies(self, columns: Sequence[int] | np.ndarray) -> None:
         """Columns that the search does without: multiples of others, or zero."""
         if len(columns):
-            self._write(_COPIES, 0, columns)
+            self.write(_COPIES, 0, columns)
 
     def _names(self, count: int) -> int:
         self._next += count
         return self._next - count
 
-    def _write(
+    def write(
         self, kind: int, node: int, body: bytes | Sequence[int] | np.ndarray, count: int = 0
     ) -> None:
         """A record of columns, or of ``count`` other things as bytes."""
@@ -159,3 +160,20 @@ class ProofRecorder:
                 os.unlink(whole.name)
                 raise
         self.discard()
+
+
+def criterion_name(criterion: Criterion) -> str:
+    """The name of a criterion, with all digits of its parameter."""
+    kind, _, parameter = str(criterion).partition(":")
+    value = getattr(criterion, "p", None) if kind == "schatten" else getattr(criterion, "k", None)
+    name = f"{kind}:{value!r}" if parameter else kind
+    try:
+        named = get_criterion(name) == criterion
+    except ValueError:
+        named = False
+    if not named:
+        raise ValueError(
+            f"proof needs a criterion with a name, got {criterion!r}: use 'frobenius', 'spectral', "
+            "'nuclear', 'schatten:<p>' or 'kyfan:<k>'."
+        )
+    return name

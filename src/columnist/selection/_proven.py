@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from columnist._verify import data_hash
-from columnist.criteria import Criterion, get_criterion
+from columnist.criteria import Criterion
 from columnist.data import Matrices
-from columnist.search._proof import ProofRecorder
+from columnist.search._proof import ProofRecorder, criterion_name
 from columnist.selection._task import Options, Outcome
 
 # Errors that are no more than this share of the target are rounding.
@@ -45,25 +45,7 @@ def check_provable(matrices: Matrices, reduction: str, criterion: Criterion) -> 
         )
     if reduction != "exact":
         raise ValueError("proof needs reduction='exact'.")
-    if not _is_named(criterion):
-        raise ValueError(
-            f"proof needs a criterion with a name, got {criterion!r}: use 'frobenius', 'spectral', "
-            "'nuclear', 'schatten:<p>' or 'kyfan:<k>'."
-        )
-
-
-def _is_named(criterion: Criterion) -> bool:
-    try:
-        return get_criterion(_name(criterion)) == criterion
-    except ValueError:
-        return False
-
-
-def _name(criterion: Criterion) -> str:
-    """The name, with all digits of its parameter."""
-    kind, _, parameter = str(criterion).partition(":")
-    value = getattr(criterion, "p", None) if kind == "schatten" else getattr(criterion, "k", None)
-    return f"{kind}:{value!r}" if parameter else kind
+    criterion_name(criterion)
 
 
 def problem_of(
@@ -87,7 +69,7 @@ def problem_of(
         "target_data": None if Y is None else data_hash(Y),
         "size": len(outcome.solutions[0][1]),
         "n_components": options.n_components,
-        "criterion": _name(options.criterion),
+        "criterion": criterion_name(options.criterion),
         "centering": "mean" if matrices.center else "none",
         "input": "gram" if matrices.gram else "data",
         "include": sorted(int(i) for i in include),
