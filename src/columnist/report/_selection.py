@@ -80,6 +80,7 @@ def selection_report(
     sections = [
         parts.answer(),
         *pages.proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
+        pages.proof_file_section(selector.proof, origin.file if origin else "data.csv"),
         parts.sizes(path),
         parts.spectrum(),
         *parts.targets(),

@@ -69,7 +69,7 @@ class RowProof:
         if certificate.status != "optimal":
             bound -= _RESERVE * (error - bound)
         try:
-            if not _are_few(*X.shape, len(removed)) and bound > 0.0:
+            if not _are_few(len(X), X.shape[1], len(removed)) and bound > 0.0:
                 bound = min(bound, self._blocks(X, removed, error, bound, seconds))
             self._recorder.finish(self._problem(X, removed), {
                 "selection": removed, "names": None, "error": error,
@@ -101,6 +101,7 @@ class RowProof:
         kept = np.ones(len(rows), dtype=bool)
         kept[removed] = False
         contraction = contract(rows, kept, np.ones(len(rows), dtype=bool), self._r, centred)
+        assert contraction.map is not None
         W, centre, bias, scales = contraction.map
         W = W * (1.0 - 1e-14)
         self._recorder.write(

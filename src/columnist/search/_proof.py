@@ -25,6 +25,7 @@ import shutil
 import struct
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +71,8 @@ class ProofRecorder:
         self._file = tempfile.NamedTemporaryFile(
             dir=self.path.parent, prefix=f".{self.path.name}.", delete=False
         )
-        self._compress, self._count, self._next = zlib.compressobj(6), 0, 1
+        self._compress, self._next = zlib.compressobj(6), 1
+        self._counts: Counter[int] = Counter()
 
     def discard(self) -> None:
         """Leave nothing behind."""
@@ -134,7 +136,7 @@ class ProofRecorder:
         """A record of columns, or of ``count`` other things as bytes."""
         if not isinstance(body, bytes):
             body, count = np.asarray(body).astype("<u4").tobytes(), len(body)
-        self._count += 1
+        self._counts[kind] += 1
         self._file.write(self._compress.compress(struct.pack("<BQI", kind, node, count) + body))
 
     # -- the end ------------------------------------------------------------------
@@ -145,8 +147,9 @@ class ProofRecorder:
 
         header = {"format": FORMAT, "version": VERSION, "package": __version__}
         header |= {"problem": problem, "claim": claim, "preparation": self.preparation}
+        header["records"] = {str(kind): count for kind, count in sorted(self._counts.items())}
         line = json.dumps(header, allow_nan=False).encode() + b"\n"
-        end = struct.pack("<BQ", _END, self._count) + hashlib.sha256(line).digest()
+        end = struct.pack("<BQ", _END, self._counts.total()) + hashlib.sha256(line).digest()
         self._file.write(self._compress.compress(end) + self._compress.flush())
         self._file.seek(0)
         with tempfile.NamedTemporaryFile(dir=self.path.parent, delete=False) as whole:
