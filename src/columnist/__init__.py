@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         selection,
         spectral,
     )
-    from columnist._verify import verify
+    from columnist._verification import verify
     from columnist.data._scales import ScaleWarning
     from columnist.knowledge import KnowledgeSelector, MultiSourceSelector
     from columnist.lowrank import SparseLoadings
@@ -127,7 +127,7 @@ __all__ = [
 
 # Module -> public names that it defines, or that its family lends to the top level.
 _SOURCES = {
-    "columnist._verify": "verify",
+    "columnist._verification": "verify",
     "columnist.data._scales": "ScaleWarning",
     "columnist.search._certificate": "Certificate",
     "columnist.selection._certified": "ColumnSelector",

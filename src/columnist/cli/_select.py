@@ -181,6 +181,15 @@ class Select(Task):
         if self.options.proof is not None and self.method != "certified":
             raise BadInput(f"--proof goes with --method certified; {self.method} gives no proof.")
 
+    def _proof(self):
+        """Where the proof is written, with how the file was read and prepared."""
+        from columnist.search._proof import PreparedProof
+
+        options = self.options
+        if options.proof is None:
+            return None
+        return PreparedProof(options.proof, preparation_of(options, self.data))
+
     def _made(self):
         """The selector that was asked for; options that it does not have are refused."""
         options, data = self.options, self.data
@@ -194,9 +203,8 @@ class Select(Task):
         )
         if self.method == "certified":
             selector.set_params(
-                time_limit=options.seconds, callback=self.watch.callback, proof=options.proof
+                time_limit=options.seconds, callback=self.watch.callback, proof=self._proof()
             )
-            selector._preparation = preparation_of(options, data)
         if data.mean is not None and "centering" in selector.get_params() and data.y is not None:
             selector.set_params(centering="mean")
         return selector

@@ -94,6 +94,7 @@ def selection_report(
         parts.answer(),
         *pages.proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
         parts.verdicts(verdicts),
+        pages.proof_file_section(selector.proof, origin.file if origin else "data.csv"),
         parts.sizes(path),
         stability_section(stability, parts.names),
         *parts.money(budgets),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,9 +30,8 @@ from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
-from columnist.search._proof import ProofRecorder
 from columnist.selection._constrained_sizes import ConstrainedSizes
-from columnist.selection._proven import check_provable, claim_of, problem_of
+from columnist.selection._proven import claim_of, problem_of, recorded
 from columnist.selection._rebuild import Rebuild, rebuild, squared_rest
 from columnist.selection._rules import Rules
 from columnist.selection._scored import ScoredSelector
@@ -271,7 +269,8 @@ class ColumnSelector(ScoredSelector):
         """
         matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
-        with matrices.threads(), self._recorder(matrices, options) as recorder:
+        proof = recorded(self.proof, matrices, self.reduction, options)
+        with matrices.threads(), proof as recorder:
             options = replace(options, recorder=recorder)
             if (rules := self._rules(matrices, options)) is not None:
                 rules = rules.asked(self.n_features_to_select)
@@ -286,27 +285,9 @@ class ColumnSelector(ScoredSelector):
                 outcome = self._sizes(matrices, options, include, exclude, size).best(size)
             if recorder is not None:
                 problem = problem_of(matrices, options, outcome, include, exclude)
-                preparation = getattr(self, "_preparation", None)
-                recorder.finish(problem, claim_of(outcome), preparation)
+                recorder.finish(problem, claim_of(outcome))
             self._store(matrices, options, outcome)
         return self
-
-    @contextmanager
-    def _recorder(self, matrices: Matrices, options: Options) -> Iterator[ProofRecorder | None]:
-        """What writes the proof, if there is to be one; nothing is left of it after an error."""
-        if self.proof is None:
-            yield None
-            return
-        if options.solution_tol is not None:
-            raise ValueError(
-                "proof=... does not cover solution_tol yet: ask for the n_solutions best sets."
-            )
-        check_provable(matrices, self.reduction, options.criterion)
-        recorder = ProofRecorder(self.proof)
-        try:
-            yield recorder
-        finally:
-            recorder.discard()
 
     def _options(self) -> Options:
         """Check the parameters that do not depend on the data."""

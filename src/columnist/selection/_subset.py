@@ -158,7 +158,7 @@ class BestSubset(BaseSelector):
             elif rule is None:
                 size = resolve_size(self.n_features_to_select, self.n_features_in_)
                 check_room(size, include, exclude, self.n_features_in_)
-                self._store(data, sizes, [sizes.best(size)], 0)
+                self._store(data, sizes, [self._best(data, sizes, size)], 0)
             else:
                 largest = self._largest(rule, data, include, exclude)
                 choose = self._by_validation if rule == "cv" else self._by_criterion
@@ -286,6 +286,10 @@ class BestSubset(BaseSelector):
     def _strata(self, data) -> np.ndarray | None:
         """Labels of the rows, of which every fold gets its share."""
         return None
+
+    def _best(self, data, sizes, size: int) -> Outcome:
+        """The best set of a size."""
+        return sizes.best(size)
 
     def _store(
         self,

@@ -371,7 +371,9 @@ class Sizes:
 
     @cached_property
     def _copies(self) -> np.ndarray:
-        """Columns that are multiples of others by all their numbers."""
+        """Columns that are multiples of others by all their numbers; with a ridge these count."""
+        if self.matrices.ridge:
+            return self._allowed[:0]
         return copies(self.matrices.X, self._allowed, self.matrices.center)
 
     def order(self, chosen: Sequence[int], size: int) -> list[int]:
