@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from benchmarks import (
     wide,
 )
 from benchmarks.data import Sets
+from benchmarks.store import Stored
 from columnist import Certificate
 from columnist.criteria import Frobenius
 from columnist.datasets._catalogue import read_arff, read_table
@@ -53,17 +53,16 @@ def test_sets_without_a_folder_are_skipped_with_a_line():
     assert len(skipped) == 1 and "libras" in skipped[0]
 
 
-def test_run_writes_json_and_markdown_and_merges(tmp_path, monkeypatch, capsys):
+def test_a_run_stores_its_rows_and_keeps_those_of_other_sets(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(textbook, "QUICK_SIZES", {"wdbc": (2,)})
-    out = tmp_path / "results.json"
-    out.write_text(json.dumps({"textbook": [{"set": "libras", "k": 2}, {"set": "wdbc", "k": 9}]}))
-    monkeypatch.setattr(run, "report", lambda results: "# report\n")
-    assert run.main(["textbook", "--quick", "--out", str(out)]) == 0
-    stored = json.loads(out.read_text())
-    assert [(row["set"], row["k"]) for row in stored["textbook"]] == [("libras", 2), ("wdbc", 2)]
-    assert out.with_suffix(".md").read_text().startswith("#")
-    assert str(tmp_path) not in out.read_text()
-    assert "same optimum" in capsys.readouterr().out
+    Stored("textbook", tmp_path).put([{"set": "libras", "k": 2}, {"set": "wdbc", "k": 9}])
+    monkeypatch.setattr(run, "show", lambda name, rows: None)
+    assert run.main(["textbook", "--quick", "--out", str(tmp_path)]) == 0
+    stored = Stored("textbook", tmp_path)
+    assert [(row["set"], row["k"]) for row in stored.rows] == [("libras", 2), ("wdbc", 2)]
+    assert len(stored.runs) == 2
+    assert str(tmp_path) not in stored.path.read_text()
+    assert "commit" in capsys.readouterr().out
 
 
 def test_unknown_benchmark_is_refused(capsys):
@@ -98,7 +97,6 @@ def test_lapack_reference_agrees():
 def test_tables_line_up():
     lines = table.fixed_width([{"a": 1, "b": "x"}, {"a": 10.5, "b": "long"}]).splitlines()
     assert lines[0].startswith("   a  b") and lines[2].startswith("   1  x")
-    assert table.markdown_table([{"a": 1}]).count("|") == 6
 
 
 DENSE_ARFF = """% comment
