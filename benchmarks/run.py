@@ -1,7 +1,8 @@
 """Run the benchmarks: ``python benchmarks/run.py [names] [--quick] [--data DIR]``.
 
 Tables appear as they are measured. A full run also stores the rows (:mod:`benchmarks.store`), a
-quick one only in the folder that ``--out`` names. Rows of sets that are not measured again are kept.
+quick one only in the folder that ``--out`` names.
+Rows of sets that are not measured again are kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measurements kept with the code, each row with the run that made it.
 
-One JSON file per benchmark in ``benchmarks/stored``, with the rows and, once per run, the facts that
-they depend on: commit, date, command, processor, cores, memory, load and versions. The
+One JSON file per benchmark in ``benchmarks/stored``, with the rows and, once per run, the facts
+that they depend on: commit, date, command, processor, cores, memory, load and versions. The
 documentation is generated from these files (``docs/stored_pages.py``), ``make fresh`` lists those
 that are older than the code they measure (``benchmarks/fresh.py``), and a test compares the figures
 that pages state with them. A benchmark stores every row as soon as it is measured, and can be

@@ -30,6 +30,7 @@ from columnist.criteria import Frobenius
 from columnist.datasets._catalogue import read_arff, read_table
 from columnist.metrics import reconstruction_error
 from columnist.search._words import STATUSES
+from reproduction.weighted_search import Order
 from tests.oracles.textbook import textbook_search
 from tests.real_data import load_multilabel, load_vehicle
 
@@ -160,7 +161,7 @@ def test_order_alone_is_the_textbook_search(order):
     X = np.random.default_rng(3).standard_normal((20, 12)) * np.arange(1, 13)
     options = {"order": weighted_tables.TEXTBOOK[order], "eps": 0.1}
     book = textbook_search(X, 4, Frobenius(), **options)
-    search = weighted_tables.Order(X, 4, Frobenius(), **options)
+    search = Order(X, 4, Frobenius(), **options)
     ours = search.result(search.run())
     assert ours.visited == book.visited
     assert ours.error == pytest.approx(book.error, rel=1e-12)
