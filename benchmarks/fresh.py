@@ -52,6 +52,7 @@ GRAPHS = ("spectral/_neighbors.py", "spectral/_graph.py", "spectral/_similarity.
 
 MEASURES: dict[str, tuple[str, ...]] = {
     "textbook": SEARCH,
+    "readme": SEARCH,
     "reach": SEARCH,
     "gap": SEARCH,
     "limits": ("search/_run.py", "search/_options.py"),

@@ -33,6 +33,7 @@ from benchmarks import (  # noqa: E402
     out_of_core,
     parallel,
     reach,
+    readme,
     read_csv,
     robust_peers,
     robust_reach,
@@ -51,6 +52,7 @@ from benchmarks.store import FOLDER, Stored, run_facts  # noqa: E402
 
 BENCHMARKS: dict[str, ModuleType] = {
     "textbook": textbook,
+    "readme": readme,
     "reach": reach,
     "gap": gap,
     "limits": limits,

@@ -158,10 +158,15 @@ def p_value(
 
 
 def not_possible(
-    where: str, printed: str, why: str, ours: float | str | None = None, **facts: str
+    where: str,
+    printed: str,
+    why: str,
+    ours: float | str | None = None,
+    *,
+    whose: str = "method",
 ) -> Cell:
     """The cell of a figure that cannot be compared here, and why."""
-    return Cell(where, printed, ours, "not possible", why, **facts)
+    return Cell(where, printed, ours, "not possible", why, whose=whose)
 
 
 def skipped(where: str, printed: str, why: str = "takes minutes: full mode only") -> Cell:

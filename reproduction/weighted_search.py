@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
 from columnist.linalg._secular import downdated_eigenvalues
@@ -32,7 +33,7 @@ class Power(Criterion):
     power: float
     name: ClassVar[str] = "power"
 
-    def value(self, singular_values: np.ndarray) -> float:
+    def value(self, singular_values: ArrayLike) -> float:
         """``base.value(sigma) ** power``."""
         return self.base.value(singular_values) ** self.power
 
