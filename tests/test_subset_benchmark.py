@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from benchmarks.against.area import finished, measure
 from benchmarks.against.programs import PROGRAMS, R_PROGRAMS
 from benchmarks.against.protocol import Contender, Outcome, Runner
 from benchmarks.data import Sets
+from benchmarks.store import Stored
 from benchmarks.subset import classes, generated, judge, real, run
 from benchmarks.subset.judge import CappedRunner, Settings
 from columnist import ColumnSelector
@@ -70,30 +70,26 @@ def test_every_call_exists(name):
             assert call.program in {*PROGRAMS, *R_PROGRAMS, *protocol.HERE, "scikit-learn"}
 
 
-def test_results_are_written(runner, tmp_path, monkeypatch, capsys):
+def test_every_problem_is_stored(runner, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(run, "CappedRunner", lambda *_: runner)
-    monkeypatch.setattr(run, "machine", lambda: {"cores": 2})
-    out = tmp_path / "subset.json"
     old = {"set": "old", "program": "p", "call": "c", "failure": "f"}
-    out.write_text(json.dumps({"products": [old]}))
-    assert run.main(["designs", "--quick", "--out", str(out)]) == 0
-    stored = json.loads(out.read_text())
-    assert stored["products"] == [old]
-    assert {"commit", "load before", "load after designs"} <= set(stored["machine"])
-    (row, *_) = stored["designs"]
+    Stored("subset-designs", tmp_path).put([old])
+    assert run.main(["designs", "--quick", "--out", str(tmp_path)]) == 0
+    stored = Stored("subset-designs", tmp_path)
+    assert stored.rows[0] == old and len(stored.runs) == 2
+    row = stored.rows[1]
     assert row["set"] == "AR 0.5, signal 1, draw 0, 120 x 30, k = 3"
     assert (row["proven [%]"], row["gap [%]"]) == (100.0, 0.0)
-    (line, *_) = stored["designs details"]
+    (line, *_) = run.over_draws(stored.rows[1:])
     assert line["set"] == "AR 0.5, signal 1, 120 x 30, k = 3" and line["proven"] == "1 of 1"
-    text = out.with_suffix(".md").read_text()
-    assert "okridge" in text and str(tmp_path) not in text
+    assert str(tmp_path) not in stored.path.read_text()
     assert "columnist" in capsys.readouterr().out
 
 
 def test_options(capsys):
     options = run.parse(["sizes", "--quick"])
     assert (options.seconds, options.out) == (1.0, None)
-    assert run.parse([]).out.name == "subset.json"
+    assert run.parse([]).out.name == "stored"
     with pytest.raises(SystemExit):
         run.parse(["nonsense"])
     assert "unknown part nonsense" in capsys.readouterr().err
