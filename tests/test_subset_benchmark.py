@@ -90,6 +90,36 @@ def test_results_are_written(runner, tmp_path, monkeypatch, capsys):
     assert "columnist" in capsys.readouterr().out
 
 
+def test_a_run_goes_on_where_it_was_cut_off(runner, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(run, "CappedRunner", lambda *_: runner)
+    monkeypatch.setattr(run, "machine", dict)
+    monkeypatch.setattr(run, "contains", lambda commit, since: commit >= since)
+    facts = {"commit": "2"}
+    monkeypatch.setattr(run, "facts", lambda: dict(facts))
+    ask = runner.ask
+    monkeypatch.setattr(runner, "ask", lambda *args: asked.append(args) or ask(*args))
+    arguments = ["designs", "--quick", "--out", str(tmp_path / "subset.json"), "--since"]
+    assert run.main([*arguments, "1"]) == 0
+    n_calls = len(asked)
+    assert n_calls > 0
+    stored = json.loads((tmp_path / "subset.json").read_text())["designs"]
+    assert {row["commit"] for row in stored} == {"2"}
+    assert run.main([*arguments, "2"]) == 0
+    assert len(asked) == n_calls
+    facts["commit"] = "3"
+    assert run.main([*arguments, "3"]) == 0
+    assert len(asked) == 2 * n_calls
+
+
+def test_commits_contain_those_before_them():
+    head = run.git("rev-parse", "HEAD").stdout.strip()
+    if not head:
+        pytest.skip("not a repository")
+    assert run.contains(f"{head}-dirty", head)
+    assert not run.contains("unknown", head) and not run.contains("", head)
+
+
 def test_options(capsys):
     options = run.parse(["sizes", "--quick"])
     assert (options.seconds, options.out) == (1.0, None)

@@ -4,7 +4,9 @@
 ``--yardsticks`` a folder with NumPy prototypes of the search (``bss.py``, ``bss2.py``), if there is
 one. A full run writes ``benchmarks/subset.json`` and ``benchmarks/subset.md``, a quick one only
 where ``--out`` says. With names of parts, the other parts are kept from the earlier file; with
-``--only``, problems whose title has none of the words are left out.
+``--only``, problems whose title has none of the words are left out. Every problem is stored as soon
+as it is measured; ``--since COMMIT`` goes on where a run was cut off: problems that are stored with
+all their calls, measured at that commit or a later one, are not measured again.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,7 @@ if str(HOME.parents[1]) not in sys.path:
     sys.path.insert(0, str(HOME.parents[1]))
 
 from benchmarks import table  # noqa: E402
-from benchmarks.against.area import Area, measure, summary  # noqa: E402
+from benchmarks.against.area import Area, Problem, measure, summary  # noqa: E402
 from benchmarks.against.run import complete, filled, report, say_at_once  # noqa: E402
 from benchmarks.data import Sets  # noqa: E402
 from benchmarks.measure import Row, machine  # noqa: E402
@@ -59,6 +62,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--environments", type=Path, help="folder with the other programs")
     parser.add_argument("--yardsticks", type=Path, help="folder with prototypes")
     parser.add_argument("--only", nargs="+", default=(), help="words of the problems' titles")
+    parser.add_argument("--since", help="commit from which on stored problems are kept")
     parser.add_argument("--data", default=os.environ.get("COLUMNIST_DATA"), help="data folder")
     parser.add_argument("--out", type=Path, help="results file; .md goes beside the .json")
     options = parser.parse_args(arguments)
@@ -106,13 +110,35 @@ def known(rows: Sequence[Row], name: str) -> list[float]:
 
 def facts() -> Row:
     """The machine, its load before the run, and what was measured."""
-    command = ["git", "-C", str(HOME), "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        commit = done.stdout.strip()
-    except OSError:
-        commit = ""
+    commit = git("describe", "--always", "--dirty", "--exclude=*").stdout.strip()
     return machine() | {"commit": commit or "unknown", "load before": load()}
+
+
+def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What git answers about this repository."""
+    command = ["git", "-C", str(HOME), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return subprocess.CompletedProcess(command, 127, "", "")
+
+
+@cache
+def contains(commit: str, since: str) -> bool:
+    """Whether a commit is ``since`` or comes after it."""
+    base = commit.removesuffix("-dirty")
+    return bool(base) and git("merge-base", "--is-ancestor", since, base).returncode == 0
+
+
+def is_stored(rows: Sequence[Row], part: Area, problem: Problem, options) -> bool:
+    """Whether all calls on a problem were measured since the commit that was named."""
+    kept = {
+        (row["program"], row["call"])
+        for row in rows
+        if row["set"] == problem.title and contains(row.get("commit", ""), options.since)
+    }
+    calls = part.contenders(problem, options.quick)
+    return {(call.program, call.call) for call in calls} <= kept
 
 
 def load() -> float:
@@ -141,15 +167,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.names or areas:
         part = areas[name]
         print(f"\n== {name}: {part.title}", flush=True)
-        earlier, rows = results.get(name, []) if options.only else [], []
+        if not (options.only or options.since):
+            results.pop(name, None)
         for problem in part.problems(sets, options.quick):
+            stored = results.get(name, [])
+            if options.since and is_stored(stored, part, problem, options):
+                continue
             one = replace(part, problems=lambda *_, problem=problem: [problem])
-            rows += measure(one, sets, runner, options.quick, say_at_once)
-            results[name] = table.merge(earlier, rows)
+            rows = measure(one, sets, runner, options.quick, say_at_once)
+            at = {"commit": results["machine"]["commit"]}
+            results[name] = table.merge(stored, [row | at for row in rows])
             results["machine"][f"load after {name}"] = load()
             if options.out:  # at once: a part can take hours
                 store(options.out, results, areas)
-        print(f"\n{table.fixed_width(filled(summary(part, rows)))}", flush=True)
+        print(f"\n{table.fixed_width(filled(summary(part, results.get(name, []))))}", flush=True)
     return 0
 
 
