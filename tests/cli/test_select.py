@@ -234,6 +234,8 @@ def test_bootstrap_refuses(cli, wine, options, words):
     answer = cli("select", wine, "-k", 2, *options)
     assert answer.code == 2
     assert words in answer.err
+
+
 def test_verdicts_on_columns(cli, wine, tmp_path):
     page = tmp_path / "page.html"
     options = ("-k", 3, "--drop", "class,bottle", "--center", "--scale", "--tolerance", 0.05)

@@ -215,8 +215,14 @@ class Task(ABC):
         return "X" if self.data.y is None or explain == "X" else "y"
 
     def selection_page(
-        self, selector, explains: str, asked: dict[str, str], path=None, stability=None,
-        verdicts=None, budgets=None,
+        self,
+        selector,
+        explains: str,
+        asked: dict[str, str],
+        path=None,
+        stability=None,
+        verdicts=None,
+        budgets=None,
     ) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
