@@ -196,7 +196,13 @@ class Task(ABC):
         return "X" if self.data.y is None or explain == "X" else "y"
 
     def selection_page(
-        self, selector, explains: str, asked: dict[str, str], path=None, verdicts=None
+        self,
+        selector,
+        explains: str,
+        asked: dict[str, str],
+        path=None,
+        stability=None,
+        verdicts=None,
     ) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
@@ -205,10 +211,12 @@ class Task(ABC):
         X, y = data.for_report(explains)
         if self.certificate is None:
             return ranking_report(
-                selector, X, y, names=data.names, asked=asked, origin=self.origin()
-            )
+                selector, X, y, names=data.names, stability=stability, asked=asked,
+                origin=self.origin(),
+            )  # fmt: skip
         return selection_report(
-            selector, X, y, names=data.names, path=path, verdicts=verdicts, asked=asked,
+            selector, X, y, names=data.names, path=path, verdicts=verdicts,
+            stability=stability, asked=asked,
             origin=self.origin(),
         )  # fmt: skip
 
