@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from columnist.selection._certified import ColumnSelector
     from columnist.selection._certify import certify
     from columnist.selection._path import selection_path
+    from columnist.selection._stability import selection_stability
     from columnist.spectral import (
         HSIC,
         MRMR,
@@ -115,6 +116,7 @@ __all__ = [
     "robust",
     "selection",
     "selection_path",
+    "selection_stability",
     "spectral",
     "verify",
 ]
@@ -127,6 +129,7 @@ _SOURCES = {
     "columnist.selection._certified": "ColumnSelector",
     "columnist.selection._certify": "certify",
     "columnist.selection._path": "selection_path",
+    "columnist.selection._stability": "selection_stability",
     "columnist.selection": "CorrelationFilter ExchangeSelector ForwardSelector LeverageSampler "
     "MatchingFilter PivotedQRSelector StrongRRQRSelector SubsetClassifier SubsetRegressor "
     "TwoStageSelector",

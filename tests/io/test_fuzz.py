@@ -25,8 +25,8 @@ PIECES = [
 ]
 # What the readers say themselves.
 FOREIGN = re.compile(
-    r"polars|arrow::|zip file|openpyxl|h5py|HDF|readstat|Error|Exception|magic|CRC|thrift|spec|flatbuf"
-    r"|synchronously|decompress|unpack|convert string|multi-line|seek",
+    r"polars|arrow::|zip file|openpyxl|h5py|HDF|readstat|Error|Exception|magic|CRC|thrift"
+    r"|spec|flatbuf|synchronously|decompress|unpack|convert string|multi-line|seek",
     re.IGNORECASE,
 )
 FRAME = pd.DataFrame(X, columns=NAMES)
