@@ -13,17 +13,19 @@ from columnist.cli._names import expanded
 from columnist.cli._options import Anywhere, Saving, Searching, as_size, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
+from columnist.cli._stability import check_bootstrap, resampled, show_stability, stability_json
 from columnist.cli._task import Task
 from columnist.cli._text import listed, number, percent
 from columnist.cli._verify import preparation_of
 
 if TYPE_CHECKING:
-    from columnist.selection import BudgetPath, SelectionPath
+    from columnist.selection import BudgetPath, SelectionPath, SelectionStability
 
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale",
     "columnist select wine.csv -k 4 --target class --report wine.html",
     "columnist select genes.parquet -k 10 --time-limit 300 --out kept.parquet --model genes.json",
+    "columnist select wine.csv -k 4 --path 8 --bootstrap 50 --report wine.html",
     "columnist select survey.csv -k auto --tol 0.1 --id respondent --missing median --json",
     "columnist select big.parquet -k 10 --center --scale --dask --out kept.parquet",
     "columnist select big.zarr -k 10 --dask tcp://127.0.0.1:8786",
@@ -63,6 +65,10 @@ class Options(Saving, Obeying, Searching, Anywhere):
         "--proof", "Write a proof that columnist verify checks.", metavar="FILE"
     )
     path: int | None = option("--path", "Also select every size from 1 to K.", metavar="K")
+    bootstrap: int | None = option(
+        "--bootstrap", "Also select from N resamples of the rows: how stable is the selection? "
+        "With --path, the error on rows left out for every size.", metavar="N"
+    )  # fmt: skip
     method: str = option(
         "--method", "certified, or another selector (columnist rank --list).",
         default="certified", autocompletion=complete_selector
@@ -80,9 +86,11 @@ class Select(Task):
     options: Options
     path: SelectionPath | None = None
     budgets: BudgetPath | None = None
+    stability: SelectionStability | None = None
 
     def check(self) -> None:
         self.size, self.entry = as_size(self.options.k), find(self.options.method)
+        check_bootstrap(self.options)
         self.method = self.entry.name
         check_obeying(self.options)
         if self.size is None and self.options.budget is None:
@@ -116,6 +124,8 @@ class Select(Task):
             self.path = self._every_size(options.path)
         if options.budget is not None and self.method == "certified" and not self.watch.interrupted:
             self.budgets = self._more_money()
+        if options.bootstrap is not None and not self.watch.interrupted:
+            self.stability = resampled(self)
         self._measure()
 
     def _check_choice(self) -> None:
@@ -294,7 +304,7 @@ class Select(Task):
             )
         asked["time limit"] = f"{options.time_limit} s"
         return self.selection_page(
-            self.selector, self.explained, asked, self.path, budgets=self.budgets
+            self.selector, self.explained, asked, self.path, self.stability, self.budgets
         )
 
     def json(self) -> dict[str, Any]:
@@ -317,6 +327,7 @@ class Select(Task):
             "constraints": [one.describe(names) for one in self.limits.get("constraints", ())],
             "budget": self._budget_json(),
             "path": None if self.path is None else self._path_json(self.path),
+            "stability": stability_json(self.stability),
         }
 
     def _path_json(self, path) -> list[dict[str, Any]]:
@@ -361,6 +372,8 @@ class Select(Task):
         if self.path is not None:
             screen.heading("Every size")
             screen.path(self.path)
+        if self.stability is not None:
+            show_stability(self, self.stability)
 
     def _show_budget(self, budget: dict[str, Any]) -> None:
         """What is spent, and what a little more would bring."""
