@@ -53,6 +53,7 @@ class Certify(Task):
     """Prove how good a given selection is, and show a better one if there is."""
 
     command = "certify"
+    estimates = True
     options: Options
 
     def check(self) -> None:
@@ -69,11 +70,12 @@ class Certify(Task):
             raise BadInput("which columns? Name them after FILE, or use --columns.")
         selection = self.places(self.wanted, "the selection")
         self.watch.phase(f"proving {count(len(selection), 'column')}")
+        free = data.mean is not None and (y is not None or data.has_gaps)
         certificate = columnist.certify(
             data.X, selection, y=y, n_components=options.components, time_limit=options.seconds,
             callback=self.watch.callback, sample_weight=data.weights,
-            centering="none" if data.mean is None or y is None else "mean",
-            **options.given(random_state=options.seed),
+            centering="mean" if free else "none",
+            **options.given(random_state=options.seed), **self.gaps(),
         )  # fmt: skip
         self.certificate = self.named(certificate)
         self.watch.settle(self.certificate)

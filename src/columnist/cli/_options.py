@@ -106,8 +106,9 @@ class Reading:
     non_numeric: Literal["refuse", "drop"] = _data(
         "--non-numeric", "Columns of text: refuse or drop.", default="refuse", metavar="HOW"
     )
-    missing: Literal["refuse", "mean", "median", "drop"] = _data(
-        "--missing", "Missing values: refuse, fill with the mean or median, or drop the rows.",
+    missing: Literal["refuse", "mean", "median", "drop", "covariance"] = _data(
+        "--missing", "Missing values: refuse, fill with the mean or median, drop the rows; select "
+        "and certify can also estimate a covariance matrix without them.",
         default="refuse", metavar="HOW"
     )  # fmt: skip
     task: Literal["auto", "classes", "values"] = _data(

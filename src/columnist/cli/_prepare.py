@@ -21,14 +21,15 @@ from columnist.cli._text import listed, percent
 from columnist.data._scales import APART, is_one_kind, ratio_of
 from columnist.io import Table, read_table
 from columnist.io._header import NUMBER
+from columnist.io._read import find_gaps
 
 # Share of the sum of squares from which on the means of columns are worth a hint.
 _MOSTLY_MEANS = 0.5
 # Share of filled values that is worth a warning.
 _WORTH_A_WARNING = 0.05
 _ALLOWS_GAPS = (
-    "A covariance matrix estimated from the values that are there needs no filling: in Python, "
-    'give it to ColumnSelector(input="gram").'
+    "select --missing covariance needs no filling: it estimates a covariance matrix from the "
+    "values that are there."
 )
 
 
@@ -39,9 +40,9 @@ def read_here(options: Reading, ids: Sequence[str]) -> Data:
             f"{options.file} is a folder: select, rank and outliers read folders of Zarr and "
             "Parquet files with --dask."
         )
+    missing = "keep" if options.missing == "covariance" else options.missing
     return Data(read_table(
-        options.file, non_numeric=options.non_numeric, missing=options.missing,
-        **options.read_as(ids),
+        options.file, non_numeric=options.non_numeric, missing=missing, **options.read_as(ids),
     ))  # fmt: skip
 
 
@@ -61,6 +62,8 @@ def prepare(
     the user named; with None, all columns stay.
     """
     mention(data.table, screen)
+    if options.missing == "covariance":
+        mention_estimate(data, screen)
     if spared is not None and not options.keep_ids:
         leave_out_labels(data, spared, screen)
     data.y, data.labels, data.classes = _target(data, options.task)
@@ -116,6 +119,21 @@ def mention_gaps(table: Table, screen: Screen) -> None:
         screen.note(f"{count(total, 'missing value')} filled in: {where}")
     if table.rows is not None:
         screen.note(f"rows with missing values dropped; {count(len(table.rows), 'row')} left")
+
+
+def mention_estimate(data: Data, screen: Screen) -> None:
+    """Say how much is missing where a covariance matrix is estimated."""
+    gaps = find_gaps(data.table.X)
+    total = int(gaps.missing.sum())
+    data.has_gaps = total > 0
+    if total:
+        most = int(np.argmax(gaps.missing))
+        share = gaps.missing[most] / gaps.count
+        screen.note(
+            f"{count(total, 'missing value')}: means and covariances are estimated by the EM "
+            f"algorithm, and proofs hold for these; most are missing in {data.names[most]} "
+            f"({percent(share, 0)})"
+        )
 
 
 def check_filled(data: Data, most: float, screen: Screen) -> None:

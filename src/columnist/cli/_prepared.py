@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from columnist._text import count
@@ -17,7 +18,7 @@ from columnist.cli._errors import BadInput
 from columnist.cli._row_labels import HEAD_ROWS, candidates, named_kinds, steps_of
 from columnist.cli._scan import ColumnFacts, Extracting, Labels, Preparation, column_facts, judged
 from columnist.cli._text import listed
-from columnist.data import matrices_of
+from columnist.data import open_matrices
 from columnist.data._blocks import ArrayRows, RowBlocks, as_rows
 from columnist.data._validation import check_weights
 from columnist.io import Table
@@ -50,9 +51,9 @@ class ColumnsHere(Columns):
 
     @cached_property
     def mean(self) -> np.ndarray:
-        first = self._gaps.mean
+        first, there = self._gaps.mean, self.X.shape[0] - self._gaps.missing
         # Sums of large numbers round.
-        return first if sp.issparse(self.X) else first + ((self.X - first) / len(self.X)).sum(0)
+        return first if sp.issparse(self.X) else first + np.nansum((self.X - first) / there, axis=0)
 
     @cached_property
     def deviation(self) -> np.ndarray:
@@ -65,7 +66,8 @@ class ColumnsHere(Columns):
     @cached_property
     def size(self) -> np.ndarray:
         with np.errstate(over="ignore", under="ignore"):
-            return np.sqrt(squared_norms(self.X))
+            complete = not self._gaps.missing.any()
+            return np.sqrt(squared_norms(self.X if complete else np.nan_to_num(self.X)))
 
     @cached_property
     def constant(self) -> np.ndarray:
@@ -107,6 +109,8 @@ class Data:
     by_default = False
     # Seconds of reading and preparing.
     seconds = 0.0
+    # Whether values are missing still, and moments are estimated without them.
+    has_gaps = False
     # How often each row counts, and the column that says so.
     weights: np.ndarray | None = None
     weight_name: str | None = None
@@ -268,8 +272,8 @@ class Data:
 
     def for_report(self, explains: str) -> tuple[Any, Any]:
         """X, and the target if it is explained; of rows elsewhere a few that stand for all."""
-        if self.weights is not None:
-            return self._weighted_sample(self.y if explains == "y" else None)
+        if self.weights is not None or self.has_gaps:
+            return self._sample(self.y if explains == "y" else None)
         if self.in_memory:
             return self.X, self.y if explains == "y" else None
         n = self.X.n_features
@@ -280,13 +284,16 @@ class Data:
         rows = self.X.moments(as_rows(self.y)).sample().rows
         return rows[:, :n], pd.DataFrame(rows[:, n:], columns=list(self.labels))
 
-    def _weighted_sample(self, y: Any) -> tuple[Any, Any]:
-        """A few rows with the weighted means and covariances, and the same of a target."""
+    def _sample(self, y: Any) -> tuple[Any, Any]:
+        """A few rows with the weighted or estimated means and covariances, and the same of a
+        target."""
         import pandas as pd
 
-        matrices = matrices_of(
-            self.X, y, sample_weight=self.weights, target=y is not None, means=True
-        )
+        matrices = open_matrices(
+            BaseEstimator(), self.X, y, sample_weight=self.weights, target=y is not None,
+            means=True, missing="covariance" if self.has_gaps else "raise",
+            accept_sparse=("csr", "csc"),
+        )  # fmt: skip
         X = matrices.X * matrices.x_scale
         if matrices.Y is None:
             return X, None

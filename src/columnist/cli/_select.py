@@ -99,6 +99,7 @@ class Select(Task):
     """Select the columns that best represent the others, or a target, with a certificate."""
 
     command = "select"
+    estimates = True
     note = "Ctrl-C ends the search; the best selection so far is kept, shown and written."
     options: Options
     path: SelectionPath | None = None
@@ -196,7 +197,7 @@ class Select(Task):
         given = options.given(
             n_components=options.components, n_solutions=options.solutions, tol=options.tol,
             solution_tol=options.tolerance,
-            target=None if data.y is None else options.explain, **self.limits,
+            target=None if data.y is None else options.explain, **self.limits, **self.gaps(),
         )  # fmt: skip
         selector = build(
             self.entry, self.size, given, parse_parameters(options.parameter), options.seed
@@ -205,7 +206,9 @@ class Select(Task):
             selector.set_params(
                 time_limit=options.seconds, callback=self.watch.callback, proof=self._proof()
             )
-        if data.mean is not None and "centering" in selector.get_params() and data.y is not None:
+        # Means of columns with gaps are estimated anew.
+        free = data.mean is not None and (data.y is not None or data.has_gaps)
+        if free and "centering" in selector.get_params():
             selector.set_params(centering="mean")
         return selector
 
@@ -234,7 +237,8 @@ class Select(Task):
                 criterion=options.criterion or "frobenius", n_components=options.components or 0,
                 sample_weight=data.weights, n_jobs=options.jobs,
                 centering="none" if data.mean is None else "mean",
-                time_limit=options.seconds, callback=self.watch.callback, **self.limits, **more,
+                time_limit=options.seconds, callback=self.watch.callback,
+                **self.limits, **self.gaps(), **more,
             )  # fmt: skip
         except KeyboardInterrupt:
             pass

@@ -45,6 +45,8 @@ class Task(ABC):
     takes_all = False
     # Whether columns with different units are put on one scale unasked.
     scales = True
+    # Whether moments may be estimated where values are missing.
+    estimates = False
     # Further columns that are no features.
     ids: Sequence[str] = ()
 
@@ -85,6 +87,12 @@ class Task(ABC):
         from columnist.cli._prepare import read_here
 
         options, watch = self.options, self.watch
+        if getattr(options, "missing", None) == "covariance" and (
+            not self.estimates or self.weight or self.dask
+        ):
+            raise BadInput(
+                "--missing covariance is for select and certify, without --dask and --weight."
+            )
         if self.dask is None:
             data = read_here(options, [*self.ids, *([self.weight] if self.weight else [])])
             if self.weight:
@@ -187,6 +195,10 @@ class Task(ABC):
         if not has_fit_parameter(estimator, "sample_weight"):
             raise BadInput(f"--weight does not apply to {type(estimator).__name__}.")
         return {"sample_weight": self.data.weights}
+
+    def gaps(self) -> dict[str, Any]:
+        """What a selector is told of missing values."""
+        return {"missing": "covariance"} if self.options.missing == "covariance" else {}
 
     def named(self, certificate):
         """The certificate of a selection with the names of its columns."""

@@ -37,7 +37,7 @@ _CLOSE, _STEPS = 1e-5, 300
 # Variances of columns given all others, beside their own, that are none.
 _SINGULAR = 1e-9
 # What variances grow by where the likelihood has no maximum.
-_RIDGE = 1e-3
+_RIDGE = 1e-2
 # Entries of covariance matrices that are inverted together: 16 MB.
 _ENTRIES = 2**21
 
