@@ -18,9 +18,8 @@ PAGES = [
     *sorted(p for p in (ROOT / "docs").rglob("*.rst") if not ELSEWHERE & set(p.parts)),
 ]
 UNITS = r"ms|µs|s|seconds?|minutes?|min|hours?|GB|MB|times|%|degrees"
-FIGURE = re.compile(
-    rf"(?<![\w.,/-])(\d[\d,]*(?:\.\d+)?)(?:\s+to\s+\d[\d.,]*)?[ \n]?(?:{UNITS})(?![\w-])"
-)
+NUMBER = r"(?<![\w.,/-])(\d[\d,]*(?:\.\d+)?)(?:\s+to\s+\d[\d.,]*)?"
+FIGURE = re.compile(rf"{NUMBER}[ \n]?(?:{UNITS})(?![\w-])")
 # The comment before a paragraph says where its figures come from: stored results, "settings" for
 # what is chosen and not measured, or "example" for the code and the output of the same page, which
 # is run as a test.
@@ -28,7 +27,7 @@ SOURCE = re.compile(r"^(?:\.\. figures: (.*)|<!-- figures: (.*) -->)$")
 
 
 def paragraphs(text: str) -> Iterator[tuple[str, str]]:
-    """Prose with what the comment before it says of its figures; no code, no output, no formulas."""
+    """Prose, with what the comment before it says of its figures; no code and no formulas."""
     source, code = "", False
     for block in re.split(r"\n\s*\n", text):
         said = SOURCE.match(block.strip())
