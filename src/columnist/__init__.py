@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from columnist.selection._certified import ColumnSelector
     from columnist.selection._certify import certify
     from columnist.selection._path import selection_path
+    from columnist.selection._stability import selection_stability
     from columnist.spectral import MRSF, FisherScore, LaplacianScore, ReliefF, SpectralSelector
 
     __version__: str
@@ -84,6 +85,7 @@ __all__ = [
     "robust",
     "selection",
     "selection_path",
+    "selection_stability",
     "spectral",
     "verify",
 ]
@@ -95,6 +97,7 @@ _SOURCES = {
     "columnist.selection._certified": "ColumnSelector",
     "columnist.selection._certify": "certify",
     "columnist.selection._path": "selection_path",
+    "columnist.selection._stability": "selection_stability",
     "columnist.selection": "CorrelationFilter ExchangeSelector ForwardSelector LeverageSampler "
     "PivotedQRSelector SubsetClassifier SubsetRegressor TwoStageSelector",
     "columnist.robust": "RobustPCA TrimmedPCA outlier_path",

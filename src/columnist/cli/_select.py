@@ -12,17 +12,19 @@ from columnist.cli._names import expanded
 from columnist.cli._options import Anywhere, Saving, Searching, as_size, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
+from columnist.cli._stability import check_bootstrap, resampled, show_stability, stability_json
 from columnist.cli._task import Task
 from columnist.cli._text import listed, number, percent
 from columnist.cli._verify import preparation_of
 
 if TYPE_CHECKING:
-    from columnist.selection import SelectionPath
+    from columnist.selection import SelectionPath, SelectionStability
 
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale",
     "columnist select wine.csv -k 4 --target class --report wine.html",
     "columnist select genes.parquet -k 10 --time-limit 300 --out kept.parquet --model genes.json",
+    "columnist select wine.csv -k 4 --path 8 --bootstrap 50 --report wine.html",
     "columnist select survey.csv -k auto --tol 0.1 --id respondent --missing median --json",
     "columnist select big.parquet -k 10 --center --scale --dask --out kept.parquet",
     "columnist select big.zarr -k 10 --dask tcp://127.0.0.1:8786",
@@ -62,6 +64,10 @@ class Options(Saving, Searching, Anywhere):
         "--proof", "Write a proof that columnist verify checks.", metavar="FILE"
     )
     path: int | None = option("--path", "Also select every size from 1 to K.", metavar="K")
+    bootstrap: int | None = option(
+        "--bootstrap", "Also select from N resamples of the rows: how stable is the selection? "
+        "With --path, the error on rows left out for every size.", metavar="N"
+    )  # fmt: skip
     method: str = option(
         "--method", "certified, or another selector (columnist rank --list).",
         default="certified", autocompletion=complete_selector
@@ -78,9 +84,11 @@ class Select(Task):
     note = "Ctrl-C ends the search; the best selection so far is kept, shown and written."
     options: Options
     path: SelectionPath | None = None
+    stability: SelectionStability | None = None
 
     def check(self) -> None:
         self.size, self.entry = as_size(self.options.k), find(self.options.method)
+        check_bootstrap(self.options)
         self.method = self.entry.name
         if self.size is None:
             raise BadInput(
@@ -107,6 +115,8 @@ class Select(Task):
             self.screen.written("proof", options.proof)
         if options.path is not None and not self.watch.interrupted:
             self.path = self._every_size(options.path)
+        if options.bootstrap is not None and not self.watch.interrupted:
+            self.stability = resampled(self)
         self._measure()
 
     def _check_choice(self) -> None:
@@ -232,7 +242,7 @@ class Select(Task):
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
         asked["time limit"] = f"{options.time_limit} s"
-        return self.selection_page(self.selector, self.explained, asked, self.path)
+        return self.selection_page(self.selector, self.explained, asked, self.path, self.stability)
 
     def json(self) -> dict[str, Any]:
         data, names = self.data, self.data.names
@@ -252,6 +262,7 @@ class Select(Task):
             "column_r2": dict(zip(names, self.rebuilt.r2, strict=True)) if few else None,
             "representative": dict(zip(names, by, strict=True)) if few else None,
             "path": None if self.path is None else self._path_json(self.path),
+            "stability": stability_json(self.stability),
         }
 
     def _path_json(self, path) -> list[dict[str, Any]]:
@@ -294,6 +305,8 @@ class Select(Task):
         if self.path is not None:
             screen.heading("Every size")
             screen.path(self.path)
+        if self.stability is not None:
+            show_stability(self, self.stability)
 
     def _unexplained(self) -> str:
         """The relative error, and what it is a share of."""

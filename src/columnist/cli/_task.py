@@ -195,7 +195,9 @@ class Task(ABC):
             raise BadInput("a target is needed: name its column with --target.")
         return "X" if self.data.y is None or explain == "X" else "y"
 
-    def selection_page(self, selector, explains: str, asked: dict[str, str], path=None) -> str:
+    def selection_page(
+        self, selector, explains: str, asked: dict[str, str], path=None, stability=None
+    ) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
 
@@ -203,11 +205,13 @@ class Task(ABC):
         X, y = data.for_report(explains)
         if self.certificate is None:
             return ranking_report(
-                selector, X, y, names=data.names, asked=asked, origin=self.origin()
-            )
+                selector, X, y, names=data.names, stability=stability, asked=asked,
+                origin=self.origin(),
+            )  # fmt: skip
         return selection_report(
-            selector, X, y, names=data.names, path=path, asked=asked, origin=self.origin()
-        )
+            selector, X, y, names=data.names, path=path, stability=stability, asked=asked,
+            origin=self.origin(),
+        )  # fmt: skip
 
     def require_dense(self) -> None:
         """Refuse sparse data."""

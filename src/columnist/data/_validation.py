@@ -6,7 +6,7 @@ import numbers
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
@@ -149,3 +149,8 @@ def feature_names(estimator, input_features=None) -> np.ndarray:
 def random_generator(random_state) -> np.random.Generator:
     """A NumPy generator from what scikit-learn calls a random state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+
+
+def take_rows(X, rows: np.ndarray):
+    """Some rows of an array, a frame or a sparse matrix, of the same type."""
+    return _safe_indexing(X, rows)

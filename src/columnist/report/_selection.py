@@ -18,10 +18,12 @@ from columnist.report import _page as pages
 from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Table, Text, Verdict
 from columnist.report._figures import bar_figure, correlation_figure, path_figure, spectrum_figure
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
+from columnist.report._stability import stability_section
 from columnist.search._certificate import Certificate
 from columnist.search._words import CRITERIA, Subject, conditions, verdict
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
+from columnist.selection._stability import SelectionStability
 
 # Rows of the table of columns, bars of the picture, and names in a list.
 _MOST_ROWS, _MOST_BARS, _MOST_NAMES = 3000, 30, 400
@@ -34,8 +36,8 @@ _NOT_CENTRED = (
 
 def selection_report(
     selector: ColumnSelector, X, y=None, *, names: Sequence[str] | None = None,
-    path: SelectionPath | None = None, asked: pages.Asked = None, title: str | None = None,
-    origin: pages.Origin | None = None,
+    path: SelectionPath | None = None, stability: SelectionStability | None = None,
+    asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A report of a certified selection: which columns are selected, and how good that is.
 
@@ -51,6 +53,8 @@ def selection_report(
         Names of the columns; those of the fit by default.
     path : SelectionPath, optional
         Selections of every size, for the curve of the error.
+    stability : SelectionStability, optional
+        The same selection from resampled rows.
     asked : mapping of str to str, optional
         What was asked, in the words to be shown.
     title : str, optional
@@ -82,6 +86,7 @@ def selection_report(
         *pages.proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
         pages.proof_file_section(selector.proof, origin.file if origin else "data.csv"),
         parts.sizes(path),
+        stability_section(stability, parts.names),
         parts.spectrum(),
         *parts.targets(),
         parts.dropped(),

@@ -14,6 +14,7 @@ from columnist.selection._multilabel import (
 )
 from columnist.selection._multilabel_informed import MultiLabelInformedSelector
 from columnist.selection._path import PathStep, SelectionPath, selection_path
+from columnist.selection._resamples import StabilityProgress
 from columnist.selection._robust_l21 import RobustL21Selector
 from columnist.selection._sampling import (
     LeverageSampler,
@@ -22,6 +23,7 @@ from columnist.selection._sampling import (
     VolumeSampler,
 )
 from columnist.selection._sizes import SubsetPath, SubsetStep
+from columnist.selection._stability import Replacement, SelectionStability, selection_stability
 from columnist.selection._subset_classifier import SubsetClassifier
 from columnist.selection._subset_regressor import SubsetRegressor
 from columnist.selection._task import Solution
@@ -42,9 +44,12 @@ __all__ = [
     "NormSampler",
     "PathStep",
     "PivotedQRSelector",
+    "Replacement",
     "RobustL21Selector",
     "SelectionPath",
+    "SelectionStability",
     "Solution",
+    "StabilityProgress",
     "StrongRRQRSelector",
     "SubsetClassifier",
     "SubsetPath",
@@ -56,4 +61,5 @@ __all__ = [
     "certify",
     "column_problem",
     "selection_path",
+    "selection_stability",
 ]
