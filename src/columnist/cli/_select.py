@@ -265,7 +265,7 @@ class Select(Task):
                 criterion=options.criterion or "frobenius", n_components=options.components or 0,
                 n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
                 time_limit=options.seconds, callback=self.watch.callback,
-                include=self.limits["include"], exclude=self.limits["exclude"],
+                include=self.limits["include"], exclude=self.limits["exclude"], **self.gaps(),
             )  # fmt: skip
         except KeyboardInterrupt:
             return None
