@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from columnist import ColumnSelector, SubsetRegressor, certify, selection_path
+from columnist import (
+    ColumnSelector,
+    SubsetRegressor,
+    certify,
+    column_verdicts,
+    selection_path,
+)
+from columnist.constraints import Groups
 from columnist.criteria import get_criterion
 from tests.examples import slow_if
 from tests.oracles.brute_force import subset_error
@@ -223,3 +230,47 @@ def test_paths(block):
         assert len(steps) == len(sizes)
         for step, choices in zip(steps, sizes.values(), strict=True):
             problem.check(step.certificate, choices)
+
+
+@BLOCK
+def test_verdicts(block):
+    """What is proven of columns, and of whole groups, where only some sets obey."""
+    for seed in range(PROBLEMS * block, PROBLEMS * (block + 1)):
+        problem = Problem(seed)
+        if not problem.choices:
+            continue
+        tol, most = float(problem.rng.choice([0.0, 0.1, 0.5])), int(problem.rng.choice([1, 2, 3]))
+        for limit in (None, 0, 1, 3, 8):
+            found = quiet(lambda: column_verdicts(
+                problem.X, problem.size, y=problem.Y, sample_weight=problem.weights,  # noqa: B023
+                tol=tol, n_solutions=most, max_nodes=limit, **problem.given,  # noqa: B023
+            ))  # fmt: skip
+            problem.check(found.certificate, problem.choices)
+            check_verdicts(problem, found, tol, complete=limit is None)
+
+
+def check_verdicts(problem: Problem, found, tol: float, *, complete: bool) -> None:
+    """No verdict is wrong, and none is left open but by a limit or rounding."""
+    best = min(problem.choices.values())
+    limit, slack = (1.0 + tol) * best, problem.margin + 1e-8 * best
+    surely = {s for s, error in problem.choices.items() if error <= limit - slack}
+    every = {s for s, error in problem.choices.items() if error <= limit + slack}
+    for j, verdict in enumerate(found.verdicts):
+        certain, possible = ({j in subset for subset in sets} for sets in (surely, every))
+        if verdict == "necessary":
+            assert False not in certain
+        elif verdict == "useless":
+            assert True not in certain
+        elif verdict == "replaceable":
+            assert len(possible) == 2
+        elif complete:
+            assert certain != possible or not surely
+        for i, ends in enumerate((found.error_with, found.error_without)):
+            errors = [e for s, e in problem.choices.items() if (j in s) == (i == 0)]
+            least = min(errors, default=np.inf)
+            assert ends[j][0] <= least + slack
+            assert least <= ends[j][1] + slack
+    for group in [c for c in problem.constraints if isinstance(c, Groups)]:
+        for label in set(group.labels):
+            alike = [v for v, one in zip(found.verdicts, group.labels, strict=True) if one == label]
+            assert len(set(alike)) == 1
