@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import columnist
 from columnist import robust, selection
+from columnist.constraints import AtMost
 from columnist.knowledge import Source
 
 # Instances to test, for classes whose constructor needs arguments or whose defaults are slow:
@@ -32,10 +33,22 @@ from columnist.knowledge import Source
 # scikit-learn in every run, the others only in slow ones.
 INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     # Half of the columns explain everything in checks of weights: rounding decides which.
-    "ColumnSelector": lambda cls: [cls(0.2), cls(1, n_components=1, max_nodes=100)],
+    "ColumnSelector": lambda cls: [
+        cls(0.2),
+        cls(1, n_components=1, max_nodes=100),
+        cls(1, constraints=[AtMost([0], 0)], max_nodes=100),
+    ],
     "SubsetRegressor": lambda cls: [cls(1), cls(1, alpha=1.0)],
-    "ForwardSelector": lambda cls: [cls(), cls(1, degree=2), cls(1, criterion="nuclear")],
-    "ExchangeSelector": lambda cls: [cls(0.2, random_state=0)],
+    "ForwardSelector": lambda cls: [
+        cls(),
+        cls(1, degree=2),
+        cls(1, criterion="nuclear"),
+        cls(1, constraints=[AtMost([0], 0)]),
+    ],
+    "ExchangeSelector": lambda cls: [
+        cls(0.2, random_state=0),
+        cls(1, constraints=[AtMost([0], 0)], random_state=0),
+    ],
     "NormSampler": lambda cls: [cls(), cls(replace=True)],
     "MultiLabelForwardClassifier": lambda cls: [cls(), cls(degree=2)],
     "MatchingFilter": lambda cls: [cls(), cls(centering="mean")],

@@ -2,10 +2,11 @@
 Missing values: select without filling
 ======================================
 
-Filling gaps with the means of their columns makes columns look less related than they are. Here 30 %
-of the values of the breast-cancer data are removed at random, several times. Five columns are chosen
-from what is left, with filled means and with a covariance matrix that the EM algorithm estimates
-(``missing="covariance"``). What counts is how much of the *complete* data they leave unexplained.
+Filling gaps with the means of their columns makes columns look less related than they are. Here
+30 % of the values of the breast-cancer data are removed at random, several times. Five columns are
+chosen from what is left, with filled means and with a covariance matrix that the EM algorithm
+estimates (``missing="covariance"``). What counts is how much of the *complete* data they leave
+unexplained.
 """
 
 import matplotlib.pyplot as plt

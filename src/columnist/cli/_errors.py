@@ -40,6 +40,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"\bmax_features\b", "--path"),
     (r"\bmax_gap\b", "--max-gap"),
     (r"\bn_solutions\b", "--solutions"),
+    (r"\bsolution_tol\b", "--tolerance"),
     (r"\brandom_state\b", "--seed"),
     (r"\bsample_weight\b", "--weight"),
     (r"\bn_jobs\b", "--jobs"),

@@ -226,7 +226,16 @@ class Task(ABC):
             raise BadInput("a target is needed: name its column with --target.")
         return "X" if self.data.y is None or explain == "X" else "y"
 
-    def selection_page(self, selector, explains: str, asked: dict[str, str], path=None) -> str:
+    def selection_page(
+        self,
+        selector,
+        explains: str,
+        asked: dict[str, str],
+        path=None,
+        stability=None,
+        verdicts=None,
+        budgets=None,
+    ) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
 
@@ -234,11 +243,13 @@ class Task(ABC):
         X, y = data.for_report(explains)
         if self.certificate is None:
             return ranking_report(
-                selector, X, y, names=data.names, asked=asked, origin=self.origin()
-            )
+                selector, X, y, names=data.names, stability=stability, asked=asked,
+                origin=self.origin(),
+            )  # fmt: skip
         return selection_report(
-            selector, X, y, names=data.names, path=path, asked=asked, origin=self.origin()
-        )
+            selector, X, y, names=data.names, path=path, stability=stability, verdicts=verdicts,
+            budgets=budgets, asked=asked, origin=self.origin(),
+        )  # fmt: skip
 
     def require_dense(self) -> None:
         """Refuse sparse data."""

@@ -19,8 +19,8 @@ from columnist.data._blocks import RowBlocks, open_blocks
 
 # Where else to go with missing values.
 _GAPS = (
-    "Fill them in (sklearn.impute), use ColumnSelector(missing='covariance'), which needs no "
-    "filling, or SparseLoadings, which leaves missing values out of its loss."
+    "Fill them in (sklearn.impute), use ColumnSelector(missing='covariance'), which selects "
+    "columns without filling, or SparseLoadings, which leaves missing values out of its loss."
 )
 
 
@@ -97,14 +97,16 @@ def rows_at(y, places: np.ndarray):
     return None if y is None else _safe_indexing(_gathered(y), places)
 
 
-def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") -> int:
-    """Number of columns from an int, a fraction in (0, 1), or None for half."""
+def resolve_size(
+    value, n_features: int, *, name: str = "n_features_to_select", what: str = "features"
+) -> int:
+    """Number of columns, or ``what`` else, from an int, a fraction in (0, 1), or None for half."""
     if value is None:
         return max(1, n_features // 2)
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
         if not 1 <= int(value) <= n_features:
             raise ValueError(
-                f"{name} must be between 1 and the number of features ({n_features}); got {value}."
+                f"{name} must be between 1 and the number of {what} ({n_features}); got {value}."
             )
         return int(value)
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
@@ -184,3 +186,8 @@ def feature_names(estimator, input_features=None) -> np.ndarray:
 def random_generator(random_state) -> np.random.Generator:
     """A NumPy generator from what scikit-learn calls a random state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+
+
+def take_rows(X, rows: np.ndarray):
+    """Some rows of an array, a frame or a sparse matrix, of the same type."""
+    return _safe_indexing(X, rows)

@@ -44,10 +44,13 @@ class Subject:
     choices: str  # how many there are, in words
     total: float | None = None  # error of choosing nothing: errors are told as shares of it
     limits: str = ""  # conditions on the choice, as the end of a sentence
+    any_size: bool = False  # whether choices of other sizes compete, too
 
     @property
     def chosen(self) -> str:
         """What is chosen, counted."""
+        if self.any_size:
+            return f"{self.what}s"
         return count(self.size, self.what) + (" to remove" if self.what == "row" else "")
 
     @property
@@ -104,6 +107,11 @@ def facts(certificate: Certificate) -> dict[str, str]:
         "lower bound": f"{certificate.lower_bound:.8g}",
         "gap": gap if certificate.is_optimal else f"{gap} ({gap_words(certificate)})",
     }
+    if certificate.list_complete is not None:
+        rest = certificate.unlisted_bound
+        other = "" if rest is None else f"; every other set has at least {rest:.8g}"
+        known = "complete" if certificate.list_complete else "may be incomplete"
+        found["list"] = f"{known} within the tolerance{other}"
     if certificate.a_priori_bound is not None:
         found["a priori"] = f"error - optimum <= {certificate.a_priori_bound:.6g}"
     expanded, generated = certificate.nodes_expanded, certificate.nodes_generated
@@ -189,6 +197,8 @@ def _optimal(certificate: Certificate, subject: Subject, n_solutions: int) -> li
             f"The list of the best {n_solutions} is proven as well: no set outside it is better "
             "than the last one in it."
         )
+    if certificate.list_complete:
+        found.append("The list holds every set within the tolerance.")
     return found
 
 

@@ -46,13 +46,14 @@ def certify(
         As in :class:`~columnist.ColumnSelector`.
     **options
         Further parameters of :class:`~columnist.ColumnSelector`, such as ``centering``,
-        ``exclude``, ``n_jobs`` or ``verbose``.
+        ``exclude``, ``constraints``, ``n_jobs`` or ``verbose``.
 
     Returns
     -------
     Certificate
         Of the given selection: ``gap`` is 0 and ``status`` is ``"optimal"`` if no other
-        choice of that size is better; ``better`` is a better choice if one was found.
+        choice of that size (with a :class:`~columnist.constraints.Budget`, of any size within
+        it) is better; ``better`` is a better choice if one was found.
 
     Examples
     --------

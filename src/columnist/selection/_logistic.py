@@ -92,7 +92,7 @@ class ClassData:
     rows: WeightedRows | None = None
     gram = False
     target_kind = "classes"
-    workers = None
+    workers = missing = None
     preparation = 0.0
     _known: dict[tuple[int, ...], Fit] = field(default_factory=dict, repr=False)
 

@@ -68,8 +68,9 @@ def selection_path(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Data.
     max_features : int
-        Largest size; the path has one step for each size from 1 (or the number of
-        included columns) to it.
+        Largest size; the path has one step for each size from 1 (or the number of included
+        columns) to it; with ``constraints`` for each one that these allow. ``Groups`` are counted
+        as groups.
     y : array-like, optional
         Target; X itself by default.
     sample_weight : array-like of shape (n_samples,), optional
@@ -104,4 +105,6 @@ def selection_path(
         PathStep(np.array(outcome.solutions[0][1], dtype=np.intp), outcome.certificate)
         for outcome in outcomes
     ]
-    return SelectionPath(tightened(steps), outcomes[0].total, names)
+    # With constraints a larger selection may have a larger optimum.
+    every = tuple(steps) if selector.constraints else tightened(steps)
+    return SelectionPath(every, outcomes[0].total, names)

@@ -12,12 +12,15 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._selector import BaseSelector
+from columnist.constraints import Constraint
 from columnist.data import open_rows
 from columnist.data._parameters import Flag, Integer, Number
 from columnist.data._validation import check_room, resolve_constraints, resolve_size
 from columnist.search._certificate import tightened
 from columnist.search._interrupts import keeps_answer
 from columnist.search._log import Progress
+from columnist.selection._constrained_sizes import ConstrainedBestSize
+from columnist.selection._rules import Rules
 from columnist.selection._sizes import (
     RULES,
     BestSize,
@@ -27,7 +30,7 @@ from columnist.selection._sizes import (
     one_standard_error,
     step_of,
 )
-from columnist.selection._task import Options, Outcome, Solution
+from columnist.selection._task import Options, Outcome, Solution, pool_options, warn_if_list_full
 
 # Sizes that cross-validation tries, and those of a criterion where no bound ends them.
 _CV_SIZES, _UNBOUNDED_SIZES = 20, 50
@@ -46,6 +49,7 @@ class BestSubset(BaseSelector):
         "fit_intercept": Flag(),
         "max_features": Integer(1) | None,
         "n_solutions": Integer(1),
+        "solution_tol": Number(0.0, 1.0, below=True) | None,
     }
 
     def __init__(
@@ -58,7 +62,9 @@ class BestSubset(BaseSelector):
         cv: Any = 5,
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
         max_memory: float | None = None,
@@ -74,7 +80,9 @@ class BestSubset(BaseSelector):
         self.cv = cv
         self.include = include
         self.exclude = exclude
+        self.constraints = constraints
         self.n_solutions = n_solutions
+        self.solution_tol = solution_tol
         self.time_limit = time_limit
         self.max_nodes = max_nodes
         self.max_memory = max_memory
@@ -90,7 +98,7 @@ class BestSubset(BaseSelector):
         """Checked data."""
 
     @abstractmethod
-    def _sizes(self, data, options: Options, include, exclude) -> Any:
+    def _sizes(self, data, options: Options, include, exclude, rules: Rules | None) -> Any:
         """The problem for all sizes: a :class:`columnist.selection._sizes.SizeSearch`."""
 
     @abstractmethod
@@ -127,7 +135,9 @@ class BestSubset(BaseSelector):
         """
         self._check_parameters()
         rule = self._rule()
-        options = Options.of(self, self.time_limit, n_solutions=int(self.n_solutions))
+        options = Options.of(
+            self, self.time_limit, **pool_options(self.n_solutions, self.solution_tol)
+        )
         data = self._open(X, y, sample_weight)
         names = getattr(self, "feature_names_in_", None)
         include, exclude = resolve_constraints(
@@ -141,16 +151,43 @@ class BestSubset(BaseSelector):
             preparation=data.preparation,
         )
         with data.threads():
-            sizes = self._sizes(data, options, include, exclude)
-            if rule is None:
+            rules = self._rules(options.names)
+            sizes = self._sizes(data, options, include, exclude, rules)
+            if rules is not None:
+                self._by_rules(rule, data, sizes, rules)
+            elif rule is None:
                 size = resolve_size(self.n_features_to_select, self.n_features_in_)
                 check_room(size, include, exclude, self.n_features_in_)
-                self._store(data, sizes, [sizes.best(size)], 0)
+                self._store(data, sizes, [self._best(data, sizes, size)], 0)
             else:
                 largest = self._largest(rule, data, include, exclude)
                 choose = self._by_validation if rule == "cv" else self._by_criterion
                 choose(rule, data, sizes, largest)
         return self
+
+    def _rules(self, names) -> Rules | None:
+        """The constraints, if there are any."""
+        if not self.constraints:
+            return None
+        return Rules.of(self.constraints, self.n_features_in_, names)
+
+    def _by_rules(self, rule: str | None, data, sizes, rules: Rules) -> None:
+        """Fit with constraints."""
+        include, exclude, names = sizes.include, sizes.exclude, sizes.options.names
+        if rule is None:
+            rules = rules.asked(self.n_features_to_select)
+            rules.check(include, exclude, names)
+            self._store(data, sizes, [sizes.best(rules.size)], 0)
+            return
+        if rules.grouped and rule != "cv":
+            raise ValueError(
+                f"n_features_to_select={rule!r} counts columns, but Groups selects groups: pass a "
+                "number of groups, or 'cv'."
+            )
+        rules.check(include, exclude, names)
+        largest = min(self._largest(rule, data, include, exclude), rules.n_units)
+        choose = self._by_validation if rule == "cv" else self._by_criterion
+        choose(rule, data, sizes, largest)
 
     def _rule(self) -> str | None:
         """How the size is chosen; None if it is given."""
@@ -196,7 +233,8 @@ class BestSubset(BaseSelector):
         criterion = InformationCriterion(
             rule, self._loss, data.n_samples, data.n_targets, self.n_features_in_
         )
-        found: SizeChoice = BestSize(sizes, criterion, largest).run()
+        kind = ConstrainedBestSize if self.constraints else BestSize
+        found: SizeChoice = kind(sizes, criterion, largest).run()
         scores = [
             {"score": score, "score_bound": bound}
             for score, bound in zip(found.scores, found.bounds, strict=True)
@@ -206,18 +244,18 @@ class BestSubset(BaseSelector):
     def _by_validation(self, rule: str, data, sizes, largest: int) -> None:
         """Paths of the training rows in half of the time, then that of all rows."""
         folds = list(self._splits(data))
-        options, first = sizes.options, sizes.smallest
+        options = sizes.options
         half = options.deadline - 0.5 * max(options.deadline - options.started, 0.0)
-        losses = np.empty((len(folds), largest - first + 1))
+        losses = []
         for i, (train, test) in enumerate(folds):
-            left = replace(options, callback=None, verbose=False, n_solutions=1)
+            left = replace(options, callback=None, verbose=False, n_solutions=1, solution_tol=None)
             share = options.started + (half - options.started) * (i + 1) / len(folds)
             left = replace(left, deadline=share if np.isfinite(share) else np.inf)
             part = self._part(data, train)
-            path = self._sizes(part, left, sizes.include, sizes.exclude).up_to(largest)
-            for j, outcome in enumerate(path):
-                losses[i, j] = self._held_out(data, outcome.solutions[0][1], train, test)
-        chosen, means, errors = one_standard_error(losses)
+            rules = getattr(sizes, "rules", None)
+            path = self._sizes(part, left, sizes.include, sizes.exclude, rules).up_to(largest)
+            losses.append([self._held_out(data, o.solutions[0][1], train, test) for o in path])
+        chosen, means, errors = one_standard_error(np.array(losses))
         outcomes = sizes.up_to(largest)
         scores = [
             {"score": float(mean), "score_error": float(error)}
@@ -249,6 +287,10 @@ class BestSubset(BaseSelector):
         """Labels of the rows, of which every fold gets its share."""
         return None
 
+    def _best(self, data, sizes, size: int) -> Outcome:
+        """The best set of a size."""
+        return sizes.best(size)
+
     def _store(
         self,
         data,
@@ -266,7 +308,8 @@ class BestSubset(BaseSelector):
             for outcome, (coef, _), score in zip(outcomes, models, scores, strict=True)
         ]
         names = sizes.options.names
-        self.path_ = SubsetPath(tightened(steps), sizes.total, rule, chosen, proven, names)
+        every = tuple(steps) if self.constraints else tightened(steps)
+        self.path_ = SubsetPath(every, sizes.total, rule, chosen, proven, names)
         outcome, (coef, intercept) = outcomes[chosen], models[chosen]
         error, subset = outcome.solutions[0]
         self.selected_ = np.array(subset, dtype=np.intp)
@@ -275,6 +318,7 @@ class BestSubset(BaseSelector):
         self._keep_coefficients(coef, intercept)
         certificate = self.path_[chosen].certificate
         self.certificate_ = replace(certificate, elapsed=sizes.options.elapsed)
+        warn_if_list_full(outcome, sizes.options, stacklevel=4)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         every = np.zeros((coef.shape[1], self.n_features_in_))

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from columnist.constraints import Constraint
 from columnist.data._blocks import open_blocks
 from columnist.data._target import resolve_classes
 from columnist.data._validation import read_data
@@ -20,6 +21,8 @@ from columnist.data._weights import present_rows
 from columnist.linalg._passes import columns_of, merge_repeats
 from columnist.search._interrupts import at_once
 from columnist.search._log import Progress
+from columnist.selection._constrained import ConstrainedClasses
+from columnist.selection._constrained_sizes import SizesWithRules
 from columnist.selection._log_loss import log_losses
 from columnist.selection._logistic import (
     ClassData,
@@ -28,6 +31,7 @@ from columnist.selection._logistic import (
     LogisticForm,
     check_lengths,
 )
+from columnist.selection._rules import Rules
 from columnist.selection._subset import BestSubset
 from columnist.selection._task import Options, Outcome, Sizes
 
@@ -52,6 +56,22 @@ class LogisticSizes(Sizes):
     def _outcome(self, *args: Any) -> Outcome:
         outcome = super()._outcome(*args)
         return replace(outcome, certificate=replace(outcome.certificate, criterion="log_loss"))
+
+
+@dataclass(frozen=True)
+class ConstrainedLogisticSizes(SizesWithRules, LogisticSizes):
+    """The same with constraints."""
+
+    rules: Rules
+
+    def _searched(  # type: ignore[override]
+        self, size: int | None, options: Options, interval
+    ) -> ConstrainedClasses:
+        rules, include = self.rules.sized(size), np.array(sorted(self.include), dtype=np.int32)
+        most = len(include)
+        if len(self._allowed):
+            most += rules.node(include, self._allowed).most_columns
+        return ConstrainedClasses(super()._searched(most, options, interval), rules)
 
 
 class SubsetClassifier(ClassifierMixin, BestSubset):
@@ -87,8 +107,14 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         Folds of ``"cv"``, as in scikit-learn; stratified if a number.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
+    constraints : list of Constraint, optional
+        What a selection must obey besides, of :mod:`columnist.constraints`. With ``Groups``,
+        ``n_features_to_select`` counts groups.
     n_solutions : int, default=1
-        How many of the best sets of the size to find and prove.
+        How many of the best sets of the size to find and prove; with ``solution_tol`` the most to
+        list, where 1 stands for 1000.
+    solution_tol : float, optional
+        List every set of the size whose error is at most ``1 + solution_tol`` times the best.
     time_limit : float or None, default=30.0
         Seconds from the call on.
     max_nodes : int, optional
@@ -115,7 +141,8 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     selected_ : ndarray of int
         Selected columns, ascending.
     solutions_ : list of Solution
-        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+        The ``n_solutions`` best sets, or those within ``solution_tol``, best first: tuples of
+        columns with an ``error``.
     error_ : float
         The objective of the selection.
     certificate_ : Certificate
@@ -157,7 +184,9 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         cv: Any = 5,
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
         max_memory: float | None = None,
@@ -169,9 +198,10 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         super().__init__(
             n_features_to_select, alpha=alpha, fit_intercept=fit_intercept,
             max_features=max_features, cv=cv, include=include, exclude=exclude,
-            n_solutions=n_solutions, time_limit=time_limit, max_nodes=max_nodes,
-            max_memory=max_memory, max_gap=max_gap, n_jobs=n_jobs, callback=callback,
-            verbose=verbose,
+            constraints=constraints, n_solutions=n_solutions, solution_tol=solution_tol,
+            time_limit=time_limit,
+            max_nodes=max_nodes, max_memory=max_memory, max_gap=max_gap, n_jobs=n_jobs,
+            callback=callback, verbose=verbose,
         )  # fmt: skip
 
     def _open(self, X, y, sample_weight) -> ClassData:
@@ -201,7 +231,11 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         check_lengths(data)
         return data
 
-    def _sizes(self, data: ClassData, options: Options, include, exclude) -> LogisticSizes:
+    def _sizes(
+        self, data: ClassData, options: Options, include, exclude, rules: Rules | None
+    ) -> LogisticSizes:
+        if rules is not None:
+            return ConstrainedLogisticSizes(data, None, options, include, exclude, rules)
         return LogisticSizes(data, None, options, include, exclude)
 
     def _coefficients(self, data: ClassData, subset: Sequence[int]):
