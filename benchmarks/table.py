@@ -21,12 +21,12 @@ def cell(value: Any) -> str:
 
 def grid(rows: Sequence[Row]) -> list[list[str]]:
     """Header and cells as text, padded: numbers to the right, text to the left."""
-    names = list(rows[0])
+    names = list(dict.fromkeys(name for row in rows for name in row))
     columns = []
     for name in names:
-        texts = [name, *(cell(row[name]) for row in rows)]
+        texts = [name, *(cell(row.get(name, "")) for row in rows)]
         width = max(map(len, texts))
-        words = any(isinstance(row[name], str) and row[name] for row in rows)
+        words = any(isinstance(row.get(name), str) and row[name] for row in rows)
         columns.append([text.ljust(width) if words else text.rjust(width) for text in texts])
     return [list(line) for line in zip(*columns, strict=True)]
 

@@ -18,7 +18,7 @@ if str(HOME.parent) not in sys.path:
     sys.path.insert(0, str(HOME.parent))
 
 from benchmarks.shown import Shown, shown  # noqa: E402
-from benchmarks.store import FOLDER, Stored  # noqa: E402
+from benchmarks.store import Stored  # noqa: E402
 
 GENERATED = HOME / "generated"
 QUIET = 0.5
@@ -126,4 +126,37 @@ def folded(summary: str, body: str) -> str:
     )
 
 
-__all__ = ["FOLDER", "facts", "section", "table", "write"]
+README = re.compile(r"(<!-- figures: readme -->\n).*?(\n<!-- end -->)", re.DOTALL)
+CERTIFICATE = """
+```text
+Certificate
+status       optimal (no other choice has a smaller error)
+error        {error:.4f} (frobenius, target X)
+lower bound  {bound:.4f}
+gap          0%
+search       {expanded:,} expanded, {generated:,} generated nodes, {seconds:.3g} s
+```
+
+<!-- figures: readme -->
+
+The error of forward selection is {larger:.1f} % larger here.
+"""
+
+
+def with_figures(text: str) -> str:
+    """The README with the figures that are stored."""
+    (row,) = Stored("readme").find(set="wdbc, k = 11")
+    figures = CERTIFICATE.format(
+        error=row["error"],
+        bound=row["lower bound"],
+        expanded=row["expanded"],
+        generated=row["generated"],
+        seconds=row["seconds"],
+        larger=row["forward larger [%]"],
+    )
+    return README.sub(lambda found: found[1] + figures + found[2], text)
+
+
+if __name__ == "__main__":
+    path = HOME.parent / "README.md"
+    path.write_text(with_figures(path.read_text(encoding="utf-8")), encoding="utf-8")

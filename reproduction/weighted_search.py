@@ -14,12 +14,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
+from columnist.criteria import (
+    Criterion,
+    Frobenius,
+    Nuclear,
+    Schatten,
+    Spectral,
+    get_criterion,
+)
 from columnist.linalg._secular import downdated_eigenvalues
 from reproduction.searches import Problem
-from tests.oracles.textbook import Node, Search
+from tests.oracles.textbook import Node, Search, TextbookResult, textbook_search
 
-__all__ = ["KEYS", "MOST_NODES", "Order", "Power", "from_key", "printed_search"]
+__all__ = ["KEYS", "MOST_NODES", "Order", "Power", "from_key", "printed_greedy", "printed_search"]
 
 MOST_NODES = 2_000
 """Expanded nodes after which a printed search is given up."""
@@ -75,6 +82,13 @@ class Order(Search):
         spectra = np.sqrt(np.column_stack([top, rest]))
         for child in self._nodes([children[y] for y in fresh], spectra):
             heapq.heappush(self.fringe, (child.rank, child))
+
+
+@lru_cache(maxsize=64)
+def printed_greedy(problem: Problem) -> TextbookResult:
+    """The printed greedy search, with its bounds."""
+    criterion = get_criterion(problem.criterion)
+    return textbook_search(problem.X, problem.k, criterion, order="u", n_components=problem.r2)
 
 
 @lru_cache(maxsize=512)

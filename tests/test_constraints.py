@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from columnist.constraints import AtMost, Budget, Constraint, Groups, Requires
+from columnist.constraints import AtMost, Budget, Constraint, Groups, Requires, dummies
 from tests.oracles.constrained import obeys
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -136,3 +136,31 @@ def test_one_method_is_enough():
     assert Even().allowed(chosen, np.array([1, 2])).tolist() == [True, True]
     assert Even().most(np.array([1.0, -2.0, 3.0]), chosen, np.arange(1, 4), 1) >= 3.0
     assert len(Even().forced(chosen)) == 0
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_categories_become_groups(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"size": [1, 2, 3], "colour": ["b", "a", "b"], "new": [True] * 3})
+    X, groups = dummies(frame)
+    assert type(X) is type(frame)
+    assert list(X.columns) == ["size", "colour_a", "colour_b", "new"]
+    assert np.asarray(X["colour_b"]).tolist() == [1.0, 0.0, 1.0]
+    assert groups == Groups(["size", "colour", "colour", "new"])
+    dates = frames.DataFrame({"day": np.array(["2020-01-01"], dtype="datetime64[ns]")})
+    with pytest.raises(ValueError, match="'day' holds dates"):
+        dummies(dates)
+    with pytest.raises(ValueError, match="'a' has missing values"):
+        dummies(frames.DataFrame({"a": ["x", None]}))
+    with pytest.raises(ValueError, match="Two columns would be named 'a_x'"):
+        dummies(frames.DataFrame({"a": ["x"], "a_x": [1]}))
+
+
+def test_categories_may_be_numbers():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": pandas.Categorical([1, 2, 1])}, index=[7, 8, 9])
+    X, _ = dummies(frame)
+    assert list(X.columns) == ["a_1", "a_2"]
+    assert X.index.tolist() == [7, 8, 9]
+    with pytest.raises(ValueError, match="takes a pandas or polars data frame"):
+        dummies(np.eye(2))

@@ -28,7 +28,7 @@ import numpy as np
 from columnist.data._parameters import Integer, Number
 from columnist.data._validation import resolve_columns
 
-__all__ = ["AtMost", "Budget", "Constraint", "Groups", "Requires"]
+__all__ = ["AtMost", "Budget", "Constraint", "Groups", "Requires", "dummies"]
 
 #: Indices of columns.
 Columns = Sequence[int] | np.ndarray
@@ -522,3 +522,58 @@ def _shares_paid(costs: np.ndarray, left: float) -> np.ndarray:
     return np.where(
         costs > 0.0, np.clip((left - before) / np.where(costs > 0.0, costs, 1.0), 0.0, 1.0), 1.0
     )
+
+
+def dummies(frame: Any) -> tuple[Any, Groups]:
+    """Turn columns of categories into columns of zeros and ones, with their groups.
+
+    Parameters
+    ----------
+    frame : pandas or polars data frame
+        Columns of numbers or booleans stay as they are; each other column, and each one of a
+        categorical type, becomes one column per category.
+
+    Returns
+    -------
+    frame : data frame of the same kind
+        Numbers only.
+    groups : Groups
+        One group per column of the given frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from columnist.constraints import dummies
+    >>> X, groups = dummies(pd.DataFrame({"size": [1, 2], "colour": ["red", "blue"]}))
+    >>> list(X.columns), groups.labels
+    (['size', 'colour_blue', 'colour_red'], ('size', 'colour', 'colour'))
+    """
+    if not hasattr(frame, "columns") or not hasattr(frame, "dtypes"):
+        raise ValueError(
+            f"dummies takes a pandas or polars data frame; got {type(frame).__name__}."
+        )
+    columns: dict[str, np.ndarray] = {}
+    labels: list[str] = []
+    for name in map(str, frame.columns):
+        for made, values in _numeric(name, frame[name]):
+            if made in columns:
+                raise ValueError(f"Two columns would be named {made!r}: rename one of them.")
+            columns[made] = values
+            labels.append(name)
+    index = {"index": frame.index} if hasattr(frame, "index") else {}
+    return type(frame)(columns, **index), Groups(labels)
+
+
+def _numeric(name: str, series: Any) -> list[tuple[str, np.ndarray]]:
+    """A column of numbers, or one for each category."""
+    values = np.asarray(series)
+    kind = str(series.dtype).lower()
+    if values.dtype.kind in "fiub" and not kind.startswith(("category", "categorical", "enum")):
+        return [(name, values)]
+    if values.dtype.kind in "mM":
+        raise ValueError(f"The column {name!r} holds dates: turn them into numbers first.")
+    missing = [value is None or value != value for value in values.tolist()]
+    if any(missing):
+        raise ValueError(f"The column {name!r} has missing values: fill them in, or name them.")
+    text = np.array([str(value) for value in values.tolist()])
+    return [(f"{name}_{level}", (text == level).astype(float)) for level in np.unique(text)]

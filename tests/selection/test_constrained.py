@@ -3,13 +3,16 @@ criterion, at every stopping point."""
 
 from __future__ import annotations
 
+from itertools import combinations
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from columnist import ColumnSelector, SubsetClassifier, SubsetRegressor, certify, selection_path
 from columnist.constraints import AtMost, Budget, Constraint, Groups, Requires
 from columnist.criteria import get_criterion
-from columnist.selection import ExchangeSelector, ForwardSelector
+from columnist.selection import ExchangeSelector, ForwardSelector, budget_path
 from tests.examples import slow_if
 from tests.oracles.brute_force import subset_error
 from tests.oracles.constrained import best_choices, every_choice
@@ -288,3 +291,90 @@ def test_fast_selectors_obey(criterion, seed):
         theta = get_criterion(criterion)
         assert selector.error_ == pytest.approx(subset_error(X, sorted(selector.selected_), theta))
         assert (np.diff(selector.errors_) <= 1e-9).all()
+
+
+def far_apart() -> type[Constraint]:
+    """The class of the how-to."""
+    path = Path(__file__).parents[2] / "examples" / "extending" / "plot_custom_constraint.py"
+    text, space = path.read_text(encoding="utf-8").split("# The data\n")[0], {"__name__": "sensors"}
+    exec(compile(text, path, "exec", dont_inherit=True), space)
+    return space["FarApart"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_constraint_of_the_how_to(seed):
+    rng = np.random.default_rng(seed)
+    n, places = 9, rng.uniform(0.0, 1.0, (9, 2))
+    X = rng.standard_normal((15, n)) @ (np.eye(n) + 0.5 * rng.standard_normal((n, n)))
+    constraint = far_apart()(tuple(map(tuple, places.tolist())), 0.4)
+    for _ in range(50):
+        order, scores = rng.permutation(n), rng.standard_normal(n)
+        chosen, candidates = np.sort(order[:2]), np.sort(order[2:])
+        allowed, limit = constraint.allowed(chosen, candidates), int(rng.integers(0, 4))
+        most = constraint.most(scores[candidates], chosen, candidates, limit)
+        for added in (c for k in range(limit + 1) for c in combinations(candidates.tolist(), k)):
+            if constraint.obeys([*chosen, *added]):
+                assert set(added) <= set(candidates[allowed].tolist())
+                assert scores[list(added)].sum() <= most + 1e-9
+    theta = get_criterion("frobenius")
+    choices = every_choice(n, [constraint], 3)
+    best = best_choices(lambda s: subset_error(X, s, theta), choices, 2)
+    for limit in (0, 2, None):
+        selector = ColumnSelector(
+            3, constraints=[constraint], n_solutions=2, max_nodes=limit, time_limit=None
+        )
+        check(selector.fit(X), best, tolerance(theta, X), set(choices), limit)
+
+
+def test_a_path_of_budgets():
+    rng = np.random.default_rng(0)
+    X, costs = rng.standard_normal((20, 6)), [1, 2, 3, 1, 2, 3]
+    path = budget_path(X, costs, [5, 2, 12], constraints=[AtMost([0, 3], 1)])
+    assert path.budgets.tolist() == [2, 5, 12]
+    assert (np.diff(path.errors) <= 1e-9).all()
+    assert path.lower_bounds == pytest.approx(path.errors)
+    assert "budget" in repr(path)
+    for step in path:
+        best = ColumnSelector(constraints=[Budget(costs, step.budget), AtMost([0, 3], 1)]).fit(X)
+        assert best.error_ == pytest.approx(step.certificate.error)
+
+
+def test_whole_categories_may_be_dependent():
+    """All levels of a category sum to the intercept, and may be copies of another category."""
+    rng = np.random.default_rng(0)
+    levels = rng.integers(0, 3, (40, 4))
+    levels[:, 3] = levels[:, 0]
+    X = np.hstack([np.eye(3)[levels[:, j]] for j in range(4)])
+    y = X @ rng.standard_normal(12) + 0.1 * rng.standard_normal(40)
+    groups = Groups([j // 3 for j in range(12)])
+    for k in (1, 2, 3):
+        model = SubsetRegressor(k, constraints=[groups]).fit(X, y)
+        assert model.certificate_.status == "optimal"
+        assert len(model.selected_) == 3 * k
+    free = ColumnSelector(2, centering="mean", constraints=[groups]).fit(X)
+    choices = every_choice(12, [groups], 2)
+    centred = X - X.mean(axis=0)
+    theta = get_criterion("frobenius")
+    errors = [subset_error(centred, choice, theta) for choice in choices]
+    assert free.error_ == pytest.approx(min(errors))
+    assert free.certificate_.status == "optimal"
+
+
+@pytest.mark.parametrize("change", [1e-9, 1e9, "shift", "short"])
+def test_scales_change_nothing(change):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((30, 10))
+    budget = Budget(rng.integers(1, 9, 10).tolist(), 15)
+    y = X[:, 0] + X[:, 1] + rng.standard_normal(30)
+    expected = ColumnSelector(constraints=[budget], centering="mean").fit(X, y)
+    changed = X.copy()
+    if change == "shift":
+        changed += 1e5
+    elif change == "short":
+        changed[:, ::2] *= 1e-8
+    else:
+        changed *= change
+    found = ColumnSelector(constraints=[budget], centering="mean").fit(changed, y)
+    assert found.selected_.tolist() == expected.selected_.tolist()
+    assert found.certificate_.lower_bound <= expected.error_ * (1 + 1e-6)
+    assert found.certificate_.status in ("optimal", "precision_limit")

@@ -238,7 +238,7 @@ class Select(Task):
                 sample_weight=data.weights, n_jobs=options.jobs,
                 centering="none" if data.mean is None else "mean",
                 time_limit=options.seconds, callback=self.watch.callback,
-                **self.limits, **more, **self.gaps(),
+                **self.limits, **self.gaps(), **more,
             )  # fmt: skip
         except KeyboardInterrupt:
             pass

@@ -19,8 +19,8 @@ from columnist.data._blocks import RowBlocks, open_blocks
 
 # Where else to go with missing values.
 _GAPS = (
-    "Fill them in (sklearn.impute), use ColumnSelector(missing='covariance'), which selects "
-    "columns without filling, or SparseLoadings, which leaves missing values out of its loss."
+    "Fill them in (sklearn.impute), use ColumnSelector(missing='covariance'), which needs no "
+    "filling, or SparseLoadings, which leaves missing values out of its loss."
 )
 
 

@@ -62,7 +62,7 @@ cdef double LEAST_Z = 1e-5
 # How often B and z alternate at most (four times as often without a z to start from), and the share
 # of the gap which they may leave unless the threshold is in reach.
 cdef int TURNS = 6
-cdef double SETTLED = 0.3
+cdef double SETTLED = 0.03
 
 
 cdef int _descending(const void* a, const void* b) noexcept nogil:

@@ -111,6 +111,10 @@ class Rules:
             for constraint in self.constraints:
                 inside[constraint.forced(np.flatnonzero(inside))] = True
 
+    def count(self, columns: Sequence[int] | np.ndarray) -> int:
+        """How many units these columns, each given once, belong to."""
+        return len(np.unique(self.labels[columns])) if self.grouped else len(columns)
+
     def unit(self, column: int) -> np.ndarray:
         """A column with all that comes with it."""
         if self.closures is None:
@@ -121,8 +125,8 @@ class Rules:
 
     def obeys(self, subset: Sequence[int] | np.ndarray) -> bool:
         """Whether a complete choice obeys all constraints."""
-        subset = [int(i) for i in subset]
-        n_units = len(np.unique(self.labels[subset]))
+        subset = list(dict.fromkeys(int(i) for i in subset))
+        n_units = self.count(subset)
         if n_units == 0 or (self.size is not None and n_units != self.size):
             return False
         return all(constraint.obeys(subset) for constraint in self.constraints)
@@ -166,8 +170,8 @@ class Rules:
         if self.size is None:
             needed = 0
         else:
-            needed = self.size - len(np.unique(self.labels[inside]))
-            n_free = len(np.unique(self.labels[free]))
+            needed = self.size - self.count(chosen)
+            n_free = self.count(np.flatnonzero(free))
             if needed < 0 or n_free < needed:
                 return False
             if needed == 0:
@@ -304,11 +308,13 @@ class Possible:
 
     def __init__(self, rules: Rules, chosen: np.ndarray, candidates: np.ndarray):
         self.rules, self.chosen, self.candidates = rules, chosen, candidates
-        labels, self.units = np.unique(rules.labels[candidates], return_inverse=True)
-        self.n_units = len(labels)
+        self.n_units, self.units = len(candidates), np.arange(len(candidates))
+        if rules.grouped:
+            labels, self.units = np.unique(rules.labels[candidates], return_inverse=True)
+            self.n_units = len(labels)
         self.needed = None
         if rules.size is not None:
-            self.needed = rules.size - len(np.unique(rules.labels[chosen]))
+            self.needed = rules.size - rules.count(chosen)
         self.limit = self.n_units if self.needed is None else min(self.needed, self.n_units)
         self._budgets = [_shares(b, chosen, candidates) for b in rules.budgets]
         self.most_columns = len(candidates)
@@ -337,7 +343,7 @@ class Possible:
 
     def _sums(self, scores: np.ndarray) -> np.ndarray:
         """Sums of the units."""
-        return np.bincount(self.units, scores, minlength=self.n_units)
+        return np.bincount(self.units, scores) if self.rules.grouped else scores
 
     def _rounding(self, scores, left: float, costs, price: float) -> float:
         paid = price * (left + float(costs.sum()))

@@ -105,11 +105,13 @@ class UnitRelaxation:
 
     def _node(self, node: Possible, z: np.ndarray) -> _Node:
         """Eliminate what is chosen, and decompose what is left of the target."""
-        chosen = np.unique(self._same[np.flatnonzero(np.isin(self.owners, node.chosen))])
         position = np.full(len(self.labels), -1)
+        position[node.chosen] = -2
         position[node.candidates] = np.arange(len(node.candidates))
-        atoms = np.unique(self._same[position[self.owners] >= 0])
-        atoms = np.setdiff1d(atoms, chosen)
+        owned, taken, there = position[self.owners], *np.zeros((2, len(self.owners)), dtype=bool)
+        taken[self._same[owned == -2]] = True
+        there[self._same[owned >= 0]] = True
+        chosen, atoms = np.flatnonzero(taken), np.flatnonzero(there & ~taken)
         if not len(atoms):
             raise np.linalg.LinAlgError("Nothing is left.")
         K, cross, energy = eliminate(
