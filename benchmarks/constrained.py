@@ -85,8 +85,8 @@ def within(name: str, X: np.ndarray, y: np.ndarray | None, share: float, limit: 
         "set": name, "columns": n, "budget": budget.budget, "selected": len(selector.selected_),
         "error [%]": 100 * selector.relative_error_, "gap [%]": 100 * certificate.gap,
         "by gain [%]": 100 * greedy[0] / total, "gain for cost [%]": 100 * greedy[1] / total,
-        "loses [%]": round(100 * (best / selector.error_ - 1.0), 6) + 0.0, "nodes": certificate.nodes_generated,
-        "seconds": seconds,
+        "loses [%]": round(100 * (best / selector.error_ - 1.0), 6) + 0.0,
+        "nodes": certificate.nodes_generated, "seconds": seconds,
     }  # fmt: skip
 
 
