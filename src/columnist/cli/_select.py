@@ -10,16 +10,22 @@ from columnist.cli._constraints import Obeying, check_obeying, constraints_of
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model
 from columnist.cli._names import expanded
-from columnist.cli._options import Anywhere, Saving, Searching, as_size, option
+from columnist.cli._options import Anywhere, Saving, Searching, Weighting, as_size, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
 from columnist.cli._stability import check_bootstrap, resampled, show_stability, stability_json
 from columnist.cli._task import Task
 from columnist.cli._text import listed, number, percent
+from columnist.cli._verdicts import show_verdicts, verdicts_json
 from columnist.cli._verify import preparation_of
 
 if TYPE_CHECKING:
-    from columnist.selection import BudgetPath, SelectionPath, SelectionStability
+    from columnist.selection import (
+        BudgetPath,
+        ColumnVerdicts,
+        SelectionPath,
+        SelectionStability,
+    )
 
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale",
@@ -33,10 +39,14 @@ EXAMPLES = (
 )
 # Beyond this many columns the share of each one is left out of the JSON.
 _MANY_COLUMNS = 10_000
+# Sets that are shown.
+_MOST_SETS = 50
+# The tolerance of verdicts, unless another one is given.
+_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Saving, Obeying, Searching, Anywhere):
+class Options(Saving, Obeying, Searching, Weighting, Anywhere):
     """What to choose."""
 
     k: str | None = option(
@@ -61,6 +71,13 @@ class Options(Saving, Obeying, Searching, Anywhere):
         "by default the target, if one is given."
     )  # fmt: skip
     solutions: int | None = option("--solutions", "Number of best sets to find and prove.")
+    tolerance: float | None = option(
+        "--tolerance", "Find all sets whose error is at most this share above the best."
+    )
+    verdicts: bool = option(
+        "--verdicts", "Prove which columns are necessary, replaceable or useless (within "
+        "--tolerance, by default 0.01).", default=False
+    )  # fmt: skip
     proof: str | None = option(
         "--proof", "Write a proof that columnist verify checks.", metavar="FILE"
     )
@@ -82,11 +99,13 @@ class Select(Task):
     """Select the columns that best represent the others, or a target, with a certificate."""
 
     command = "select"
+    estimates = True
     note = "Ctrl-C ends the search; the best selection so far is kept, shown and written."
     options: Options
     path: SelectionPath | None = None
-    budgets: BudgetPath | None = None
     stability: SelectionStability | None = None
+    verdicts: ColumnVerdicts | None = None
+    budgets: BudgetPath | None = None
 
     def check(self) -> None:
         self.size, self.entry = as_size(self.options.k), find(self.options.method)
@@ -122,10 +141,12 @@ class Select(Task):
             self.screen.written("proof", options.proof)
         if options.path is not None and not self.watch.interrupted:
             self.path = self._every_size(options.path)
-        if options.budget is not None and self.method == "certified" and not self.watch.interrupted:
-            self.budgets = self._more_money()
         if options.bootstrap is not None and not self.watch.interrupted:
             self.stability = resampled(self)
+        if options.verdicts and not self.watch.interrupted:
+            self.verdicts = self._judged()
+        if options.budget is not None and self.method == "certified" and not self.watch.interrupted:
+            self.budgets = self._more_money()
         self._measure()
 
     def _check_choice(self) -> None:
@@ -154,25 +175,40 @@ class Select(Task):
         return any(value is not None for value in given)
 
     def _check_proof(self) -> None:
+        if self.method != "certified" and self.options.tolerance is not None:
+            raise BadInput("--tolerance goes with --method certified.")
+        if self.method != "certified" and self.options.verdicts:
+            raise BadInput("--verdicts goes with --method certified.")
         if self.options.proof is not None and self.method != "certified":
             raise BadInput(f"--proof goes with --method certified; {self.method} gives no proof.")
+
+    def _proof(self):
+        """Where the proof is written, with how the file was read and prepared."""
+        from columnist.search._proof import PreparedProof
+
+        options = self.options
+        if options.proof is None:
+            return None
+        return PreparedProof(options.proof, preparation_of(options, self.data))
 
     def _made(self):
         """The selector that was asked for; options that it does not have are refused."""
         options, data = self.options, self.data
         given = options.given(
             n_components=options.components, n_solutions=options.solutions, tol=options.tol,
-            target=None if data.y is None else options.explain, **self.limits,
+            solution_tol=options.tolerance,
+            target=None if data.y is None else options.explain, **self.limits, **self.gaps(),
         )  # fmt: skip
         selector = build(
             self.entry, self.size, given, parse_parameters(options.parameter), options.seed
         )
         if self.method == "certified":
             selector.set_params(
-                time_limit=options.seconds, callback=self.watch.callback, proof=options.proof
+                time_limit=options.seconds, callback=self.watch.callback, proof=self._proof()
             )
-            selector._preparation = preparation_of(options, data)
-        if data.mean is not None and "centering" in selector.get_params() and data.y is not None:
+        # Means of columns with gaps are estimated anew.
+        free = data.mean is not None and (data.y is not None or data.has_gaps)
+        if free and "centering" in selector.get_params():
             selector.set_params(centering="mean")
         return selector
 
@@ -180,19 +216,34 @@ class Select(Task):
         """Every size up to one; None if interrupted before there is anything."""
         from columnist import selection_path
 
-        options, data, path = self.options, self.data, None
         self.watch.phase(f"every size up to {largest}")
+        return self._unless_interrupted(selection_path, largest)
+
+    def _judged(self) -> ColumnVerdicts | None:
+        """Verdicts on the columns for the size of the selection."""
+        from columnist import column_verdicts
+
+        self.watch.phase("verdicts on the columns")
+        tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
+        return self._unless_interrupted(column_verdicts, len(self.selected), tol=tol)
+
+    def _unless_interrupted(self, function, size: int, **more):
+        """What a function finds with the options of the selection; None if interrupted before
+        there is anything."""
+        options, data, found = self.options, self.data, None
         try:
-            path = selection_path(
-                data.X, largest, y=None if options.explain == "X" else data.y,
+            found = function(
+                data.X, size, y=None if options.explain == "X" else data.y,
                 criterion=options.criterion or "frobenius", n_components=options.components or 0,
-                n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
-                time_limit=options.seconds, callback=self.watch.callback, **self.limits,
+                sample_weight=data.weights, n_jobs=options.jobs,
+                centering="none" if data.mean is None else "mean",
+                time_limit=options.seconds, callback=self.watch.callback,
+                **self.limits, **self.gaps(), **more,
             )  # fmt: skip
         except KeyboardInterrupt:
             pass
         self.watch.settle(None)
-        return path
+        return found
 
     def _more_money(self) -> BudgetPath | None:
         """The selection, and the one for a budget that is larger by the smallest cost."""
@@ -210,10 +261,11 @@ class Select(Task):
             path = budget_path(
                 data.X, own.costs, [own.budget + min(positive)], constraints=others,
                 n_features_to_select=self.size, y=None if options.explain == "X" else data.y,
+                sample_weight=data.weights,
                 criterion=options.criterion or "frobenius", n_components=options.components or 0,
                 n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
                 time_limit=options.seconds, callback=self.watch.callback,
-                include=self.limits["include"], exclude=self.limits["exclude"],
+                include=self.limits["include"], exclude=self.limits["exclude"], **self.gaps(),
             )  # fmt: skip
         except KeyboardInterrupt:
             return None
@@ -254,7 +306,9 @@ class Select(Task):
             )
             return
         target, center = self.explained == "y", data.mean is not None
-        matrices = matrices_of(data.X, data.y, target=target, center=center)
+        matrices = matrices_of(
+            data.X, data.y, sample_weight=data.weights, target=target, center=center
+        )
         measure = get_criterion(self.options.criterion or "frobenius")
         self.error, total = matrices.error(self.selected, measure), matrices.error([], measure)
         self.relative_error = self.error / total if total > 0.0 else 0.0
@@ -304,8 +358,9 @@ class Select(Task):
             )
         asked["time limit"] = f"{options.time_limit} s"
         return self.selection_page(
-            self.selector, self.explained, asked, self.path, self.stability, self.budgets
-        )
+            self.selector, self.explained, asked, self.path, self.stability, self.verdicts,
+            self.budgets,
+        )  # fmt: skip
 
     def json(self) -> dict[str, Any]:
         data, names = self.data, self.data.names
@@ -328,6 +383,7 @@ class Select(Task):
             "budget": self._budget_json(),
             "path": None if self.path is None else self._path_json(self.path),
             "stability": stability_json(self.stability),
+            "verdicts": self.verdicts and verdicts_json(self.verdicts, names),
         }
 
     def _path_json(self, path) -> list[dict[str, Any]]:
@@ -374,6 +430,8 @@ class Select(Task):
             screen.path(self.path)
         if self.stability is not None:
             show_stability(self, self.stability)
+        if self.verdicts is not None:
+            show_verdicts(screen, self.verdicts, names)
 
     def _show_budget(self, budget: dict[str, Any]) -> None:
         """What is spent, and what a little more would bring."""
@@ -405,10 +463,12 @@ class Select(Task):
             return
         best, names_of = set(solutions[0]), self.data.names_of
         rows = []
-        for place, solution in enumerate(solutions, start=1):
+        for place, solution in enumerate(solutions[:_MOST_SETS], start=1):
             gone, new = sorted(best - set(solution)), sorted(set(solution) - best)
             worse = solution.error / solutions[0].error - 1 if solutions[0].error > 0 else None
             words = listed(names_of(new)), listed(names_of(gone))
             rows.append([place, number(solution.error), percent(worse), *words])
         self.screen.heading("The best sets")
         self.screen.table(["rank>", "error>", "worse by>", "with", "instead of"], rows, best=0)
+        if len(solutions) > len(rows):
+            self.screen.line(f"{len(solutions) - len(rows)} more are not listed.")

@@ -11,22 +11,40 @@ from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
     _check_n_features,
+    _check_sample_weight,
     validate_data,
 )
 
 from columnist.data._blocks import RowBlocks, open_blocks
 
+# Where else to go with missing values.
+_GAPS = (
+    "Fill them in (sklearn.impute), use ColumnSelector(missing='covariance'), which needs no "
+    "filling, or SparseLoadings, which leaves missing values out of its loss."
+)
+
 
 def read_data(estimator, *data, **checks):
     """X, or X and y, as arrays that scikit-learn has checked; collections are gathered."""
-    return validate_data(estimator, *map(_gathered, data), **checks)
+    return _validated(estimator, *map(_gathered, data), **checks)
+
+
+def _validated(estimator, *data, **checks):
+    """What scikit-learn has checked; of missing values it is said what to do."""
+    try:
+        return validate_data(estimator, *data, **checks)
+    except ValueError as error:
+        first = str(error).partition("\n")[0]
+        if "Input X contains NaN" not in first:
+            raise
+        raise ValueError(f"{first} {_GAPS}") from None
 
 
 def open_data(estimator, X, *, reset: bool = True, **checks) -> np.ndarray | RowBlocks:
     """The same, but a collection of blocks stays where it is; visits check its entries."""
     blocks = open_blocks(X)
     if blocks is None:
-        return validate_data(estimator, X, reset=reset, **checks)
+        return _validated(estimator, X, reset=reset, **checks)
     if getattr(blocks, "ndim", 2) != 2:
         raise ValueError("Expected 2D array, got 1D array instead: X needs rows and columns.")
     _check_numeric(blocks)
@@ -60,6 +78,23 @@ def _check_numeric(blocks: RowBlocks) -> None:
         f"{', ...' if len(strange) > 10 else ''}. Drop or encode them first; "
         "nullable numbers become plain ones by astype('float64')."
     )
+
+
+def check_weights(sample_weight, n_samples: int) -> np.ndarray:
+    """Weights of the samples, which may be a collection: finite, not negative, not all zero."""
+    weights = _check_sample_weight(
+        _gathered(sample_weight), np.empty(n_samples), dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every sample: at least one must count.")
+    if weights.max() > np.finfo(np.float64).max / n_samples:
+        raise ValueError("The sum of sample_weight is too large for a floating point number.")
+    return weights
+
+
+def rows_at(y, places: np.ndarray):
+    """Some rows of anything with rows; a collection is gathered, None stays."""
+    return None if y is None else _safe_indexing(_gathered(y), places)
 
 
 def resolve_size(

@@ -29,11 +29,13 @@ from columnist.selection._subset_classifier import SubsetClassifier
 from columnist.selection._subset_regressor import SubsetRegressor
 from columnist.selection._task import Solution
 from columnist.selection._two_stage import TwoStageSelector
+from columnist.selection._verdicts import ColumnVerdicts, column_verdicts
 
 __all__ = [
     "BudgetPath",
     "BudgetStep",
     "ColumnSelector",
+    "ColumnVerdicts",
     "CorrelationFilter",
     "ExchangeSelector",
     "FastSelector",
@@ -64,6 +66,7 @@ __all__ = [
     "budget_path",
     "certify",
     "column_problem",
+    "column_verdicts",
     "selection_path",
     "selection_stability",
 ]

@@ -62,6 +62,7 @@ def budget_path(
     budgets: Sequence[float],
     *,
     y=None,
+    sample_weight=None,
     criterion="frobenius",
     n_components: int = 0,
     time_limit: float | None = 30.0,
@@ -79,6 +80,8 @@ def budget_path(
         Budgets; the path has them in ascending order.
     y : array-like, optional
         Target; X itself by default.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each sample counts.
     criterion, n_components
         As in :class:`~columnist.ColumnSelector`.
     time_limit : float or None, default=30.0
@@ -106,7 +109,8 @@ def budget_path(
         criterion=criterion, n_components=n_components, time_limit=time_limit,
         constraints=[*given, Budget(costs, 0.0)], **options,
     )  # fmt: skip
-    outcomes = selector._along(X, y, [[*given, Budget(costs, b)] for b in sorted(budgets)])
+    lists = [[*given, Budget(costs, b)] for b in sorted(budgets)]
+    outcomes = selector._along(X, y, lists, sample_weight)
     steps = [
         BudgetStep(np.array(o.solutions[0][1], dtype=np.intp), o.certificate, float(b))
         for o, b in zip(outcomes, sorted(budgets), strict=True)

@@ -24,6 +24,7 @@ def certify(
     columns: Sequence[int | str],
     *,
     y=None,
+    sample_weight=None,
     criterion="frobenius",
     n_components: int = 0,
     time_limit: float | None = 30.0,
@@ -39,6 +40,8 @@ def certify(
         The selection, by index or name.
     y : array-like, optional
         Target; X itself by default.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each sample counts.
     criterion, n_components, time_limit
         As in :class:`~columnist.ColumnSelector`.
     **options
@@ -66,7 +69,7 @@ def certify(
     selector = ColumnSelector(
         criterion=criterion, n_components=n_components, time_limit=time_limit, **options
     )
-    given, outcome = selector._certify(X, y, columns)
+    given, outcome = selector._certify(X, y, columns, sample_weight)
     error, best = outcome.solutions[0]
     certificate = replace(
         outcome.certificate, error=given.error, selection=given.selection, names=given.names,

@@ -151,16 +151,18 @@ class ExchangeSelector(FastSelector):
         n = matrices.n_features
         size = self._size(n)
         self._fixed = self._constraints(n, size)
-        self._given = self._given_start(X, y, size or n, n)
+        self._given = self._given_start(X, y, size or n, n, how.get("sample_weight"))
         return matrices
 
-    def _given_start(self, X, y, size: int, n_features: int) -> list[int] | None:
+    def _given_start(
+        self, X, y, size: int, n_features: int, sample_weight=None
+    ) -> list[int] | None:
         """Columns to start from; None for random ones."""
         if isinstance(self.start, str):
             return None if self.start == "random" else []
         columns = self.start
         if hasattr(columns, "fit"):
-            columns = _selected_by(columns, X, y, size, n_features)
+            columns = _selected_by(columns, X, y, size, n_features, sample_weight)
         names = getattr(self, "feature_names_in_", None)
         columns = resolve_columns("start", columns, n_features, names)
         if len(columns) > size:
@@ -220,7 +222,7 @@ class ExchangeSelector(FastSelector):
             print(f"{number:6d} {errors[0]:12.6g} {swaps:10d} {errors[-1]:12.6g}", flush=True)
 
 
-def _selected_by(selector, X, y, size: int, n_features: int) -> np.ndarray:
+def _selected_by(selector, X, y, size: int, n_features: int, sample_weight) -> np.ndarray:
     """What a selector selects, in its order if it has one; a copy is fitted if it is not."""
     try:
         check_is_fitted(selector)
@@ -228,7 +230,8 @@ def _selected_by(selector, X, y, size: int, n_features: int) -> np.ndarray:
         selector = clone(selector)
         if "n_features_to_select" in selector.get_params():
             selector.set_params(n_features_to_select=size)
-        selector.fit(X, y)
+        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+        selector.fit(X, y, **weighed)
     fitted_on = getattr(selector, "n_features_in_", n_features)
     if fitted_on != n_features:
         raise ValueError(

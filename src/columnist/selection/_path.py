@@ -55,6 +55,7 @@ def selection_path(
     max_features: int,
     *,
     y=None,
+    sample_weight=None,
     criterion="frobenius",
     n_components: int = 0,
     time_limit: float | None = 30.0,
@@ -72,6 +73,8 @@ def selection_path(
         as groups.
     y : array-like, optional
         Target; X itself by default.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each sample counts.
     criterion, n_components
         As in :class:`~columnist.ColumnSelector`.
     time_limit : float or None, default=30.0
@@ -97,7 +100,7 @@ def selection_path(
     selector = ColumnSelector(
         criterion=criterion, n_components=n_components, time_limit=time_limit, **options
     )
-    outcomes, names = selector._path(X, y, max_features)
+    outcomes, names = selector._path(X, y, max_features, sample_weight)
     steps = [
         PathStep(np.array(outcome.solutions[0][1], dtype=np.intp), outcome.certificate)
         for outcome in outcomes

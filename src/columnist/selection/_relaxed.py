@@ -116,6 +116,11 @@ class RelaxedNodes:
         there is no z of its candidates yet."""
         if z is None:
             return self._shrunk(RelaxedNode(-np.inf, chosen, candidates, None), threshold, worker)
+        if self._groups is None and not self.traced:
+            parts, n_bounds = self._relaxation.divide(
+                chosen, candidates, z, self.size, threshold, *self._use, self._space(worker)
+            )
+            return Division([RelaxedNode(*part) for part in parts], n_bounds, [])
         rest = candidates[:-1]
         with_it = RelaxedNode(-np.inf, np.append(chosen, candidates[-1:]), rest, z[:-1])
         without = RelaxedNode(-np.inf, chosen, rest, z[:-1])
