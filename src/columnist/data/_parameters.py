@@ -125,7 +125,6 @@ VOCABULARY: Mapping[str, Constraint] = {
     "criterion": Constraint("a criterion or its name", _is_criterion),
     "cutoff": StrOptions("cross-fitted", "classical"),
     "degree": Integer(1),
-    "deterministic": Flag(),
     "epsilon": Number(0.0, 1e100),
     "location": StrOptions("mean", "median"),
     "loss": StrOptions("quadratic", "robust"),

@@ -7,6 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from columnist.data import Matrices
+from columnist.data._parameters import Flag
 from columnist.data._validation import random_generator
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import squared_norms
@@ -317,6 +318,8 @@ class VolumeSampler(_Sampler):
     >>> VolumeSampler(2, deterministic=True).fit(X).selected_
     array([2, 0])
     """
+
+    _parameter_constraints = {"deterministic": Flag()}
 
     def __init__(
         self,
