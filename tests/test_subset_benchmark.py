@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks import store
 from benchmarks.against import protocol
 from benchmarks.against.area import finished, measure
 from benchmarks.against.programs import PROGRAMS, R_PROGRAMS
@@ -84,6 +86,34 @@ def test_every_problem_is_stored(runner, tmp_path, monkeypatch, capsys):
     assert line["set"] == "AR 0.5, signal 1, 120 x 30, k = 3" and line["proven"] == "1 of 1"
     assert str(tmp_path) not in stored.path.read_text()
     assert "columnist" in capsys.readouterr().out
+
+
+def test_a_run_goes_on_where_it_was_cut_off(runner, tmp_path, monkeypatch):
+    asked, commits = [], ["2"]
+    monkeypatch.setattr(run, "CappedRunner", lambda *_: runner)
+    monkeypatch.setattr(run, "contains", lambda commit, since: commit >= since)
+    monkeypatch.setattr(store, "commit", lambda: commits[-1])
+    ask = runner.ask
+    monkeypatch.setattr(runner, "ask", lambda *args: asked.append(args) or ask(*args))
+    arguments = ["designs", "--quick", "--out", str(tmp_path), "--since"]
+    assert run.main([*arguments, "1"]) == 0
+    n_calls = len(asked)
+    assert n_calls > 0
+    assert Stored("subset-designs", tmp_path).runs[0]["commit"] == "2"
+    assert run.main([*arguments, "2"]) == 0
+    assert len(asked) == n_calls
+    commits.append("3")
+    assert run.main([*arguments, "3"]) == 0
+    assert len(asked) == 2 * n_calls
+
+
+def test_commits_contain_those_before_them():
+    try:
+        head = store.git("rev-parse", "HEAD")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a repository")
+    assert run.contains(f"{head}-dirty", head)
+    assert not run.contains("unknown", head) and not run.contains("", head)
 
 
 def test_options(capsys):

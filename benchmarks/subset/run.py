@@ -4,7 +4,9 @@
 ``--yardsticks`` a folder with NumPy prototypes of the search (``bss.py``, ``bss2.py``), if there is
 one. A full run stores the rows of every problem at once, as ``subset-<part>``
 (:mod:`benchmarks.store`), a quick one only in the folder that ``--out`` names. With ``--only``,
-problems whose title has none of the words are left out.
+problems whose title has none of the words are left out. ``--since COMMIT`` goes on where a run was
+cut off: problems that are stored with all their calls, measured at that commit or a later one, are
+not measured again.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +28,11 @@ if str(HOME.parents[1]) not in sys.path:
     sys.path.insert(0, str(HOME.parents[1]))
 
 from benchmarks import table  # noqa: E402
-from benchmarks.against.area import measure, summary  # noqa: E402
+from benchmarks.against.area import Area, Problem, measure, summary  # noqa: E402
 from benchmarks.against.run import filled, say_at_once  # noqa: E402
 from benchmarks.data import Sets  # noqa: E402
 from benchmarks.measure import Row  # noqa: E402
-from benchmarks.store import FOLDER, Stored  # noqa: E402
+from benchmarks.store import FOLDER, Stored, git  # noqa: E402
 from benchmarks.subset.classes import accuracy, classes  # noqa: E402
 from benchmarks.subset.generated import designs, readme_case  # noqa: E402
 from benchmarks.subset.judge import CappedRunner, Settings  # noqa: E402
@@ -58,6 +62,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--environments", type=Path, help="folder with the other programs")
     parser.add_argument("--yardsticks", type=Path, help="folder with prototypes")
     parser.add_argument("--only", nargs="+", default=(), help="words of the problems' titles")
+    parser.add_argument("--since", help="commit from which on stored problems are kept")
     parser.add_argument("--data", default=os.environ.get("COLUMNIST_DATA"), help="data folder")
     parser.add_argument("--out", type=Path, help="folder of the stored rows")
     options = parser.parse_args(arguments)
@@ -103,6 +108,27 @@ def known(rows: Sequence[Row], name: str) -> list[float]:
     return [row[name] for row in rows if row.get(name) is not None]
 
 
+@cache
+def contains(commit: str, since: str) -> bool:
+    """Whether a commit is ``since`` or comes after it."""
+    try:
+        git("merge-base", "--is-ancestor", since, commit.removesuffix("-dirty"))
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
+def is_stored(stored: Stored, part: Area, problem: Problem, options) -> bool:
+    """Whether all calls on a problem were measured since the commit that was named."""
+    if options.since is None:
+        return False
+    for call in part.contenders(problem, options.quick):
+        own = {"set": problem.title, "program": call.program, "call": call.call}
+        if not stored.find(**own) or not contains(stored.run_of(**own)["commit"], options.since):
+            return False
+    return True
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and store."""
     options = parse(arguments)
@@ -115,6 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\n== {name}: {part.title}", flush=True)
         stored, rows = Stored(f"subset-{name}", options.out), []
         for problem in part.problems(sets, options.quick):
+            if is_stored(stored, part, problem, options):
+                continue
             one = replace(part, problems=lambda *_, problem=problem: [problem])
             found = measure(one, sets, runner, options.quick, say_at_once)
             stored.put(found)  # at once: a part can take hours

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import scale
 
-from columnist import ColumnSelector
+from columnist import ColumnSelector, column_verdicts
 from columnist.selection import ForwardSelector
 from tests.cli.conftest import CLASSES, NAMES, WINE, read_columns
 
 SCALED = scale(WINE.data)
 KEYS = {
     "command", "version", "data", "method", "explains", "selected", "indices", "error",
-    "relative_error", "certificate", "solutions", "column_r2", "representative", "path", "notes",
-    "files",
+    "relative_error", "certificate", "solutions", "column_r2", "representative", "path",
+    "stability", "verdicts", "constraints", "budget", "notes", "files",
 }  # fmt: skip
 
 
@@ -191,3 +191,80 @@ def test_warnings_become_notes(cli, tmp_path):
     answer = cli("select", path, "-k", 2, "--json")
     assert any("explain everything" in note for note in answer.json["notes"])
     assert "note: " in answer.err and "Warning" not in answer.err
+
+
+def test_bootstrap(cli, wine, tmp_path):
+    options = ["-k", 2, "--drop", "class", "--drop", "bottle", "--scale", "--center"]
+    options += ["--path", 3, "--bootstrap", 6]
+    page = tmp_path / "wine.html"
+    answer = cli("select", wine, *options, "--json", "--report", page)
+    found = answer.json["stability"]
+    assert found["resamples"] == found["proven"] == 6
+    assert not found["interrupted"]
+    assert sum(row["frequency"] for row in found["columns"]) == pytest.approx(2.0)
+    assert [row["size"] for row in found["left_out_errors"]] == [1, 2, 3]
+    assert "How stable the selection is" in page.read_text()
+    shown = cli("select", wine, *options)
+    assert "Stability (6 resamples)" in shown.out
+    assert "smallest within one standard error" in shown.out
+
+
+def test_bootstrap_of_other_methods(cli, wine):
+    options = ["-t", "class", "--drop", "bottle", "--method", "fisher", "--bootstrap", 3]
+    found = cli("select", wine, "-k", 2, *options, "--json").json["stability"]
+    assert found["proven"] is None
+    assert found["one_standard_error_size"] is None
+    assert len(found["left_out_errors"]) == 1
+
+
+def test_a_bootstrap_that_was_interrupted_says_so(cli, wine):
+    options = ["--drop", "class", "--drop", "bottle", "--bootstrap", 3]
+    with mock.patch("columnist.selection_stability", side_effect=KeyboardInterrupt):
+        answer = cli("select", wine, "-k", 2, *options)
+    assert answer.code == 0
+    assert "interrupted: too few resamples" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(["--bootstrap", 1], "--bootstrap takes a number from 2"),
+     (["--bootstrap", 5, "--dask"], "leave out --dask")],
+)  # fmt: skip
+def test_bootstrap_refuses(cli, wine, options, words):
+    answer = cli("select", wine, "-k", 2, *options)
+    assert answer.code == 2
+    assert words in answer.err
+
+
+def test_verdicts_on_columns(cli, wine, tmp_path):
+    page = tmp_path / "page.html"
+    options = ("-k", 3, "--drop", "class,bottle", "--center", "--scale", "--tolerance", 0.05)
+    answer = cli("select", wine, *options, "--verdicts", "--report", page, "--json").json
+    found = column_verdicts(SCALED, 3, tol=0.05)
+    assert answer["verdicts"]["columns"] == dict(zip(NAMES, found.verdicts, strict=True))
+    assert answer["verdicts"]["replaceable"] == {
+        NAMES[j]: [NAMES[i] for i in by] for j, by in found.replaceable.items()
+    }
+    assert answer["verdicts"]["tolerance"] == 0.05
+    assert answer["verdicts"]["complete"] and answer["certificate"]["list_complete"]
+    listed = [s["columns"] for s in answer["verdicts"]["solutions"]]
+    assert listed == [s["columns"] for s in answer["solutions"]]
+    assert "Which columns are needed" in page.read_text()
+    shown = cli("select", wine, *options, "--verdicts").out
+    assert "Verdicts on the columns" in shown
+    assert "necessary" in shown and "Useless: malic_acid" in shown
+    assert cli("select", wine, *options, "--json").json["verdicts"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--tolerance", 2), "--tolerance must be a number >= 0 and < 1"),
+        (("--tolerance", 0.1, "--method", "forward"), "--tolerance goes with --method certified"),
+        (("--verdicts", "--method", "forward"), "--verdicts goes with --method certified"),
+    ],
+)
+def test_verdicts_need_a_proof(cli, wine, options, message):
+    answer = cli("select", wine, "-k", 3, "--drop", "class,bottle", *options)
+    assert answer.code == 2
+    assert message in answer.err

@@ -17,6 +17,8 @@ from columnist.report import _page as pages
 from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Table, Text, Verdict
 from columnist.report._figures import bar_figure, figure
 from columnist.report._measures import read_data, redundancy
+from columnist.report._stability import stability_section
+from columnist.selection._stability import SelectionStability
 
 # Bars of the picture, rows of the table, names of the list.
 _MOST_BARS, _MOST_ROWS, _MOST_NAMES = 30, 3000, 400
@@ -32,7 +34,8 @@ _KINDS = {
 
 def ranking_report(
     selector, X, y=None, *, names: Sequence[str] | None = None,
-    asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
+    stability: SelectionStability | None = None, asked: pages.Asked = None,
+    title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A page about the columns that any selector chose.
 
@@ -44,7 +47,7 @@ def ranking_report(
         The data of the fit.
     y : array-like, optional
         The target of the fit; it is only mentioned.
-    names, asked, title, origin
+    names, stability, asked, title, origin
         As in :func:`selection_report`.
 
     Returns
@@ -79,6 +82,7 @@ def ranking_report(
     sections = [
         Section("The answer", answer),
         _scores_section(selector, kept, data.names),
+        stability_section(stability, data.names),
         pages.redundancy_section(data, kept),
     ]
     fit = "fit(X)" if y is None else "fit(X, y)"

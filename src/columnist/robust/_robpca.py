@@ -330,7 +330,7 @@ def mcd(
     covariance = covariance * (
         consistency_factor(len(rows) / n, d) * small_sample_factor("raw", n, d, alpha)
     )
-    near = _mahalanobis(X, mean, covariance) <= chi2.ppf(COVERAGE, d)
+    near = mahalanobis(X, mean, covariance) <= chi2.ppf(COVERAGE, d)
     mean, covariance = _moments(X[near])
     if not near.all():
         share = np.count_nonzero(near) / n
@@ -403,7 +403,7 @@ def _concentrate(X: np.ndarray, h: int, rows: np.ndarray) -> tuple[np.ndarray, n
 
 def _step(X: np.ndarray, h: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The h rows nearest to each subset, and the log-determinants of their covariances."""
-    distances = _mahalanobis(X, *_moments(X[rows]))
+    distances = mahalanobis(X, *_moments(X[rows]))
     nearest = np.sort(np.argpartition(distances, h - 1, axis=-1)[:, :h], axis=-1)
     # A column of equal values leaves the rounding of its mean.
     rounding = 8 * EPS * np.abs(X).max(axis=0)
@@ -429,7 +429,7 @@ def _log_det(covariance: np.ndarray, rounding: np.ndarray | float = 0.0) -> np.n
     return np.where(flat, -np.inf, logs.sum(axis=-1))
 
 
-def _mahalanobis(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+def mahalanobis(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """Squared distances; directions without variance count with that of rounding."""
     values, vectors = np.linalg.eigh(covariance)
     size = EPS * float(np.abs(X).max())
