@@ -21,14 +21,20 @@ SOURCE = REPOSITORY / "src" / "columnist"
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
 DATA = {"data"} | CORE
-SHARED = {"search", "_selector", "_text", "_verify", "metrics", "datasets", "io"} | DATA
+PROOFS = {"_verify", "_verify_rows"}
+SHARED = {"search", "_selector", "_text", "metrics", "datasets", "io"} | PROOFS | DATA
+SHARED |= {"constraints"}
 
 ALLOWED: dict[str, set[str]] = {
     "criteria": set(),
     "_text": set(),
     "_verify": set(),
+    "_verify_exact": {"_verify"},
+    "_verify_rows": {"_verify"},
+    "_verification": {"_verify", "_verify_exact", "_verify_rows", "data"},
     "linalg": {"criteria"},
     "data": CORE,
+    "constraints": DATA,
     "search": CORE | {"_text"},
     "_selector": DATA,
     "metrics": DATA,
@@ -40,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "distributed": SHARED | FAMILIES,
     "report": SHARED | FAMILIES | {"plotting"},
     "__main__": {"cli"},
-    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report"},
+    "cli": SHARED | FAMILIES | {"plotting", "distributed", "report", "_verification"},
 }
 
 OUTSIDE = {"benchmarks", "reproduction", "tests", "tools"}

@@ -54,3 +54,14 @@ def test_a_proof_never_replaces_the_file_that_is_read(cli, proven):
 def test_no_proof_and_no_file(cli, proven):
     assert cli("verify", proven / "wine.csv", proven / "wine.csv").code == 2
     assert cli("verify", proven / "none", proven / "wine.csv").code == 2
+
+
+def test_a_sample_says_so_and_exact_arithmetic_counts(cli, proven):
+    files = proven / "wine.proof", proven / "wine.csv"
+    answer = cli("verify", *files, "--sample", 1)
+    assert answer.code == 0 and "A sample of 1 of" in answer.out
+    found = json.loads(cli("verify", *files, "--exact", "--jobs", 2, "--json").out)
+    assert found["holds"] and found["sample"] is None
+    assert found["exact"]["complete sets"] >= found["exact"]["in doubt"]
+    for wrong in (("--sample", 0), ("--jobs", 0)):
+        assert cli("verify", *files, *wrong).code == 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from columnist.cli._errors import FAILED, BadInput
-from columnist.cli._options import Loading, Printing, argument
+from columnist.cli._options import Loading, Printing, argument, option
 from columnist.cli._task import Task
 from columnist.cli._text import listed
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale --proof wine.proof",
     "columnist verify wine.proof wine.csv",
+    "columnist verify wine.proof wine.csv --exact --jobs 4",
+    "columnist verify wine.proof wine.csv --sample 1000",
     "columnist verify wine.proof wine.csv --json",
 )
 
@@ -26,6 +28,9 @@ class Options(Printing):
 
     proof: str = argument("PROOF", "The file that select --proof wrote.")
     file: str = argument("FILE", "The data that the proof is about.")
+    exact: bool = option("--exact", "Evaluate complete sets in exact arithmetic.", default=False)
+    sample: int | None = option("--sample", "Check only so many parts, chosen at random.")
+    jobs: int | None = option("--jobs", "Processes; -1 takes all processors.")
 
 
 class Verify(Task):
@@ -38,6 +43,11 @@ class Verify(Task):
     def check(self) -> None:
         from columnist._verify import read_header
 
+        options = self.options
+        if options.sample is not None and options.sample < 1:
+            raise BadInput(f"--sample takes a number of parts; got {options.sample}.")
+        if options.jobs == 0:
+            raise BadInput("--jobs takes a number of processes, or -1 for all processors; got 0.")
         self.header = read_header(self.options.proof)
         self.options = _repeated(self.options, self.header.get("preparation"))
 
@@ -45,9 +55,17 @@ class Verify(Task):
         from columnist import verify
 
         self.watch.phase("checking")
-        y = self.data.y if self.header["problem"]["target"] != "X" else None
-        self.verdict = verify(self.options.proof, self.data.X, y=y)
+        options, y = self.options, None
+        if self.header["problem"]["target"] != "X":
+            y = self.data.y
+        self.verdict = verify(
+            options.proof, self.data.X, y=y, exact=options.exact, sample=options.sample,
+            n_jobs=options.jobs, callback=self._progress,
+        )  # fmt: skip
         self.code = 0 if self.verdict.holds else FAILED
+
+    def _progress(self, count: int, share: float) -> None:
+        self.watch.doing = f"checking: {count:,} parts, {share:.0%} of the file"
 
     def show(self) -> None:
         verdict, screen = self.verdict, self.screen
@@ -55,7 +73,12 @@ class Verify(Task):
         if verdict.holds:
             columns = self.data.names_of(verdict.claim["selection"])
             rules = [f"{rule} {times:,}" for rule, times in sorted(verdict.rules.items())]
-            screen.facts({"selected": listed(columns, 30), "rules": ", ".join(rules) or "none"})
+            exact = verdict.exact.get("complete sets", 0)
+            screen.facts({
+                "selected": listed(columns, 30), "rules": ", ".join(rules) or "none",
+                "exact arithmetic": f"{exact:,} complete sets, "
+                f"{verdict.exact.get('in doubt', 0):,} of them in doubt",
+            })  # fmt: skip
 
     def json(self) -> dict[str, Any]:
         verdict = self.verdict
@@ -68,6 +91,8 @@ class Verify(Task):
             "error": verdict.claim["error"],
             "lower_bound": verdict.claim["lower_bound"],
             "rules": verdict.rules,
+            "exact": verdict.exact,
+            "sample": verdict.sample,
             "seconds": verdict.seconds,
         }
 

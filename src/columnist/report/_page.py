@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from columnist._text import count, number, percent, readable, rounded_percent, seconds
+from columnist._verify import read_header
 from columnist.plotting._picture import COLORS
 from columnist.report._blocks import Block, Code, Facts, KeyFigure, Note, Section, Text
 from columnist.report._figures import correlation_figure, history_figure
@@ -56,7 +57,10 @@ class Origin:
 _TEMPLATES = Path(__file__).with_name("templates")
 _PACKAGES = ("columnist", "numpy", "scipy", "scikit-learn")
 # Parameters that change how a run talks, not what it finds.
-_SILENT = {"callback", "verbose"}
+_SILENT = {"callback", "proof", "verbose"}
+# Kinds of records in the files of proofs.
+_COLUMN_RECORDS = ("lists", "branches", "reductions", "closed by relaxation", "copies")
+_ROW_RECORDS = ("maps", "deals", "matrices", "merges")
 
 
 def page(
@@ -255,6 +259,24 @@ def proof_sections(
         Section("What is proven", [*words, Facts(details(certificate, subject))]),
         Section("How the search went", [history_figure(certificate)]),
     ]
+
+
+def proof_file_section(proof: str | PathLike | None, data: str) -> Section:
+    """The file that holds the proof, and the command that checks it; nothing without a file."""
+    title = "Check the proof"
+    if proof is None or not (path := Path(proof)).is_file():
+        return Section(title)
+    header = read_header(path)
+    kinds = _ROW_RECORDS if header["problem"]["kind"] == "rows" else _COLUMN_RECORDS
+    records = [f"{name} {header['records'].get(str(i), 0):,}" for i, name in enumerate(kinds, 1)]
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    text = (
+        "This result comes with a proof. The command below checks it with a small program that "
+        "shares no code with the search; it needs the proof and the data."
+    )
+    facts = [("File", path.name), ("SHA-256", digest), ("Records", ", ".join(records))]
+    return Section(title, [Text(text), Facts(facts), Code(f"columnist verify {path.name} {data}")])
 
 
 def redundancy_section(data: Data, kept: np.ndarray) -> Section:

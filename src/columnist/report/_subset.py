@@ -65,6 +65,7 @@ def subset_report(
     sections = [
         parts.answer(),
         *pages.proof_sections(model.certificate_, parts.subject, len(model.solutions_)),
+        pages.proof_file_section(getattr(model, "proof", None), "data.csv"),
         *parts.sizes(),
         pages.redundancy_section(parts.data, model.selected_),
     ]

@@ -181,10 +181,11 @@ class Blocks:
         most: int,
         expired: Callable[[], bool] = lambda: False,
         max_memory: float = np.inf,
-    ) -> None:
+    ) -> list[tuple[int, int]]:
         """Merge pairs of blocks, the shortest list with the longest and so on inwards. Pairs with
         the fewest surviving sets come first, as long as these are at most ``most`` in all; at least
-        one pair is merged. No others are looked at once time is up."""
+        one pair is merged. No others are looked at once time is up. Returns the pairs; merged
+        blocks come first."""
         table = self.least()
         order = [int(b) for b in np.argsort([len(block) for block in self.blocks], kind="stable")]
         pairs = [(order[i], order[-1 - i]) for i in range(len(order) // 2)]
@@ -195,7 +196,7 @@ class Blocks:
                 break
         ranked = sorted(range(len(products)), key=lambda i: len(products[i][0]))
         merged: list[Block] = []
-        used: set[int] = set()
+        chosen: list[tuple[int, int]] = []
         total = 0
         rows = sum(len(self.blocks[b].rows) for b in pairs[ranked[0]])
         if self.nbytes + len(products[ranked[0]][0]) * _bytes_per_set(rows) > max_memory:
@@ -205,8 +206,10 @@ class Blocks:
             if merged and total > most:
                 break
             merged.append(self._product(pairs[i], *products[i]))
-            used.update(pairs[i])
+            chosen.append(pairs[i])
+        used = {b for pair in chosen for b in pair}
         self.blocks = merged + [block for b, block in enumerate(self.blocks) if b not in used]
+        return chosen
 
     def pair(
         self, target: float, expired: Callable[[], bool] = lambda: False, max_memory: float = np.inf

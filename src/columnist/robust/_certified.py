@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -13,6 +14,7 @@ from columnist.criteria import Criterion, is_frobenius
 from columnist.data._parameters import Number, StrOptions
 from columnist.data._validation import random_generator
 from columnist.robust._base import BaseRobustPCA
+from columnist.robust._proven import RowProof
 from columnist.robust._robpca import ROBPCA
 from columnist.robust._row_data import RowData, given_mean
 from columnist.robust._solve import Question, certified_outliers
@@ -86,6 +88,10 @@ class RobustPCA(BaseRobustPCA):
         Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
     verbose : bool, default=False
         Print the solver log.
+    proof : str or path, optional
+        File to which a proof is written that :func:`columnist.verify` checks. It is made after the
+        search, in what is left of the time limit, or as long as the search took if that is longer;
+        for at most 2,000 rows in memory, without ``max_distance``.
 
     Attributes
     ----------
@@ -166,6 +172,7 @@ class RobustPCA(BaseRobustPCA):
         random_state: int | np.random.RandomState | None = None,
         callback: Callable[[Progress], object] | None = None,
         verbose: bool = False,
+        proof: str | os.PathLike | None = None,
     ):
         self._set_rows(n_components, n_outliers, centering, cutoff)
         self.criterion = criterion
@@ -180,6 +187,7 @@ class RobustPCA(BaseRobustPCA):
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
+        self.proof = proof
 
     @keeps_answer
     def fit(self, X, y=None):
@@ -200,6 +208,7 @@ class RobustPCA(BaseRobustPCA):
 
     def _find_rows(self, data: RowData) -> tuple[np.ndarray, Subspace]:
         k, r = self._sizes(*data.shape, least=0)
+        proof = self._row_proof(data, r, k)
         rng = random_generator(self.random_state)
         self.far_rows_ = self._far_rows(data, r, k, rng)
         near = np.delete(np.arange(data.shape[0]), self.far_rows_)
@@ -211,7 +220,26 @@ class RobustPCA(BaseRobustPCA):
             chosen = near[self._search(question, limit)]
             outliers = np.sort(np.concatenate([self.far_rows_, chosen]))
             self.certificate_ = replace(self.certificate_, selection=tuple(outliers.tolist()))
+            if proof is not None:
+                spent, left = time.perf_counter() - self._started, self._time_left()
+                seconds = np.inf if left is None else max(left, spent, 1.0)
+                proof.write(data.array() * data.unit, self.certificate_, seconds)
             return self._fitted(data, outliers)
+
+    def _row_proof(self, data: RowData, r: int, k: int) -> RowProof | None:
+        """The proof that is to be written."""
+        if self.proof is None:
+            return None
+        if data.elsewhere or self.max_distance is not None:
+            raise ValueError(
+                "proof is not available with max_distance, or for rows that are not in memory: "
+                "leave out one of the two."
+            )
+        proof = RowProof(
+            self.proof, r, self.centering, SearchOptions.of(self, self.time_limit).criterion
+        )
+        proof.check(*data.shape, k)
+        return proof
 
     def _far_rows(self, data: RowData, r: int, k: int, rng) -> np.ndarray:
         """Rows beyond the limit on the distance from a robust reference."""

@@ -78,6 +78,8 @@ class Contraction:
     drift: float  # bound on the rounding of the rows
     stretch: float  # bound on the squared norm of the map
     lost: float = 0.0  # share of the incumbent's error in directions that are left out
+    # Matrix, centre, constant and factors of the rows, from which these are made.
+    map: tuple[np.ndarray, np.ndarray, float, np.ndarray] | None = None
 
     def proves(self, tail: float) -> float:
         """Error that no set can stay below if no tail sum is below ``tail``."""
@@ -121,13 +123,15 @@ def contract(
     if r:
         lead = np.clip(spectrum[r - 1] / spectrum[r], *_LEAD)
         shrink[:r] = np.sqrt(np.minimum(1.0, lead * spectrum[r] / spectrum[:r]))
-    rows = coords * shrink
+    rows, bias = coords * shrink, 0.0
     if centred:
         share = max(_LEAST_BIAS, _BIAS * mass * price / spectrum[r])
-        bias = math.sqrt(share * spectrum[r] / mass) * (1.0 if weights is None else weights)
-        rows = np.column_stack([rows, np.where(active, bias * scale, 0.0)])
+        bias = math.sqrt(share * spectrum[r] / mass)
+        constant = bias * (1.0 if weights is None else weights)
+        rows = np.column_stack([rows, np.where(active, constant * scale, 0.0)])
     # What was long beside the kept rows only where they have shrunk is long now.
-    rows *= _row_scale(np.linalg.norm(rows, axis=1), kept)[:, None]
+    shorter = _row_scale(np.linalg.norm(rows, axis=1), kept)
+    rows *= shorter[:, None]
     # V'V - I rounds by p u per entry. A sum of products rounds by its own terms, times p u, which
     # is little where a long direction meets an axis that hardly turns to it; the difference X - m,
     # and an earlier shift of X, round by u.
@@ -136,9 +140,11 @@ def contract(
     terms = np.abs(Z) * (p + 6) + np.abs(X) * active[:, None]
     rounded = (terms * scale[:, None]) @ (np.abs(V) * shrink)
     drift = 1.1 * UNIT * (scipy.linalg.norm(rounded) + (p + 6) * scipy.linalg.norm(rows))
+    centre = X[kept].mean(axis=0) if centred else np.zeros(p)
     return Contraction(
-        np.ascontiguousarray(rows), r + centred, squares, price, drift, stretch, lost
-    )
+        np.ascontiguousarray(rows), r + centred, squares, price, drift, stretch, lost,
+        (V * shrink, centre, bias, scale * shorter),
+    )  # fmt: skip
 
 
 def _about_kept_mean(X: np.ndarray, kept: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

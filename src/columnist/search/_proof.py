@@ -6,9 +6,10 @@ node the next numbers. A node that no record divides is a leaf, which the checke
 (:mod:`columnist._verify`) closes by itself.
 
 ========  ============================================================================
-list      node, items: child i takes ``items[i]`` and may use ``items[:i]``
-relaxed   node, the column to branch on (-1: none), and for each of its parts whether
-          it stays open, and its relaxations: z and mark of every candidate
+list      items: child i takes ``items[i]`` and may use ``items[:i]``
+branch    one column: the node with it, and without it
+shrink    z and mark of every candidate: the node with some of them fixed, and some dropped
+close     z of every candidate: no part is left
 copies    columns that are left out: multiples of others; before everything else
 end       the number of records, and the hash of the first line
 ========  ============================================================================
@@ -24,6 +25,7 @@ import shutil
 import struct
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,12 +33,23 @@ from typing import Any
 
 import numpy as np
 
+from columnist.criteria import Criterion, get_criterion
 from columnist.search._problem import Branches, Step
 
-FORMAT, VERSION = "columnist proof", 1
-_END, _LIST, _RELAXED, _COPIES = range(4)
+FORMAT, VERSION = "columnist proof", 2
+_END, _LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(6)
 # The smallest z that is told from zero, and the steps of a logarithmic scale down to it.
 _LEAST_Z, _SCALE = 1e-5, 65535
+
+
+class PreparedProof(os.PathLike):
+    """The path of a proof, with what the command line did to the data before."""
+
+    def __init__(self, path: str, preparation: dict[str, Any]):
+        self.path, self.preparation = path, preparation
+
+    def __fspath__(self) -> str:
+        return self.path
 
 
 class ProofRecorder:
@@ -44,6 +57,7 @@ class ProofRecorder:
 
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)
+        self.preparation = path.preparation if isinstance(path, PreparedProof) else None
         if not self.path.parent.is_dir():
             raise ValueError(f"The proof cannot be written: there is no folder {self.path.parent}.")
         if self.path.is_dir():
@@ -57,7 +71,8 @@ class ProofRecorder:
         self._file = tempfile.NamedTemporaryFile(
             dir=self.path.parent, prefix=f".{self.path.name}.", delete=False
         )
-        self._compress, self._count, self._next = zlib.compressobj(6), 0, 1
+        self._compress, self._next = zlib.compressobj(6), 1
+        self._counts: Counter[int] = Counter()
 
     def discard(self) -> None:
         """Leave nothing behind."""
@@ -71,7 +86,7 @@ class ProofRecorder:
 
     def listed(self, node: int, items: np.ndarray) -> int:
         """Children of a node, in the order of the partition; the number of the first one."""
-        self._write(_LIST, node, struct.pack("<I", len(items)) + _packed(items))
+        self.write(_LIST, node, items)
         return self._names(len(items))
 
     def divided(self, node: int, result: Branches) -> tuple[Branches, int]:
@@ -79,41 +94,62 @@ class ProofRecorder:
         what is left of it if it has none."""
         assert result.trace is not None
         branch, chains = result.trace
-        body = [struct.pack("<i", branch)]
-        for is_open, steps in chains:
-            body.append(struct.pack("<?H", is_open, len(steps)))
-            body += [_packed_step(step) for step in steps]
-        self._write(_RELAXED, node, b"".join(body))
-        first = self._names(sum(is_open for is_open, _ in chains))
-        parts = [part._replace(node=first + i) for i, part in enumerate(result.parts)]
-        return replace(result, parts=parts), first
+        names = [node]
+        if branch >= 0:
+            self.write(_BRANCH, node, [branch])
+            first = self._names(2)
+            names = [first, first + 1]
+        ends = [
+            self._chain(name, is_open, steps)
+            for name, (is_open, steps) in zip(names, chains, strict=True)
+        ]
+        left = [name for name, (is_open, _) in zip(ends, chains, strict=True) if is_open]
+        parts = [part._replace(node=name) for part, name in zip(result.parts, left, strict=False)]
+        return replace(result, parts=parts), left[0] if left else node
+
+    def _chain(self, node: int, is_open: bool, steps: list[Step]) -> int:
+        """Relaxations of one node, one after the other; the number of what they leave."""
+        for at, step in enumerate(steps):
+            order = np.argsort(step.candidates)
+            z = np.clip(step.z[order].astype(np.float64), _LEAST_Z, 1.0)
+            scaled = np.rint(np.log(z) / np.log(_LEAST_Z) * _SCALE).astype("<u2").tobytes()
+            if at == len(steps) - 1 and not is_open:
+                self.write(_CLOSE, node, scaled, len(order))
+            else:
+                marks = step.marks[order].tobytes()
+                self.write(_SHRINK, node, scaled + marks, len(order))
+                node = self._names(1)
+        return node
 
     def copies(self, columns: Sequence[int] | np.ndarray) -> None:
         """Columns that the search does without: multiples of others, or zero."""
         if len(columns):
-            self._write(_COPIES, 0, struct.pack("<I", len(columns)) + _packed(columns))
+            self.write(_COPIES, 0, columns)
 
     def _names(self, count: int) -> int:
         self._next += count
         return self._next - count
 
-    def _write(self, kind: int, node: int, body: bytes) -> None:
-        self._count += 1
-        self._file.write(self._compress.compress(struct.pack("<BQ", kind, node) + body))
+    def write(
+        self, kind: int, node: int, body: bytes | Sequence[int] | np.ndarray, count: int = 0
+    ) -> None:
+        """A record of columns, or of ``count`` other things as bytes."""
+        if not isinstance(body, bytes):
+            body, count = np.asarray(body).astype("<u4").tobytes(), len(body)
+        self._counts[kind] += 1
+        self._file.write(self._compress.compress(struct.pack("<BQI", kind, node, count) + body))
 
     # -- the end ------------------------------------------------------------------
 
-    def finish(
-        self, problem: dict[str, Any], claim: dict[str, Any], preparation: dict | None = None
-    ) -> None:
-        """Write the file, all of it or nothing; ``preparation`` says what the command line did to
-        the data before."""
+    def finish(self, problem: dict[str, Any], claim: dict[str, Any]) -> None:
+        """Write the file, all of it or nothing."""
         from columnist import __version__
 
         header = {"format": FORMAT, "version": VERSION, "package": __version__}
-        header |= {"problem": problem, "claim": claim, "preparation": preparation}
+        header |= {"problem": problem, "claim": claim, "preparation": self.preparation}
+        header["records"] = {str(kind): count for kind, count in sorted(self._counts.items())}
         line = json.dumps(header, allow_nan=False).encode() + b"\n"
-        end = struct.pack("<BQ", _END, self._count) + hashlib.sha256(line).digest()
+        end = struct.pack("<BQ", _END, self._counts.total()) + hashlib.sha256(line).digest()
         self._file.write(self._compress.compress(end) + self._compress.flush())
         self._file.seek(0)
         with tempfile.NamedTemporaryFile(dir=self.path.parent, delete=False) as whole:
@@ -129,13 +165,18 @@ class ProofRecorder:
         self.discard()
 
 
-def _packed(columns: Sequence[int] | np.ndarray) -> bytes:
-    return np.asarray(columns).astype("<u4").tobytes()
-
-
-def _packed_step(step: Step) -> bytes:
-    """A step with its candidates in ascending order, which the checker knows."""
-    order = np.argsort(step.candidates)
-    z = np.clip(step.z[order].astype(np.float64), _LEAST_Z, 1.0)
-    scaled = np.rint(np.log(z) / np.log(_LEAST_Z) * _SCALE).astype("<u2")
-    return struct.pack("<I", len(order)) + scaled.tobytes() + step.marks[order].tobytes()
+def criterion_name(criterion: Criterion) -> str:
+    """The name of a criterion, with all digits of its parameter."""
+    kind, _, parameter = str(criterion).partition(":")
+    value = getattr(criterion, "p", None) if kind == "schatten" else getattr(criterion, "k", None)
+    name = f"{kind}:{value!r}" if parameter else kind
+    try:
+        named = get_criterion(name) == criterion
+    except ValueError:
+        named = False
+    if not named:
+        raise ValueError(
+            f"proof needs a criterion with a name, got {criterion!r}: use 'frobenius', 'spectral', "
+            "'nuclear', 'schatten:<p>' or 'kyfan:<k>'."
+        )
+    return name

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from columnist._verify import data_hash
-from columnist.criteria import Criterion, get_criterion
 from columnist.data import Matrices
+from columnist.search._proof import ProofRecorder, criterion_name
 from columnist.selection._task import Options, Outcome
 
 # Errors that are no more than this share of the target are rounding.
@@ -17,8 +19,29 @@ _NOTHING = 1e-12
 _RESERVE = 0.01
 
 
-def check_provable(matrices: Matrices, reduction: str, criterion: Criterion) -> None:
+@contextmanager
+def recorded(
+    path: str | os.PathLike | None, matrices: Matrices, reduction: str, options: Options
+) -> Iterator[ProofRecorder | None]:
+    """What writes the proof, if there is to be one; nothing is left of it after an error."""
+    if path is None:
+        yield None
+        return
+    check_provable(matrices, reduction, options)
+    recorder = ProofRecorder(path)
+    try:
+        yield recorder
+    finally:
+        recorder.discard()
+
+
+def check_provable(matrices: Matrices, reduction: str, options: Options) -> None:
     """Raise if no proof can be written for these data."""
+    if matrices.rows is not None:
+        raise ValueError(
+            "proof does not hold weights yet: leave out proof, or repeat rows instead of passing "
+            "sample_weight."
+        )
     if not matrices.is_here or matrices.sample or matrices.source is not None:
         raise ValueError(
             "proof needs the data in memory: pass an array, a frame or a sparse matrix, or leave "
@@ -26,29 +49,20 @@ def check_provable(matrices: Matrices, reduction: str, criterion: Criterion) -> 
         )
     if reduction != "exact":
         raise ValueError("proof needs reduction='exact'.")
-    if not _is_named(criterion):
+    if options.solution_tol is not None:
         raise ValueError(
-            f"proof needs a criterion with a name, got {criterion!r}: use 'frobenius', 'spectral', "
-            "'nuclear', 'schatten:<p>' or 'kyfan:<k>'."
+            "proof does not cover solution_tol yet: ask for the n_solutions best sets."
         )
-
-
-def _is_named(criterion: Criterion) -> bool:
-    try:
-        return get_criterion(_name(criterion)) == criterion
-    except ValueError:
-        return False
-
-
-def _name(criterion: Criterion) -> str:
-    """The name, with all digits of its parameter."""
-    kind, _, parameter = str(criterion).partition(":")
-    value = getattr(criterion, "p", None) if kind == "schatten" else getattr(criterion, "k", None)
-    return f"{kind}:{value!r}" if parameter else kind
+    criterion_name(options.criterion)
 
 
 def problem_of(
-    matrices: Matrices, options: Options, outcome: Outcome, include: Sequence[int], exclude
+    matrices: Matrices,
+    options: Options,
+    outcome: Outcome,
+    include: Sequence[int],
+    exclude: Sequence[int],
+    alpha: float = 0.0,
 ) -> dict[str, Any]:
     """What was asked."""
     X, Y, scaled = matrices.X, matrices.Y, matrices.x_scale != 1.0 or matrices.y_scale != 1.0
@@ -56,18 +70,20 @@ def problem_of(
         X = X * matrices.x_scale * (matrices.x_scale if matrices.gram else 1.0)
         Y = None if Y is None else Y * matrices.y_scale
     return {
+        "kind": "columns",
         "shape": [int(n) for n in X.shape],
         "data": data_hash(X),
         "target": "X" if Y is None else str(matrices.target_kind),
         "target_data": None if Y is None else data_hash(Y),
         "size": len(outcome.solutions[0][1]),
         "n_components": options.n_components,
-        "criterion": _name(options.criterion),
+        "criterion": criterion_name(options.criterion),
         "centering": "mean" if matrices.center else "none",
         "input": "gram" if matrices.gram else "data",
         "include": sorted(int(i) for i in include),
         "exclude": sorted(int(i) for i in exclude),
         "shift": outcome.shift,
+        "alpha": alpha,
     }
 
 

@@ -73,7 +73,7 @@ class RelaxedNodes:
         self.size = size
         self.traced = traced
         self._use = _TRACED if traced else _use(reduced, size)
-        self._groups = _groups_of_copies(reduced.columns, share)
+        self._groups = groups_of_copies(reduced.columns, share)
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
         self._relaxation = Relaxation(reduced.columns, reduced.weights, size, share, shift)
@@ -244,7 +244,7 @@ def _use(reduced: Reduced, size: int) -> _Use:
     return _FEW_TARGETS if few else _MANY_TARGETS
 
 
-def _groups_of_copies(columns: np.ndarray, share: float) -> np.ndarray | None:
+def groups_of_copies(columns: np.ndarray, share: float) -> np.ndarray | None:
     """A number for every column, the same for columns that differ by no more than ``share`` of
     their length; None if all are different."""
     lengths = np.linalg.norm(columns, axis=1)

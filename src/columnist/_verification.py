@@ -1,0 +1,201 @@
+"""Checks of proofs with everything that the trusted core leaves out.
+
+:mod:`columnist._verify` reads a proof, replays its tree and confirms each part by itself. Here the
+parts are shared among processes, progress is shown, a sample of them can be drawn, and complete
+sets that rounding leaves in doubt are decided in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from columnist import _verify as core
+from columnist._verify import Refuted, Rules, Task, Verdict
+from columnist._verify_exact import ExactErrors
+from columnist._verify_rows import check_rows
+from columnist.data._parameters import Flag, Integer, checked
+from columnist.data._validation import random_generator
+
+# Parts that a process gets at a time.
+_CHUNK = 16
+
+
+@checked(exact=Flag(), sample=Integer(1) | None)
+def verify(
+    proof,
+    X,
+    *,
+    y=None,
+    exact: bool = False,
+    sample: int | None = None,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    callback: Callable[[int, float], object] | None = None,
+) -> Verdict:
+    """Check a proof file against data.
+
+    Parameters
+    ----------
+    proof : str or path
+        The file that an estimator wrote with ``proof=...``.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The data, or the Gram matrix, that the proof is about.
+    y : array-like, optional
+        The target, if the proof is about one.
+    exact : bool, default=False
+        Evaluate all complete sets in exact arithmetic, not only those that rounding leaves in
+        doubt.
+    sample : int, optional
+        Check only so many parts of the proof, chosen at random. The verdict then says that it is
+        about a sample. Proofs about rows are checked whole.
+    n_jobs : int, optional
+        Processes; None means 1, -1 all processors.
+    random_state : int, RandomState or None, default=None
+        Randomness of the sample.
+    callback : callable, optional
+        Called now and then with the number of parts that are confirmed, and the share of the file
+        that is read.
+
+    Returns
+    -------
+    Verdict
+        True in a condition if the proof holds; ``print`` says what is certain.
+
+    Raises
+    ------
+    Unreadable
+        If the file is no proof, or damaged; a ValueError.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> import columnist
+    >>> X = scale(load_wine().data)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "wine.proof")
+    ...     selector = columnist.ColumnSelector(3, proof=path).fit(X)
+    ...     verdict = columnist.verify(path, X)
+    >>> verdict.holds
+    True
+    """
+    started, path = time.perf_counter(), Path(proof)
+    with path.open("rb") as file:
+        header, digest = core.header_of(file)
+        verdict = Verdict(True, core.statement_of(header), claim=header["claim"])
+        try:
+            if header["problem"]["kind"] == "rows":
+                rows = check_rows(header, np.asarray(X, dtype=np.float64), file, digest)
+                verdict.rules, verdict.seconds = dict(rows.rules), time.perf_counter() - started
+                return verdict
+            check = Check(header, X, y, exact)
+            parts: Iterable[Task] = core.tasks(header, check.rules, core.records_of(file, digest))
+            if sample is not None:
+                parts, verdict.sample = _drawn(parts, sample, random_generator(random_state))
+            size = max(path.stat().st_size, 1)
+            for count in check.confirm(parts, effective_n_jobs(n_jobs)):
+                if callback is not None:
+                    callback(count, file.tell() / size)
+            verdict.rules, verdict.exact = dict(check.found), check.exactly
+        except Refuted as reason:
+            verdict = Verdict(False, f"Refuted: {reason}", claim=header["claim"])
+    if verdict.sample is not None:
+        drawn, every = verdict.sample
+        verdict.statement = (
+            f"A sample of {drawn} of the {every} parts of this proof was checked, and none was "
+            f"refuted; the others were not checked. The claim: {verdict.statement}"
+        )
+    verdict.seconds = time.perf_counter() - started
+    return verdict
+
+
+class Check:
+    """One check: its rules, and what has been found."""
+
+    def __init__(self, header: dict[str, Any], X, y, exact: bool):
+        self.rules = core.begin(header, X, y)
+        self._exact = ExactErrors(self.rules, header["problem"], X, y)
+        self._every = exact
+        self.found: Counter[str] = Counter()
+        self.exactly = {"complete sets": 0, "in doubt": 0}
+        self.rules.exact = self._exact
+        core.check_claim(self.rules, header)
+
+    def confirm(self, parts: Iterable[Task], n_jobs: int) -> Iterator[int]:
+        """Confirm parts of a proof; how many were, after every few of them."""
+        count, rules = 0, self.rules
+        rules.exact = None  # what is in doubt comes back
+        work = delayed(_confirmed)
+        calls = (work(rules, chunk, self._every) for chunk in _chunks(parts))
+        run = Parallel(n_jobs, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
+        for n_parts, found, doubts, message in run(calls):
+            if message is not None:
+                raise Refuted(message)
+            self.found += found
+            if self.found["branching"] > core.MOST_NODES:
+                raise Refuted("the proof leaves too much to be shown by its reader.")
+            for subset, in_doubt in doubts:
+                self._decide(subset, in_doubt)
+            count += n_parts
+            yield count
+
+    def _decide(self, subset: tuple[int, ...], in_doubt: bool) -> None:
+        """Decide a complete set in exact arithmetic."""
+        self.exactly["complete sets"] += 1
+        self.exactly["in doubt"] += in_doubt
+        if not self._exact(subset)[0] >= self.rules.limit:
+            raise Refuted(f"nothing shows that the columns {list(subset)} are not better.")
+
+
+def _confirmed(
+    rules: Rules, chunk: list[Task], every: bool
+) -> tuple[int, Counter[str], list[tuple[tuple[int, ...], bool]], str | None]:
+    """Confirm some parts: how many, by which rules, the complete sets that are to be decided
+    exactly and whether they must, and what refutes the proof, if anything does."""
+    found: Counter[str] = Counter()
+    doubts: list[tuple[tuple[int, ...], bool]] = []
+
+    def note(subset: tuple[int, ...]) -> tuple[float, float]:
+        doubts.append((subset, True))
+        return np.inf, np.inf
+
+    rules.exact, rules.seen = note, [] if every else None
+    try:
+        for task in chunk:
+            found += rules.confirm(task)
+        doubts += [(subset, False) for subset in rules.seen or []]
+    except Refuted as reason:
+        return 0, found, [], str(reason)
+    finally:
+        rules.exact = rules.seen = None
+    return len(chunk), found, doubts, None
+
+
+def _chunks(parts: Iterable[Task]) -> Iterator[list[Task]]:
+    """A few parts at a time."""
+    parts = iter(parts)
+    while chunk := list(islice(parts, _CHUNK)):
+        yield chunk
+
+
+def _drawn(
+    parts: Iterable[Task], count: int, rng: np.random.Generator
+) -> tuple[list[Task], tuple[int, int]]:
+    """Some parts, each with the same chance, and how many of how many these are."""
+    drawn: list[Task] = []
+    total = 0
+    for total, part in enumerate(parts, 1):
+        if len(drawn) < count:
+            drawn.append(part)
+        elif (at := int(rng.integers(total))) < count:
+            drawn[at] = part
+    return drawn, (len(drawn), total)

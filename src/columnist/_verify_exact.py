@@ -1,0 +1,147 @@
+"""Errors of complete sets in exact arithmetic, for a checker of proofs.
+
+The numbers of a file are whole numbers times a power of two, so the inner products of columns, and
+what remains of them after elimination, are rational. The error under the squared Frobenius norm is
+then known exactly; for other criteria the eigenvalues of a matrix that is rounded once are computed
+in balls by python-flint, or, without it, in floating point arithmetic with a charge for rounding.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from operator import mul
+from typing import Any
+
+import numpy as np
+
+from columnist._verify import UNIT, Rules, matrix_of, target_of
+
+# Bits of balls.
+_BITS = 512
+
+
+class ExactErrors:
+    """Intervals of the errors of complete sets, in units of the rules."""
+
+    def __init__(self, rules: Rules, problem: dict[str, Any], X, y=None):
+        self._rules, self._components = rules, rules.components
+        self._diagonal = rules.theta.squared and not rules.components  # the trace is enough
+        self._center = problem["centering"] == "mean"
+        self._alpha = Fraction(float(problem["alpha"]))
+        self._gram = problem["input"] == "gram"
+        X, target = matrix_of(X), target_of(problem, y)
+        self._x = _Whole(X.toarray() if hasattr(X, "toarray") else X)
+        self._y = self._x if target is None else _Whole(target)
+        self._known: dict[tuple[int, ...], tuple[float, float]] = {}
+        self._inner: dict[tuple[bool, int, int], Fraction] = {}
+
+    def __call__(self, subset: tuple[int, ...]) -> tuple[float, float]:
+        if subset not in self._known:
+            self._known[subset] = self._interval(subset)
+        return self._known[subset]
+
+    def _interval(self, subset: tuple[int, ...]) -> tuple[float, float]:
+        unit, F = Fraction(self._rules.numbers.unit) ** 2, self._left(subset)
+        if self._diagonal:
+            error = float(sum((F[i][i] for i in range(len(F))), Fraction(0)) / unit)
+            return error * (1.0 - 2 * UNIT), error * (1.0 + 2 * UNIT)
+        F = [[value / unit for value in row] for row in F]
+        balls = _eigenvalues(F)
+        if balls is not None:
+            low, high = (float(self._rules.theta(v[self._components :])) for v in balls)
+            return low * (1.0 - 1e-12), high * (1.0 + 1e-12)
+        left = np.array([[float(value) for value in row] for row in F])
+        ends = [float(self._rules.errors(left, self._components, sign)) for sign in (1.0, -1.0)]
+        return ends[0], ends[1]
+
+    def _left(self, subset: tuple[int, ...]) -> list[list[Fraction]]:
+        """What the columns leave of the target: of its inner products, or of their diagonal."""
+        k, q = len(subset), self._y.width
+        K = [[self._product(False, i, j) for j in subset] for i in subset]
+        for i in range(k):
+            K[i][i] += self._alpha
+        c = [[self._product(self._y is not self._x, i, j) for j in range(q)] for i in subset]
+        F = [[Fraction(0)] * q for _ in range(q)]
+        for a in range(q):
+            for b in [a] if self._diagonal else range(a + 1):
+                F[a][b] = F[b][a] = self._own(a, b)
+        for i in range(k):
+            if not K[i][i]:  # it depends on those before
+                continue
+            for r in range(i + 1, k):
+                ratio = K[r][i] / K[i][i]
+                K[r] = [a - ratio * b for a, b in zip(K[r], K[i], strict=True)]
+                c[r] = [a - ratio * b for a, b in zip(c[r], c[i], strict=True)]
+            for a in range(q):
+                ratio = c[i][a] / K[i][i]
+                for b in [a] if self._diagonal else range(q):
+                    F[a][b] -= ratio * c[i][b]
+        return F
+
+    def _product(self, with_target: bool, i: int, j: int) -> Fraction:
+        """Inner product of column i and a column, or a target, j."""
+        if not with_target and i > j:
+            i, j = j, i
+        name = with_target, i, j
+        if name not in self._inner:
+            other = self._y if with_target else self._x
+            self._inner[name] = (
+                self._x.mean_entry(i, j) if self._gram
+                else self._x.inner(i, other, j, self._center)
+            )  # fmt: skip
+        return self._inner[name]
+
+    def _own(self, a: int, b: int) -> Fraction:
+        if self._y is self._x:
+            return self._product(False, a, b)
+        return self._y.inner(a, self._y, b, self._center)
+
+
+class _Whole:
+    """A matrix of floats as whole numbers times a power of two."""
+
+    def __init__(self, matrix: np.ndarray):
+        mantissas, exponents = np.frexp(np.asarray(matrix, dtype=np.float64))
+        least = int(exponents[mantissas != 0.0].min(initial=0)) - 53
+        self.unit, self.width, self.count = Fraction(2) ** least, matrix.shape[1], len(matrix)
+        self.columns = [
+            [int(m) << int(e) for m, e in zip(mantissa, exponent, strict=True)]
+            for mantissa, exponent in zip(
+                np.ldexp(mantissas, 53).T,
+                np.where(mantissas != 0.0, exponents - 53 - least, 0).T,
+                strict=True,
+            )
+        ]
+        self.sums = [sum(column) for column in self.columns]
+
+    def inner(self, i: int, other: _Whole, j: int, center: bool) -> Fraction:
+        """Inner product of two columns, without their means if these are free."""
+        total = sum(map(mul, self.columns[i], other.columns[j]))
+        unit = self.unit * other.unit
+        if not center:
+            return total * unit
+        return Fraction(self.count * total - self.sums[i] * other.sums[j], self.count) * unit
+
+    def mean_entry(self, i: int, j: int) -> Fraction:
+        """The mean of an entry and the one across the diagonal."""
+        return (self.columns[i][j] + self.columns[j][i]) * self.unit / 2
+
+
+def _eigenvalues(F: list[list[Fraction]]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Lower and upper ends of the eigenvalues, descending, if python-flint is there to find
+    them."""
+    try:
+        import flint
+    except ImportError:
+        return None
+    before, flint.ctx.prec = flint.ctx.prec, _BITS
+    try:
+        exact = flint.fmpq_mat([[flint.fmpq(x.numerator, x.denominator) for x in row] for row in F])
+        found = [value.real for value in flint.acb_mat(exact).eig(multiple=True)]
+        ends = [[float(x.lower()) for x in found], [float(x.upper()) for x in found]]
+    except ValueError:  # they are too close to be told apart
+        return None
+    finally:
+        flint.ctx.prec = before
+    low, high = (np.sort(np.maximum(values, 0.0))[::-1] for values in ends)
+    return low, high
