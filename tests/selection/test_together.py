@@ -42,7 +42,7 @@ class Problem:
         m, n = int(rng.integers(3, 10)), int(rng.integers(3, 8))
         X = random_matrix(KINDS[rng.integers(len(KINDS))], m, n, rng)
         if rng.random() < 0.3:  # a constant, or a near copy of another column
-            X[:, -1] = 1.0 if rng.random() < 0.5 else X[:, 0] * (1.0 + 1e-6 * rng.random(m))
+            X[:, -1] = 1.0 if rng.random() < 0.5 else X[:, 0] * (1.0 + 1e-4 * rng.random(m))
         Y = rng.standard_normal((m, int(rng.integers(1, 4))))
         self.X, self.Y = X, Y if regression or rng.random() < 0.5 else None
         self.weights = rng.integers(0, 4, m) if rng.random() < 0.6 else None
