@@ -225,9 +225,10 @@ class Select(Task):
 
         self.watch.phase("verdicts on the columns")
         tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
-        return self._unless_interrupted(column_verdicts, len(self.selected), tol=tol)
+        size = self.size if "constraints" in self.limits else len(self.selected)
+        return self._unless_interrupted(column_verdicts, size, tol=tol)
 
-    def _unless_interrupted(self, function, size: int, **more):
+    def _unless_interrupted(self, function, size: Any, **more):
         """What a function finds with the options of the selection; None if interrupted before
         there is anything."""
         options, data, found = self.options, self.data, None
