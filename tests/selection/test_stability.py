@@ -94,7 +94,8 @@ def test_the_error_is_that_of_a_linear_regression(seed, own):
     mean = np.average(T[drawn], axis=0, weights=inside)
     expected = residual / (outside * np.square(T[left] - mean)).sum()
     for data in (X, sp.csc_array(X)):
-        assert left_out_error(data, Y, weights, drawn, left, columns) == pytest.approx(expected, rel=1e-8)
+        error = left_out_error(data, Y, weights, drawn, left, columns)
+        assert error == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_constant_target_has_no_error():
