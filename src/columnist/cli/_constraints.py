@@ -31,7 +31,7 @@ class Obeying:
         metavar="FILE"
     )  # fmt: skip
     budget: float | None = option(
-        "--budget", "The most that the kept columns may cost; without -k any number of them."
+        "--budget", "Largest total cost of the selected columns; without -k, of any number."
     )
     at_most: list[str] | None = option(
         "--at-most", "Keep at most so many of some columns: 2=a,b,q1:q9 (repeatable).",

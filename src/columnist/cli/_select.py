@@ -58,12 +58,12 @@ class Options(Saving, Obeying, Searching, Weighting, Anywhere):
     )
     include: list[str] | None = option(
         "--include",
-        "Columns that must be kept: a name, a,b or a range a:c (repeatable).",
+        "Columns that must be selected: a name, a,b or a range a:c (repeatable).",
         metavar="NAMES",
     )
     exclude: list[str] | None = option(
         "--exclude",
-        "Columns that must not be kept: a name, a,b or a range a:c (repeatable).",
+        "Columns that must not be selected: a name, a,b or a range a:c (repeatable).",
         metavar="NAMES",
     )
     explain: Literal["X", "y"] | None = option(
