@@ -146,10 +146,10 @@ def mixed(tmp_path):
     return write(tmp_path / "mixed file.csv", names, rows)
 
 
-@pytest.mark.parametrize("how", ["drop", "dummies"])
-def test_what_is_said_stands_in_json_and_report(cli, tmp_path, how):
+@pytest.mark.parametrize("text", [("--non-numeric", "drop"), ("--dummies",)], ids=" ".join)
+def test_what_is_said_stands_in_json_and_report(cli, tmp_path, text):
     path, page = mixed(tmp_path), tmp_path / "mixed.html"
-    answer = cli("select", path, "-k", 2, "--missing", "mean", "--non-numeric", how,
+    answer = cli("select", path, "-k", 2, "--missing", "mean", *text,
                  "--report", page, "--json")  # fmt: skip
     assert answer.code == 0, answer.err
     notes = answer.json["notes"]
@@ -160,22 +160,6 @@ def test_what_is_said_stands_in_json_and_report(cli, tmp_path, how):
     for word in ("id (running numbers)", "filled in: q2", "warning: many", "one scale", "same",
                  "city"):  # fmt: skip
         assert any(word in note for note in notes), word
-
-
-def test_text_is_not_coded_in_blocks(cli, tmp_path):
-    answer = cli("select", mixed(tmp_path), "-k", 2, "--non-numeric", "dummies", "--dask")
-    assert answer.code == 2 and "leave out --dask" in answer.err
-
-
-def test_models_of_coded_text_apply_to_new_rows(cli, tmp_path):
-    path, model = mixed(tmp_path), tmp_path / "model.json"
-    options = ["--missing", "mean", "--non-numeric", "dummies", "--include", "city=Ulm"]
-    fitted = cli("select", path, "-k", 3, *options, "--model", model, "--json")
-    assert fitted.code == 0, fitted.err
-    applied = cli("apply", model, path, "--missing", "mean", "--out", "-")
-    assert applied.code == 0, applied.err
-    header, first = (line.split(",") for line in applied.out.splitlines()[:2])
-    assert float(first[header.index("city=Ulm")]) == 1.0
 
 
 def test_preparation_counts_into_the_time(cli, tmp_path):

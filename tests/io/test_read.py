@@ -126,21 +126,6 @@ def test_roles():
     assert read(text, non_numeric="drop").ignored == {"y": "text"}
 
 
-def test_text_is_coded_as_dummies():
-    text = "a,city,b,note,kind\n1,Ulm,2,p,u\n3,Kiel,4,q,v\n5,Ulm,6,r,u\n7,Ulm,8,s,v\n"
-    table = read(text, non_numeric="dummies", target="kind", drop="note")
-    assert table.names == ("a", "city=Kiel", "city=Ulm", "b")
-    assert table.X.tolist() == [[1, 0, 1, 2], [3, 1, 0, 4], [5, 0, 1, 6], [7, 0, 1, 8]]
-    assert table.coded == {"city": ("city=Kiel", "city=Ulm")}
-    assert table.y.tolist() == list("uvuv")
-    some = read(text, non_numeric="dummies", columns=["city=Ulm", "a"])
-    assert some.X.tolist() == [[1, 1], [0, 3], [1, 5], [1, 7]]
-    with pytest.raises(DataFileError, match=r"'note' \(text"):
-        read(text, non_numeric="dummies", drop="city")
-    with pytest.raises(DataFileError, match="'city'"):
-        read(text.replace("Kiel", ""), non_numeric="dummies", drop="note")
-
-
 def test_large_ids_stay_exact():
     assert read("i,a\n9007199254740993,1\n", ids="i").ids["i"].tolist() == [9007199254740993]
 

@@ -104,7 +104,6 @@ class Apply(Task):
 
         table = read_table(
             options.file, columns=choose, missing=options.missing,
-            non_numeric="dummies" if any("=" in name for name in model.columns) else "refuse",
             fill=None if model.fill is None else model.fill[list(needed)],
             **options.read_as() | {"drop": ()},
         )  # fmt: skip

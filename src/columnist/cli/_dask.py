@@ -53,8 +53,6 @@ def open_in_blocks(reading: Reading) -> Collection:
         raise BadInput(
             f"--missing {reading.missing} needs all rows at once; with --dask use --missing mean."
         )
-    if reading.non_numeric == "dummies":
-        raise BadInput("--non-numeric dummies needs the data in memory: leave out --dask.")
     how = reading.read_as()
     how["format"] = "csv" if reading.format == "tsv" else reading.format
     return open_collection(

@@ -103,10 +103,9 @@ class Reading:
         "--id", "Columns that label the rows: a name, a,b or a range a:c (repeatable).",
         metavar="NAMES"
     )  # fmt: skip
-    non_numeric: Literal["refuse", "drop", "dummies"] = _data(
-        "--non-numeric", "Columns of text: refuse, drop, or code as dummies (one column of zeros "
-        "and ones per category).", default="refuse", metavar="HOW"
-    )  # fmt: skip
+    non_numeric: Literal["refuse", "drop"] = _data(
+        "--non-numeric", "Columns of text: refuse or drop.", default="refuse", metavar="HOW"
+    )
     missing: Literal["refuse", "mean", "median", "drop", "covariance"] = _data(
         "--missing", "Missing values: refuse, fill with the mean or median, drop the rows; select "
         "and certify can also estimate a covariance matrix without them.",

@@ -101,10 +101,6 @@ def mention(table: Table, screen: Screen) -> None:
             reasons.setdefault(why, []).append(name)
     for why, names in reasons.items():
         screen.note(f"{count(len(names), 'column')} left out ({why}): {listed(names)}")
-    if table.coded:
-        made = sum(map(len, table.coded.values()))
-        screen.note(f"{count(len(table.coded), 'column')} of text coded as {count(made, 'column')} "
-                    f"of zeros and ones: {listed(list(table.coded))}")  # fmt: skip
     mention_gaps(table, screen)
     if table.renamed:
         screen.note(f"repeated or empty column names changed: {listed(list(table.renamed))}")

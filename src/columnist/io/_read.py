@@ -19,7 +19,6 @@ import scipy.sparse as sp
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import columns_of, parsed
 from columnist.io._delimited import read_delimited
-from columnist.io._dummies import coded
 from columnist.io._foreign import read_h5ad, read_spss, sheet
 from columnist.io._frames import read_feather, read_parquet
 from columnist.io._inputs import (
@@ -104,10 +103,8 @@ def read_table(
         Read only these features, in this order.
     fill : sequence of float, optional
         With ``columns``, the value that replaces missing values in each.
-    non_numeric : {"refuse", "drop", "dummies"}
-        What to do with features that are not numbers. ``"dummies"`` codes text as one column of
-        zeros and ones per category, named ``column=category``; text with missing values, or with
-        more categories than half the rows, is refused.
+    non_numeric : {"refuse", "drop"}
+        What to do with features that are not numbers.
     missing : {"refuse", "mean", "median", "drop", "keep"}
         Missing feature values are an error, are replaced, drop their rows, or stay NaN. A missing
         target is an error unless rows are dropped.
@@ -135,7 +132,7 @@ def read_table(
     array([[ 21.5 , 300.  ],
            [ 30.25, 300.  ]])
     """
-    StrOptions("refuse", "drop", "dummies").check("non_numeric", non_numeric)
+    StrOptions("refuse", "drop").check("non_numeric", non_numeric)
     StrOptions("refuse", "mean", "median", "drop", "keep").check("missing", missing)
     if format is not None:
         StrOptions(*FORMATS, *READ_ONLY).check("format", format)
@@ -151,12 +148,8 @@ def read_table(
         with damage_of(found):
             content = READERS[found](data, how | {"variable": variable})
         known = (*content.names, *content.extras)
-        roles = {"target": target, "drop": drop, "ids": ids}
-        apart = {role: as_names(names, known) for role, names in roles.items()}
-        if non_numeric == "dummies":
-            content = coded(content, set().union(*apart.values()))
         request = Request(
-            **apart,
+            target=as_names(target, known), drop=as_names(drop, known), ids=as_names(ids, known),
             columns=None if columns is None else as_names(columns, content.names),
             non_numeric=non_numeric, missing=missing, fill=None if fill is None else tuple(fill),
         )  # fmt: skip
@@ -245,7 +238,6 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
         rows=kept,
         renamed=dict(columns.renamed),
         header=columns.header,
-        coded=getattr(columns, "coded", {}),
     )
 
 
@@ -289,7 +281,7 @@ def numeric_features(
         wanted = list(request.columns)
     kinds = {name: columns.kind(places[name]) for name in wanted}
     other = {name: kind for name, kind in kinds.items() if kind != "number"}
-    if other and (request.non_numeric != "drop" or request.columns is not None):
+    if other and (request.non_numeric == "refuse" or request.columns is not None):
         raise DataFileError(not_numbers(columns, other, places, request))
     features = [name for name in wanted if name not in other]
     if not features:
@@ -305,10 +297,7 @@ def not_numbers(
     for name, kind in list(other.items())[:3]:
         detail = columns.detail(places[name])
         described.append(f"{quoted(name)} ({kind}{', ' if detail else ''}{detail})")
-    ways = "ignore them with non_numeric='drop'"
-    if request.non_numeric == "refuse":
-        ways += ", code categories as numbers with non_numeric='dummies'"
-    hint = f"{ways}, or name them in drop=, ids= or target=."
+    hint = "ignore them with non_numeric='drop', or name them in drop=, ids= or target=."
     hint = hint if request.columns is None else "correct the values."
     more = len(other) - len(described)
     count = f"{len(other)} of {len(columns.names)} columns " + ("is" if len(other) == 1 else "are")

@@ -67,8 +67,6 @@ class Table:
         Names in the file of columns that were renamed because names must be unique.
     header : bool or None
         Whether the first line of a text file holds the names; None for other formats.
-    coded : dict of str to tuple of str
-        Columns of text that were coded, and the columns of zeros and ones made of them.
     """
 
     X: np.ndarray | sp.csr_array
@@ -83,7 +81,6 @@ class Table:
     rows: np.ndarray | None
     renamed: dict[str, str] = field(default_factory=dict)
     header: bool | None = None
-    coded: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def as_names(names: Names, known: Sequence[str]) -> tuple[str, ...]:
