@@ -64,6 +64,12 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "parallel": SEARCH,
     "secular": ("linalg",),
     "exchange": ("selection/_exchange.py", "selection/_swaps.py", "selection/_improve.py"),
+    "constrained": (
+        "selection/_constrained.py",
+        "selection/_rules.py",
+        "selection/_feasible.py",
+        "selection/_unit_relaxation.py",
+    ),
     "weighted_tables": SEARCH,
     "wide": ("selection/_two_stage.py", "selection/_wide.py", "selection/_sampling.py"),
     "wide_dask": (*DASK, "selection/_wide.py"),
