@@ -79,7 +79,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "scaling": (*DASK, "linalg/_moments.py", "linalg/_passes.py"),
     "proofs": (*SEARCH, "search/_proof.py", "_verify.py"),
     "constrained": (*SEARCH, "constraints.py"),
-    "missing": ("linalg/_second_moment.py",),
+    "missing": ("data/_missing.py",),
     "peers-columns": (*SEARCH, *FAST),
     "peers-target": (*SEARCH, *FAST),
     "peers-scores": (*GRAPHS, "spectral/_relief.py", "spectral/_ratios.py", "spectral/_mrsf.py"),
