@@ -84,7 +84,6 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "out_of_core": (*DASK, "linalg/_moments.py"),
     "scaling": (*DASK, "linalg/_moments.py", "linalg/_passes.py"),
     "proofs": (*SEARCH, "search/_proof.py", "_verify.py"),
-    "constrained": (*SEARCH, "constraints.py"),
     "missing": ("data/_missing.py",),
     "peers-columns": (*SEARCH, *FAST),
     "peers-target": (*SEARCH, *FAST),
