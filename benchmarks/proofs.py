@@ -90,10 +90,10 @@ def cases() -> Iterator[Case]:
         yield _target("diabetes, products", products, y, k, alpha)
     wine, iris = scale(load_wine().data), scale(load_iris().data)
     for centering in ("optimal", "mean", "none"):
-        yield _rows("wine", wine, 2, 13, centering)
-    yield _rows("wine", wine, 2, 2)
-    yield _rows("iris", iris, 2, 10)
-    yield _rows("wdbc", wdbc, 3, 5)
+        yield _rows("wine, rows", wine, 2, 13, centering)
+    yield _rows("wine, rows", wine, 2, 2)
+    yield _rows("iris, rows", iris, 2, 10)
+    yield _rows("wdbc, rows", wdbc, 3, 5)
 
 
 def _measured(work: Callable[[], Any]) -> tuple[Any, float]:
