@@ -34,7 +34,7 @@ SOURCES := pyproject.toml meson.build README.md $(shell find src -name __pycache
 # Targets share one environment and one build folder; compiler and tests use all cores by themselves.
 .NOTPARALLEL:
 .PHONY: help demo test test-rest test-all oldest soak lint format types docs linkcheck \
-	bench bench-peers bench-subset reproduce dist wheel wheels system clean
+	bench bench-peers bench-subset fresh reproduce dist wheel wheels system clean
 .DELETE_ON_ERROR:
 
 help:
@@ -47,6 +47,7 @@ help:
 	@echo "make types      type checks"
 	@echo "make docs       HTML documentation in docs/_build/html, its links checked"
 	@echo "make bench      benchmarks (make bench-peers compares with other programs)"
+	@echo "make fresh      stored results that are older than the code they measure"
 	@echo "make reproduce  compute the published tables again (REPRODUCE_ARGS=... to choose)"
 	@echo "make dist       source archive and wheel in dist"
 	@echo "make wheel      a wheel that travels, tried in an environment without a compiler"
@@ -106,9 +107,14 @@ bench-peers: $(VENV)/.extra-test $(VENV)/.package
 	$(BIN)/python benchmarks/against/environments.py $(PEERS)
 	$(BIN)/python benchmarks/against/run.py --environments $(PEERS) $(PEERS_ARGS)
 
-# Best subsets, with the same programs where they are there (SUBSET_ARGS="products --seconds 30").
+# Best subsets, with the same programs where they are there (SUBSET_ARGS="products --seconds 30"); a run
+# that was cut off goes on with SUBSET_ARGS="--since COMMIT".
 bench-subset: $(VENV)/.extra-test $(VENV)/.package
 	$(BIN)/python benchmarks/subset/run.py --environments $(PEERS) $(SUBSET_ARGS)
+
+# Stored results that are older than the code they measure; exits with 1 if there are some.
+fresh: $(VENV)/.extra-test $(VENV)/.package
+	$(BIN)/python benchmarks/fresh.py
 
 # Exits with 1 if a figure differs from print without a stated reason. The stored results that the
 # documentation shows are those of REPRODUCE_ARGS="all --out reproduction/results.json".

@@ -1,8 +1,8 @@
 """Run the benchmarks: ``python benchmarks/run.py [names] [--quick] [--data DIR]``.
 
-Tables appear as they are measured. A full run also writes them to ``benchmarks/results.json``
-and ``benchmarks/results.md``; a quick one only where ``--out`` says. With ``--sets`` or with names,
-what is not measured again is kept from the earlier file.
+Tables appear as they are measured. A full run also stores the rows (:mod:`benchmarks.store`), a
+quick one only in the folder that ``--out`` names.
+Rows of sets that are not measured again are kept.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 HOME = Path(__file__).resolve().parent
 if str(HOME.parent) not in sys.path:
@@ -23,6 +22,7 @@ from benchmarks import (  # noqa: E402
     cleaning,
     command_line,
     compare,
+    constrained,
     cost,
     exchange,
     gap,
@@ -35,6 +35,7 @@ from benchmarks import (  # noqa: E402
     parallel,
     reach,
     read_csv,
+    readme,
     robust_peers,
     robust_reach,
     robust_rows,
@@ -47,10 +48,12 @@ from benchmarks import (  # noqa: E402
     wide_dask,
 )
 from benchmarks.data import Sets  # noqa: E402
-from benchmarks.measure import Row, machine, timed  # noqa: E402
+from benchmarks.measure import Row, timed  # noqa: E402
+from benchmarks.store import FOLDER, Stored, run_facts  # noqa: E402
 
 BENCHMARKS: dict[str, ModuleType] = {
     "textbook": textbook,
+    "readme": readme,
     "reach": reach,
     "gap": gap,
     "limits": limits,
@@ -61,6 +64,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "parallel": parallel,
     "secular": secular,
     "exchange": exchange,
+    "constrained": constrained,
     "weighted_tables": weighted_tables,
     "wide": wide,
     "wide_dask": wide_dask,
@@ -84,13 +88,13 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small versions, under a minute")
     parser.add_argument("--data", default=os.environ.get("COLUMNIST_DATA"), help="data folder")
     parser.add_argument("--sets", nargs="+", default=(), help="only these data sets")
-    parser.add_argument("--out", type=Path, help="results file; .md goes beside the .json")
+    parser.add_argument("--out", type=Path, help="folder of the stored rows")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(BENCHMARKS))
     if unknown:
         parser.error(f"unknown benchmark {', '.join(unknown)}; choose from {', '.join(BENCHMARKS)}")
     if options.out is None and not options.quick:
-        options.out = HOME / "results.json"
+        options.out = FOLDER
     return options
 
 
@@ -107,34 +111,20 @@ def show(name: str, rows: list[Row]) -> None:
         print(table.fixed_width(lines), flush=True)
 
 
-def report(results: dict[str, Any]) -> str:
-    """All results as Markdown."""
-    facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
-    parts = ["# Benchmark results", f"Machine: {facts}."]
-    for name, module in BENCHMARKS.items():
-        if name in results:
-            note = (module.__doc__ or "").strip()
-            parts.append(table.markdown(module.TITLE, note, tables_of(name, results[name])))
-    return "\n\n".join(parts) + "\n"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and store."""
     options = parse(arguments)
-    results = table.read(options.out) if options.out else {}
-    results["machine"] = machine()
-    print(", ".join(f"{key} {value}" for key, value in results["machine"].items()))
+    print(", ".join(f"{key} {value}" for key, value in run_facts().items()))
     if options.quick:
         print("Quick: smaller sizes, and limits of seconds for minutes. No figures to quote.")
     sets = Sets(options.data, options.sets)
     for name in options.names or BENCHMARKS:
         print(f"\n== {name}: {BENCHMARKS[name].TITLE}", flush=True)
+        stored = Stored(name, options.out)
         seconds, rows = timed(lambda name=name: BENCHMARKS[name].rows(sets, options.quick))
-        results[name] = table.merge(results.get(name, []), rows)
-        show(name, rows)
+        stored.put(rows)
+        show(name, stored.rows)
         print(f"({seconds:.0f} s)", flush=True)
-        if options.out:
-            table.write(options.out, results, report(results))
     return 0
 
 

@@ -21,7 +21,6 @@ among them those of older methods.
 
 from __future__ import annotations
 
-import heapq
 import sys
 import time
 import warnings
@@ -37,19 +36,15 @@ from benchmarks.data import Sets
 from benchmarks.measure import Row, timed
 from columnist import ColumnSelector
 from columnist.criteria import Frobenius
-from columnist.linalg._secular import downdated_eigenvalues
 from columnist.selection._exchange import ExchangeSelector
 from reproduction.cells import last_unit
 from reproduction.printed import printed
-from reproduction.weighted_tables import EPSILON, ORDERS
-from tests.oracles.textbook import Node, Search
+from reproduction.weighted_search import Order
+from reproduction.weighted_tables import EPSILON, ORDERS, TEXTBOOK
 
 __all__ = ["PRINTED", "TITLE", "Order", "met", "rows", "tables"]
 
 TITLE = "The printed weighted searches (first document, tables 4.3 and 4.4)"
-
-# The printed orders by their names in the textbook search.
-TEXTBOOK = {"h": "f+h", "g": "f+u", "b": "f+b"}
 
 PRINTED = [
     {**errors, **{f"min {column}": figure for column, figure in minutes.items()}}
@@ -109,30 +104,6 @@ def exchanged(X: np.ndarray, k: int) -> Row:
     """Exchanges, which prove nothing."""
     error = ExchangeSelector(k, n_starts=10, random_state=0).fit(X).error_
     return {"error": error, "bound": 0.0, "nodes": 0, "status": ""}
-
-
-class Order(Search):
-    """The textbook search with our kernel: only the eigenvalues that f, u and b need."""
-
-    def expand(self, node: Node) -> None:
-        """Put every child that is neither closed nor in the fringe into the fringe."""
-        self.visited.append(node.columns)
-        self.n_expanded += 1
-        outside = np.setdiff1d(np.arange(self.reduced.n_columns), node.columns)
-        children = {int(y): tuple(sorted((*node.columns, int(y)))) for y in outside}
-        fresh = [y for y, child in children.items() if child not in self.seen]
-        if not fresh:
-            return
-        self.seen.update(children.values())
-        lam, WtR = self.reduced.residual(node.columns)
-        Z, _ = self.reduced.updates(lam, WtR, fresh)
-        t = min(self.k - len(node.columns) - 1, len(lam))
-        top = np.maximum(downdated_eigenvalues(lam, Z, 0, t), 0.0)
-        # The criterion is a sum: one value stands for all singular values behind the top ones.
-        rest = np.maximum(lam.sum() - np.einsum("ij,ij->i", Z, Z) - top.sum(axis=1), 0.0)
-        spectra = np.sqrt(np.column_stack([top, rest]))
-        for child in self._nodes([children[y] for y in fresh], spectra):
-            heapq.heappush(self.fringe, (child.rank, child))
 
 
 def order_alone(X: np.ndarray, k: int, order: str, epsilon: float) -> Row:

@@ -1,20 +1,19 @@
 """Tables and figure of the page "Which one should I use?", from the benchmark results.
 
-``write`` reads the section "compare" of ``benchmarks/results.json``, made by
-``benchmarks/compare.py``: one row per data set and selector. It puts a table per data set and one
-picture into ``docs/generated``; without the section, a line that says so.
+``write`` reads what ``benchmarks/compare.py`` stored: one row per data set and selector. It puts a
+table per data set and one picture into ``docs/generated``; without rows, a line that says so.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.store import Stored
+
 HOME = Path(__file__).resolve().parent
-RESULTS = HOME.parent / "benchmarks" / "results.json"
 FOLDER = HOME / "generated"
 
 Row = dict[str, Any]
@@ -32,10 +31,9 @@ PICTURE = """.. figure:: /generated/comparison.svg
 
 def write(*_: Any) -> None:
     """Write the parts of the page that come from measurements."""
-    results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     FOLDER.mkdir(exist_ok=True)
     sets: dict[str, list[Row]] = {}
-    for row in results.get("compare", []):
+    for row in Stored("compare").rows:
         sets.setdefault(row["set"], []).append(row)
     text = MISSING
     if sets:

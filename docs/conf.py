@@ -15,10 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 import charts
 import comparison_page
 import mathjax
-import peers_page
 import report_page
 import reproduction_page
 import scaling_page
+import stored_pages
 
 project = "Columnist"
 author = "The Columnist developers"
@@ -88,7 +88,7 @@ html_theme_options = {
 
 def setup(app) -> None:
     """Write what is made from benchmark results, and the charts."""
-    for page in (mathjax, comparison_page, peers_page, reproduction_page, scaling_page, charts):
+    for page in (mathjax, comparison_page, stored_pages, reproduction_page, scaling_page, charts):
         app.connect("builder-inited", page.write)
     for page in (reproduction_page, report_page):
         app.connect("build-finished", page.publish)

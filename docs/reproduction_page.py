@@ -32,7 +32,8 @@ def summary(result: Reproduction) -> str:
     """Counts of all tables, one list-table per document."""
     counts = ", ".join(f"{number:,} {name}" for name, number in result.counts.items() if number)
     versions = ", ".join(f"{name} {number}" for name, number in result.versions.items())
-    parts = [f"All together: {counts}. Computed with {versions}.", ""]
+    other = ", ".join(f"{number} {name}" for name, number in result.uncounted.items())
+    parts = [f"All together: {counts}. Not counted: {other}. Computed with {versions}.", ""]
     documents: dict[str, list[list[str]]] = {}
     for part in result.tables:
         numbers = [str(part.counts[verdict] or "") for verdict in VERDICTS]

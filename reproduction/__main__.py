@@ -9,7 +9,7 @@ from pathlib import Path
 
 from columnist.report import write_report
 from reproduction.registry import PrintedTable
-from reproduction.results import Reproduction
+from reproduction.results import STORED, Reproduction, stored
 from reproduction.run import list_tables, reproduce
 
 __all__ = ["main"]
@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in options.out:
         if path.suffix not in FORMATS or not path.parent.is_dir():
             parser.error(f"--out {path}: expected a file ending in {', '.join(FORMATS)}")
+    if options.store and options.quick:
+        parser.error("--store keeps full runs: leave out --quick")
     if options.data is not None and not options.data.is_dir():
         parser.error(f"--data {options.data}: no such folder")
     try:
@@ -42,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     except ValueError as error:  # a name that is no table
         parser.error(str(error))
+    if options.store:
+        STORED.write_text(stored().replaced(result).to_json(), encoding="utf-8")
     for path in options.out:
         write_report(FORMATS[path.suffix](result), path)
     print(*report_lines(result), sep="\n")
@@ -69,6 +73,9 @@ def make_parser() -> argparse.ArgumentParser:
         default=[],
         metavar="FILE",
         help="write every cell to FILE.html, FILE.md or FILE.json; may be repeated",
+    )
+    parser.add_argument(
+        "--store", action="store_true", help="replace these tables in the stored results"
     )
     parser.add_argument(
         "--data", type=Path, metavar="FOLDER", help="data; COLUMNIST_DATA or the user's cache"

@@ -5,23 +5,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
+    "KINDS",
     "VERDICTS",
+    "WHOSE",
     "Cell",
     "agrees",
     "compare",
     "last_unit",
     "not_possible",
     "ours_text",
+    "p_value",
+    "random_tolerance",
     "skipped",
 ]
 
 VERDICTS = {
     "reproduced": "ours agrees with the printed figure",
-    "beaten": "ours is better than the printed figure",
+    "better": "the method of the document comes out better than printed",
     "different": "ours differs from the printed figure",
     "not possible": "the figure cannot be computed here",
     "skipped": "left to the full mode",
 }
+
+WHOSE = {
+    "method": "the method that the document proposes",
+    "competitor": "a method that it is compared with; better than printed is different",
+    "search": "a search that need not end at the optimum; better than printed is different",
+}
+
+KINDS = {
+    "figure": "a printed figure",
+    "size": "a size of a data set",
+    "statement": "what the text says of a figure",
+}
+"""Only figures are counted by verdict."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +59,12 @@ class Cell:
         The reason, where the verdict needs one.
     detail : str
         What stands behind our figure: ``"proven optimal"``.
+    tolerance : float or None
+        How far from the print agreement reaches; None where nothing is compared as a number.
+    whose : str
+        Whose figure it is, one of :data:`WHOSE`.
+    kind : str
+        One of :data:`KINDS`.
     """
 
     where: str
@@ -50,6 +73,9 @@ class Cell:
     verdict: str
     why: str = ""
     detail: str = ""
+    tolerance: float | None = None
+    whose: str = "method"
+    kind: str = "figure"
 
 
 def last_unit(printed: str) -> float:
@@ -64,6 +90,14 @@ def agrees(value: float, printed: str, units: float = 1.0) -> bool:
     return abs(value - float(printed)) <= units * last_unit(printed) * (1 + 1e-9)
 
 
+def random_tolerance(printed: str) -> float:
+    """How far a figure of random runs may be from a print without a spread: 3 % of the print.
+
+    It depends on the print alone, and was fixed before any figure was compared.
+    """
+    return 0.03 * abs(float(printed))
+
+
 def compare(
     where: str,
     printed: str,
@@ -71,7 +105,10 @@ def compare(
     *,
     better: str | None = None,
     units: float = 1.0,
-    within: float = 0.0,
+    spread: float = 0.0,
+    random: bool = False,
+    whose: str = "method",
+    kind: str = "figure",
     why: str = "",
     detail: str = "",
 ) -> Cell:
@@ -87,22 +124,49 @@ def compare(
         Which side of the print is better; without it a difference is just different.
     units : float, default=1.0
         How many units of the last printed digit count as agreement.
-    within : float, default=0.0
-        Absolute distance that counts as agreement, for figures that are averages of random runs.
+    spread : float, default=0.0
+        A spread that is printed, or follows from the print. Never one of our own runs.
+    random : bool, default=False
+        Whether the figure depends on random draws: :func:`random_tolerance` counts as agreement.
+    whose, kind : str
+        As in :class:`Cell`. Only the method of a document can be better than printed.
     why : str
         Reason of a difference; kept only where there is one.
     detail : str
         As in :class:`Cell`.
     """
-    if agrees(ours, printed, units) or abs(ours - float(printed)) <= within:
-        return Cell(where, printed, ours, "reproduced", detail=detail)
-    gain = {"smaller": float(printed) - ours, "larger": ours - float(printed), None: 0.0}[better]
-    return Cell(where, printed, ours, "beaten" if gain > 0 else "different", why, detail)
+    chance = random_tolerance(printed) if random else 0.0
+    tolerance = max(units * last_unit(printed), spread, chance)
+    if abs(ours - float(printed)) <= tolerance * (1 + 1e-9):
+        verdict, why = "reproduced", ""
+    else:
+        gain = {"smaller": float(printed) - ours, "larger": ours - float(printed), None: 0.0}[
+            better
+        ]
+        verdict = "better" if gain > 0 and whose == "method" else "different"
+    return Cell(where, printed, ours, verdict, why, detail, tolerance, whose, kind)
 
 
-def not_possible(where: str, printed: str, why: str, ours: float | str | None = None) -> Cell:
+def p_value(
+    where: str, printed: str, ours: float, *, whose: str, why: str, detail: str = ""
+) -> Cell:
+    """The cell of a p value, which agrees within its digits or a factor of two."""
+    near = 0.5 * float(printed) <= ours <= 2.0 * float(printed)
+    verdict = "reproduced" if near or agrees(ours, printed) else "different"
+    why = "" if verdict == "reproduced" else why
+    return Cell(where, printed, ours, verdict, why, detail, float(printed), whose)
+
+
+def not_possible(
+    where: str,
+    printed: str,
+    why: str,
+    ours: float | str | None = None,
+    *,
+    whose: str = "method",
+) -> Cell:
     """The cell of a figure that cannot be compared here, and why."""
-    return Cell(where, printed, ours, "not possible", why)
+    return Cell(where, printed, ours, "not possible", why, whose=whose)
 
 
 def skipped(where: str, printed: str, why: str = "takes minutes: full mode only") -> Cell:

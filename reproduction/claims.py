@@ -25,4 +25,5 @@ def claim(where: str, said: str, ours: str | float, holds: bool, why: str = DRAW
     why : str
         Reason of a difference; kept only where there is one.
     """
-    return Cell(where, said, ours, "reproduced" if holds else "different", "" if holds else why)
+    verdict = "reproduced" if holds else "different"
+    return Cell(where, said, ours, verdict, "" if holds else why, kind="statement")

@@ -29,7 +29,9 @@ def state_of(result: Reproduction) -> str:
     counts = ", ".join(f"{number} {verdict}" for verdict, number in result.counts.items() if number)
     mode = "quick" if result.quick else "full"
     versions = ", ".join(f"{name} {number}" for name, number in result.versions.items())
-    state = "" if result.complete else " Incomplete: see the tables marked so."
+    other = ", ".join(f"{number} {name}" for name, number in result.uncounted.items() if number)
+    state = f" Not counted: {other}." if other else ""
+    state += "" if result.complete else " Incomplete: see the tables marked so."
     tables = "1 table" if len(result.tables) == 1 else f"{len(result.tables)} tables"
     return (
         f"{tables}, {mode} mode, {result.seconds:.0f} seconds: {counts or 'no figures'}.{state} "
@@ -48,10 +50,19 @@ def part_text(part: TableResult) -> str:
     if not part.complete:
         parts.append(f"**Incomplete.** {part.error or 'Interrupted.'}")
     rows = [
-        [cell.where, cell.printed, ours_text(cell), cell.verdict, cell.why, cell.detail]
+        [
+            cell.where,
+            cell.printed,
+            ours_text(cell),
+            "" if cell.tolerance is None else f"{cell.tolerance:.2g}",
+            cell.whose if cell.kind == "figure" else cell.kind,
+            cell.verdict,
+            cell.why,
+            cell.detail,
+        ]
         for cell in part.cells
     ]
-    heads = ["where", "printed", "ours", "verdict", "why", "detail"]
+    heads = ["where", "printed", "ours", "within", "whose", "verdict", "why", "detail"]
     return "\n\n".join([*parts, rows_of(heads, rows)])
 
 

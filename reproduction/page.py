@@ -12,11 +12,13 @@ from reproduction.results import Reproduction, TableResult
 
 __all__ = ["page"]
 
-SIGNS = {"reproduced": "✓", "beaten": "▲", "different": "≠", "not possible": "∅", "skipped": "…"}
+SIGNS = {"reproduced": "✓", "better": "▲", "different": "≠", "not possible": "∅", "skipped": "…"}
 HEADS = [
     ("Where", "text"),
     ("Printed", "figure"),
     ("Ours", "figure"),
+    ("Within", "figure"),
+    ("Whose", "text"),
     ("Verdict", "text"),
     ("Why, or what is proven", "text"),
 ]
@@ -60,7 +62,9 @@ def conclusion(result: Reproduction) -> Verdict:
     if result.unexplained:
         names = sorted({name for name, _ in result.unexplained})
         return Verdict("open", f"Some differences have no explanation yet: {', '.join(names)}.")
-    return Verdict("proven", "Every printed figure is met, beaten, or has a reason why it is not.")
+    return Verdict(
+        "proven", "Every figure that differs from print says why, or that this is unknown."
+    )
 
 
 def summary(result: Reproduction) -> list[Table | Note]:
@@ -94,4 +98,7 @@ def cell_row(cell: Cell) -> list[str | None]:
     """One line of a table; None where there is nothing to show."""
     verdict = signed(cell.verdict)
     remark = "; ".join(filter(None, (cell.why, cell.detail)))
-    return [cell.where, cell.printed, ours_text(cell) or None, verdict, remark or None]
+    within = None if cell.tolerance is None else f"{cell.tolerance:.2g}"
+    whose = cell.whose if cell.kind == "figure" else cell.kind
+    ours = ours_text(cell) or None
+    return [cell.where, cell.printed, ours, within, whose, verdict, remark or None]

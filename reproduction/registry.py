@@ -4,11 +4,16 @@ Rules that every table keeps:
 
 - Each printed figure is one cell, in printed order. Figures that are input (toy data) and a dash
   in print have none.
-- Data sizes are compared with ``units=0``.
+- Data sizes are compared with ``units=0`` and are of kind "size"; statements are claims. Neither
+  counts.
+- Figures of random runs are compared with ``random=True``; our own spread decides nothing.
+- ``whose`` says whether a figure is of the document's method, of a competitor, or of a search that
+  need not find the optimum. Methods have one setting everywhere: :mod:`reproduction.settings`.
 - Errors are compared with ``better="smaller"``, accuracies with ``better="larger"``.
 - Times on a machine that is not stated are not possible to compare; ours are shown beside them.
 - Methods that are not defined well enough and data that is not at hand are not possible.
-- A cell that is different or not possible says why, in one sentence; a beaten one may.
+- A cell that is different or not possible says why, in one sentence, or "unknown"; one that is
+  better may. "Tested" stands only before what a test of the project shows.
 - The figures stand in ``printed/<table>.csv``, in our own layout and as text; ``set`` names a
   matrix of :data:`reproduction.sources.SOURCES`, or the printed set where there is none.
 """

@@ -37,6 +37,8 @@ class TableResult:
         False if it was interrupted or broke off: cells are missing then.
     error : str
         Why it broke off; empty otherwise.
+    run : dict
+        What the figures depend on: commit, date, command, processor, memory, load, versions.
     """
 
     table: PrintedTable
@@ -44,6 +46,7 @@ class TableResult:
     seconds: float = 0.0
     complete: bool = False
     error: str = ""
+    run: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -70,6 +73,7 @@ class TableResult:
             "seconds": round(self.seconds, 3),
             "complete": self.complete,
             "error": self.error,
+            "run": self.run,
             "counts": self.counts,
             "cells": [{**asdict(cell), "ours": plain(cell.ours)} for cell in self.cells],
         }
@@ -122,6 +126,11 @@ class Reproduction:
         return counted([cell for _, cell in self.cells()])
 
     @property
+    def uncounted(self) -> dict[str, int]:
+        """Sizes and statements: how many there are, and how many agree."""
+        return uncounted([cell for _, cell in self.cells()])
+
+    @property
     def unexplained(self) -> list[tuple[str, Cell]]:
         """Cells that differ or cannot be computed without a reason, with the table's name."""
         verdicts = {"different", "not possible"}
@@ -142,8 +151,18 @@ class Reproduction:
             "seconds": round(self.seconds, 3),
             "versions": self.versions,
             "counts": self.counts,
+            "uncounted": self.uncounted,
             "tables": [result.to_dict() for result in self.tables],
         }
+
+    def replaced(self, newer: Reproduction) -> Reproduction:
+        """This result with the complete tables of a newer one in place of its own."""
+        from reproduction.catalogue import catalogue
+
+        tables = {part.name: part for part in self.tables}
+        tables |= {part.name: part for part in newer.tables if part.complete}
+        order = [tables[name] for name in catalogue().tables if name in tables]
+        return Reproduction(order, False, False, {}, newer.versions)
 
     def to_json(self) -> str:
         """The result as JSON text, one line per cell."""
@@ -166,6 +185,7 @@ class Reproduction:
                 part["seconds"],
                 part["complete"],
                 part["error"],
+                part.get("run", {}),
             )
             for part in found["tables"]
             if part["name"] in known
@@ -214,9 +234,19 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
+def uncounted(cells: list[Cell]) -> dict[str, int]:
+    """Cells that are no printed figures, and those of them that agree."""
+    other = [cell for cell in cells if cell.kind != "figure" and cell.verdict != "not possible"]
+    return {
+        f"{kind}s{ending}": sum(cell.kind == kind and holds(cell) for cell in other)
+        for kind in ("size", "statement")
+        for ending, holds in (("", bool), (" that agree", lambda c: c.verdict == "reproduced"))
+    }
+
+
 def counted(cells: list[Cell]) -> dict[str, int]:
-    """Cells by verdict, all verdicts in their order."""
-    counts = Counter(cell.verdict for cell in cells)
+    """Printed figures by verdict, all verdicts in their order."""
+    counts = Counter(cell.verdict for cell in cells if cell.kind == "figure")
     return {verdict: counts[verdict] for verdict in VERDICTS}
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from os import PathLike
 from types import SimpleNamespace
 
+from benchmarks.store import load, run_facts
 from columnist.datasets import data_home as find_data_home
 from reproduction.catalogue import catalogue
 from reproduction.cells import Cell
@@ -77,14 +78,16 @@ def reproduce(
     chosen = known.chosen(tables)
     run = Run(Data(find_data_home(data_home)), quick)
     result = Reproduction(quick=quick, broken=known.broken)
+    facts = run_facts()
     with watched_interrupts() as watch:
         for table in chosen:
-            part = TableResult(table)
+            part = TableResult(table, run=facts | {"load": [load(), None]})
             result.tables.append(part)
             try:
                 if on_table:
                     on_table(table)
                 fill(part, run, on_cell, watch)
+                part.run["load"][1] = load()
             except KeyboardInterrupt:
                 result.interrupted = True
                 break

@@ -13,11 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from columnist.metrics import reconstruction_error
 from columnist.selection import ColumnSelector, StrongRRQRSelector
 from reproduction.data import Data
+from reproduction.settings import RRQR_F
 
 __all__ = ["Found", "Problem", "after_extraction", "rank_revealing", "searched"]
-
-RRQR_BOUND = 1.01
-"""The documents do not print the bound f of Gu and Eisenstat; this one meets most figures."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def after_extraction(problem: Problem) -> float:
 
 
 @lru_cache(maxsize=256)
-def rank_revealing(problem: Problem) -> float:
+def rank_revealing(problem: Problem, f: float = RRQR_F) -> float:
     """Error of a strong rank-revealing QR factorisation (Gu and Eisenstat)."""
-    selector = StrongRRQRSelector(problem.k, f=RRQR_BOUND).fit(problem.X)
+    selector = StrongRRQRSelector(problem.k, f=f).fit(problem.X)
     return problem.error(tuple(selector.selected_.tolist()))

@@ -29,7 +29,7 @@ def size_cells(table: str, shape_of: Callable[[str], tuple[int, int, int]]) -> I
         for row in rows:
             for what in SIZES:
                 if row.get(what):
-                    yield compare(f"{name}, {what}", row[what], ours[what], units=0)
+                    yield compare(f"{name}, {what}", row[what], ours[what], units=0, kind="size")
 
     yield from by_set(printed(table), compute, listed)
 

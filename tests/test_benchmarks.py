@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 
 import numpy as np
 import pytest
@@ -25,11 +24,13 @@ from benchmarks import (
     wide,
 )
 from benchmarks.data import Sets
+from benchmarks.store import Stored
 from columnist import Certificate
 from columnist.criteria import Frobenius
 from columnist.datasets._catalogue import read_arff, read_table
 from columnist.metrics import reconstruction_error
 from columnist.search._words import STATUSES
+from reproduction.weighted_search import Order
 from tests.oracles.textbook import textbook_search
 from tests.real_data import load_multilabel, load_vehicle
 
@@ -53,17 +54,16 @@ def test_sets_without_a_folder_are_skipped_with_a_line():
     assert len(skipped) == 1 and "libras" in skipped[0]
 
 
-def test_run_writes_json_and_markdown_and_merges(tmp_path, monkeypatch, capsys):
+def test_a_run_stores_its_rows_and_keeps_those_of_other_sets(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(textbook, "QUICK_SIZES", {"wdbc": (2,)})
-    out = tmp_path / "results.json"
-    out.write_text(json.dumps({"textbook": [{"set": "libras", "k": 2}, {"set": "wdbc", "k": 9}]}))
-    monkeypatch.setattr(run, "report", lambda results: "# report\n")
-    assert run.main(["textbook", "--quick", "--out", str(out)]) == 0
-    stored = json.loads(out.read_text())
-    assert [(row["set"], row["k"]) for row in stored["textbook"]] == [("libras", 2), ("wdbc", 2)]
-    assert out.with_suffix(".md").read_text().startswith("#")
-    assert str(tmp_path) not in out.read_text()
-    assert "same optimum" in capsys.readouterr().out
+    Stored("textbook", tmp_path).put([{"set": "libras", "k": 2}, {"set": "wdbc", "k": 9}])
+    monkeypatch.setattr(run, "show", lambda name, rows: None)
+    assert run.main(["textbook", "--quick", "--out", str(tmp_path)]) == 0
+    stored = Stored("textbook", tmp_path)
+    assert [(row["set"], row["k"]) for row in stored.rows] == [("libras", 2), ("wdbc", 2)]
+    assert len(stored.runs) == 2
+    assert str(tmp_path) not in stored.path.read_text()
+    assert "commit" in capsys.readouterr().out
 
 
 def test_unknown_benchmark_is_refused(capsys):
@@ -98,7 +98,6 @@ def test_lapack_reference_agrees():
 def test_tables_line_up():
     lines = table.fixed_width([{"a": 1, "b": "x"}, {"a": 10.5, "b": "long"}]).splitlines()
     assert lines[0].startswith("   a  b") and lines[2].startswith("   1  x")
-    assert table.markdown_table([{"a": 1}]).count("|") == 6
 
 
 DENSE_ARFF = """% comment
@@ -162,7 +161,7 @@ def test_order_alone_is_the_textbook_search(order):
     X = np.random.default_rng(3).standard_normal((20, 12)) * np.arange(1, 13)
     options = {"order": weighted_tables.TEXTBOOK[order], "eps": 0.1}
     book = textbook_search(X, 4, Frobenius(), **options)
-    search = weighted_tables.Order(X, 4, Frobenius(), **options)
+    search = Order(X, 4, Frobenius(), **options)
     ours = search.result(search.run())
     assert ours.visited == book.visited
     assert ours.error == pytest.approx(book.error, rel=1e-12)

@@ -20,7 +20,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from columnist import ColumnSelector, RobustPCA, certify, selection_path
+from columnist import ColumnSelector, RobustPCA, certify, column_verdicts, selection_path
 from columnist.distributed import RunningMoments
 from columnist.robust import outlier_path
 from tests.test_estimators import ALL, label
@@ -145,6 +145,10 @@ def certificates(function, X, y) -> list:
 
 FUNCTIONS = {
     "certify": (ColumnSelector(3), lambda X, y: certify(X, [0, 3, 6], y=y)),
+    "column_verdicts": (
+        ColumnSelector(3),
+        lambda X, y: column_verdicts(X, 3, y=y, tol=0.05).certificate,
+    ),
     "selection_path": (ColumnSelector(3), lambda X, y: list(selection_path(X, 4, y=y))),
     "outlier_path": (RobustPCA(2, n_outliers=3), lambda X, y: list(outlier_path(X, 2, 4))),
 }
@@ -155,6 +159,8 @@ FUNCTIONS = {
     [
         ("certify", False),
         ("certify", True),
+        ("column_verdicts", False),
+        ("column_verdicts", True),
         ("selection_path", False),
         ("selection_path", True),
         ("outlier_path", False),

@@ -20,20 +20,35 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import get_tags
+from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 import columnist
 from columnist import robust, selection
+from columnist.constraints import AtMost
 from columnist.knowledge import Source
 
 # Instances to test, for classes whose constructor needs arguments or whose defaults are slow:
 # class name -> function from the class to a list of instances. The first goes through the checks of
 # scikit-learn in every run, the others only in slow ones.
 INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
-    "ColumnSelector": lambda cls: [cls(), cls(1, n_components=1, max_nodes=100)],
-    "ForwardSelector": lambda cls: [cls(), cls(1, degree=2), cls(1, criterion="nuclear")],
-    "ExchangeSelector": lambda cls: [cls(random_state=0)],
+    # Half of the columns explain everything in checks of weights: rounding decides which.
+    "ColumnSelector": lambda cls: [
+        cls(0.2),
+        cls(1, n_components=1, max_nodes=100),
+        cls(1, constraints=[AtMost([0], 0)], max_nodes=100),
+    ],
+    "SubsetRegressor": lambda cls: [cls(1), cls(1, alpha=1.0)],
+    "ForwardSelector": lambda cls: [
+        cls(),
+        cls(1, degree=2),
+        cls(1, criterion="nuclear"),
+        cls(1, constraints=[AtMost([0], 0)]),
+    ],
+    "ExchangeSelector": lambda cls: [
+        cls(0.2, random_state=0),
+        cls(1, constraints=[AtMost([0], 0)], random_state=0),
+    ],
     "NormSampler": lambda cls: [cls(), cls(replace=True)],
     "MultiLabelForwardClassifier": lambda cls: [cls(), cls(degree=2)],
     "MatchingFilter": lambda cls: [cls(), cls(centering="mean")],
@@ -168,12 +183,21 @@ def later_ones_are_slow(estimators: list[BaseEstimator]) -> Iterator:
 
 # Some checks draw classes that are too rare for five folds.
 @pytest.mark.filterwarnings("ignore:The least populated class in y has only:UserWarning")
+# Most checks of weights ask for more columns than there are rows.
+@pytest.mark.filterwarnings("ignore:.*selected . of 15 columns:UserWarning")
 @pytest.mark.parametrize("estimator", list(later_ones_are_slow(ALL)))
 def test_scikit_learn_checks(estimator):
     """All checks at once: as cases of their own they would be a quarter of all tests."""
-    results = check_estimator(estimator, on_skip=None, on_fail=None)
+    expected = {}
+    if getattr(estimator, "degree", 1) > 1:  # an error says so
+        known = [name for name in dir(estimator_checks) if "sample_weight" in name]
+        expected = dict.fromkeys(known, "powers of a column depend on single rows")
+    results = check_estimator(
+        estimator, expected_failed_checks=expected, on_skip=None, on_fail=None
+    )
     assert len(results) > 30
-    if failed := [result for result in results if result["status"] not in ("passed", "skipped")]:
+    passed = ("passed", "skipped", "xfail")
+    if failed := [result for result in results if result["status"] not in passed]:
         names = ", ".join(result["check_name"] for result in failed)
         raise ExceptionGroup(names, [result["exception"] for result in failed])
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from docutils.core import publish_doctree
 
 from benchmarks.against import area, columns, environments, protocol, robust, run, scores, target
 from benchmarks.against.area import Area, Problem, check_choice, measure, summary
 from benchmarks.against.programs import PROGRAMS, R_PROGRAMS, Program, RProgram
 from benchmarks.against.protocol import Contender, Outcome, Runner
 from benchmarks.data import Sets
+from benchmarks.store import Stored
 from columnist import ColumnSelector
 from tests.tools import not_installed
 
@@ -243,57 +241,16 @@ def test_rows_summary_and_failures(runner):
     assert len(run.failures(rows)) == 2 and len(run.details(rows)) == 1
 
 
-def test_results_are_written_and_shown(runner, tmp_path, monkeypatch, capsys):
+def test_results_are_stored(runner, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(run, "AREAS", {"columns": tiny()})
     monkeypatch.setattr(run, "Runner", lambda *_: runner)
-    monkeypatch.setattr(run, "machine", lambda: {"cores": 2})
-    out = tmp_path / "peers.json"
-    assert run.main(["--quick", "--out", str(out)]) == 0
+    assert run.main(["--quick", "--out", str(tmp_path)]) == 0
     assert "columnist" in capsys.readouterr().out
-    results = json.loads(out.read_text())
-    assert results["columns summary"][0]["answered"] == "1 of 1"
-    assert results["programs"].keys() == {"columnist"}
-    text = out.with_suffix(".md").read_text()
-    assert "## Tiny" in text and "- robpy, lost: robpy is not installed" in text
+    stored = Stored("peers-columns", tmp_path)
+    assert [row["program"] for row in stored.rows] == ["columnist", "robpy", "columnist"]
+    assert run.versions(stored.rows).keys() == {"columnist"}
+    text = stored.path.read_text()
     assert str(tmp_path) not in text and str(ROOT) not in text
-    shown = page().parts(results)
-    assert shown["target"] == page().MISSING
-    assert "A note with \\*stars\\*." in shown["columns"]
-    assert "* robpy, lost: robpy is not installed" in shown["columns"]
-    for text in shown.values():
-        rendered(text)
-
-
-def page():
-    """The module that writes the page of the documentation."""
-    spec = importlib.util.spec_from_file_location("peers_page", ROOT / "docs" / "peers_page.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def rendered(text):
-    """Fails where the text is no reStructuredText."""
-    publish_doctree(text, settings_overrides={"halt_level": 2, "report_level": 2})
-
-
-def test_page_without_results(tmp_path, monkeypatch):
-    module = page()
-    monkeypatch.setattr(module, "RESULTS", tmp_path / "none.json")
-    monkeypatch.setattr(module, "FOLDER", tmp_path / "generated")
-    module.write()
-    files = sorted(path.name for path in (tmp_path / "generated").iterdir())
-    assert files == sorted(f"peers_{name}.inc" for name in (*module.AREAS, "facts"))
-    assert all("make bench-peers" in (tmp_path / "generated" / name).read_text() for name in files)
-    assert module.AREAS == tuple(run.AREAS)
-
-
-def test_stored_results_can_be_shown():
-    module = page()
-    if not module.RESULTS.is_file():
-        pytest.skip("not measured in this checkout")
-    for text in module.parts(json.loads(module.RESULTS.read_text())).values():
-        rendered(text)
 
 
 @pytest.mark.parametrize("name", list(run.AREAS))

@@ -14,13 +14,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.preprocessing import StandardScaler
 
-from columnist import Certificate, ColumnSelector, certify, selection_path
+from columnist import Certificate, ColumnSelector, certify, column_verdicts, selection_path
 from columnist.metrics import reconstruction_error
 from columnist.plotting import (
     ComparisonDisplay,
     ErrorPathDisplay,
     RepresentativeDisplay,
     SearchProgressDisplay,
+    VerdictDisplay,
 )
 from columnist.selection import ForwardSelector, MatchingFilter, PivotedQRSelector
 
@@ -384,3 +385,34 @@ def test_missing_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
     with pytest.raises(ImportError, match=r"columnist\[plot\]"):
         half_proven().plot()
+
+
+def test_verdicts_against_the_sets_within_the_tolerance(frame, ax):
+    found = column_verdicts(frame, 4, tol=0.05)
+    display = VerdictDisplay.from_verdicts(found, ax=ax)
+    filled = display.cells_.get_array().reshape(-1, len(found.solutions))
+    rows = [text.get_text() for text in ax.get_yticklabels()]
+    for name, cells in zip(rows, filled, strict=True):
+        column = list(frame.columns).index(name)
+        assert (cells > 0).tolist() == [column in solution for solution in found.solutions]
+        assert set(cells[cells > 0]) == {2 if column in found.necessary else 1}
+    assert rows[: len(found.necessary)] == [frame.columns[j] for j in found.necessary]
+    assert ax.get_xticklabels()[0].get_text() == "best"
+    assert ax.get_title() == f"All {len(found.solutions)} sets within the tolerance"
+
+
+def test_many_sets_and_columns_are_cut(frame, ax):
+    found = column_verdicts(frame, 4, tol=0.2)
+    display = VerdictDisplay.from_verdicts(found, ax=ax, max_sets=5, max_features=3)
+    assert display.cells_.get_array().size == 15
+    assert "the best 5 shown" in ax.get_title()
+    assert "columns not shown" in ax.get_title()
+    with pytest.raises(ValueError, match="max_sets must be an integer >= 1"):
+        display.plot(ax, max_sets=0)
+
+
+def test_the_only_set_within_the_tolerance(ax):
+    display = VerdictDisplay([(0, 2)], [0.0], necessary=[0, 2], complete=True).plot(ax)
+    assert ax.get_title() == "The only set within the tolerance"
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["x0", "x2"]
+    assert display.cells_.get_array().size == 2

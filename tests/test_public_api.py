@@ -57,7 +57,7 @@ def test_common_selectors_are_those_of_their_families():
     families = (columnist.selection, columnist.robust, columnist.spectral)
     families += (columnist.lowrank, columnist.privacy, columnist.knowledge)
     lent = [n for n in columnist.__all__ if any(n in family.__all__ for family in families)]
-    assert {"ForwardSelector", "ExchangeSelector", "RobustPCA", "FisherScore"} <= set(lent)
+    assert {"ForwardSelector", "ExchangeSelector", "ROBPCA", "FisherScore", "MRMR"} <= set(lent)
     for name in lent:
         owner = next(family for family in families if name in family.__all__)
         assert getattr(columnist, name) is getattr(owner, name)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import importlib
-import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks import store
 from benchmarks.against import protocol
 from benchmarks.against.area import finished, measure
 from benchmarks.against.programs import PROGRAMS, R_PROGRAMS
 from benchmarks.against.protocol import Contender, Outcome, Runner
 from benchmarks.data import Sets
+from benchmarks.store import Stored
 from benchmarks.subset import classes, generated, judge, real, run
 from benchmarks.subset.judge import CappedRunner, Settings
 from columnist import ColumnSelector
@@ -70,30 +72,54 @@ def test_every_call_exists(name):
             assert call.program in {*PROGRAMS, *R_PROGRAMS, *protocol.HERE, "scikit-learn"}
 
 
-def test_results_are_written(runner, tmp_path, monkeypatch, capsys):
+def test_every_problem_is_stored(runner, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(run, "CappedRunner", lambda *_: runner)
-    monkeypatch.setattr(run, "machine", lambda: {"cores": 2})
-    out = tmp_path / "subset.json"
     old = {"set": "old", "program": "p", "call": "c", "failure": "f"}
-    out.write_text(json.dumps({"products": [old]}))
-    assert run.main(["designs", "--quick", "--out", str(out)]) == 0
-    stored = json.loads(out.read_text())
-    assert stored["products"] == [old]
-    assert {"commit", "load before", "load after designs"} <= set(stored["machine"])
-    (row, *_) = stored["designs"]
+    Stored("subset-designs", tmp_path).put([old])
+    assert run.main(["designs", "--quick", "--out", str(tmp_path)]) == 0
+    stored = Stored("subset-designs", tmp_path)
+    assert stored.rows[0] == old and len(stored.runs) == 2
+    row = stored.rows[1]
     assert row["set"] == "AR 0.5, signal 1, draw 0, 120 x 30, k = 3"
     assert (row["proven [%]"], row["gap [%]"]) == (100.0, 0.0)
-    (line, *_) = stored["designs details"]
+    (line, *_) = run.over_draws(stored.rows[1:])
     assert line["set"] == "AR 0.5, signal 1, 120 x 30, k = 3" and line["proven"] == "1 of 1"
-    text = out.with_suffix(".md").read_text()
-    assert "okridge" in text and str(tmp_path) not in text
+    assert str(tmp_path) not in stored.path.read_text()
     assert "columnist" in capsys.readouterr().out
+
+
+def test_a_run_goes_on_where_it_was_cut_off(runner, tmp_path, monkeypatch):
+    asked, commits = [], ["2"]
+    monkeypatch.setattr(run, "CappedRunner", lambda *_: runner)
+    monkeypatch.setattr(run, "contains", lambda commit, since: commit >= since)
+    monkeypatch.setattr(store, "commit", lambda: commits[-1])
+    ask = runner.ask
+    monkeypatch.setattr(runner, "ask", lambda *args: asked.append(args) or ask(*args))
+    arguments = ["designs", "--quick", "--out", str(tmp_path), "--since"]
+    assert run.main([*arguments, "1"]) == 0
+    n_calls = len(asked)
+    assert n_calls > 0
+    assert Stored("subset-designs", tmp_path).runs[0]["commit"] == "2"
+    assert run.main([*arguments, "2"]) == 0
+    assert len(asked) == n_calls
+    commits.append("3")
+    assert run.main([*arguments, "3"]) == 0
+    assert len(asked) == 2 * n_calls
+
+
+def test_commits_contain_those_before_them():
+    try:
+        head = store.git("rev-parse", "HEAD")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a repository")
+    assert run.contains(f"{head}-dirty", head)
+    assert not run.contains("unknown", head) and not run.contains("", head)
 
 
 def test_options(capsys):
     options = run.parse(["sizes", "--quick"])
     assert (options.seconds, options.out) == (1.0, None)
-    assert run.parse([]).out.name == "subset.json"
+    assert run.parse([]).out.name == "stored"
     with pytest.raises(SystemExit):
         run.parse(["nonsense"])
     assert "unknown part nonsense" in capsys.readouterr().err

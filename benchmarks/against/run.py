@@ -1,9 +1,7 @@
 """Compare with other programs: ``python benchmarks/against/run.py [areas] [--quick]``.
 
-``--environments`` is the folder that ``environments.py`` filled. A full run writes
-``benchmarks/peers.json`` and ``benchmarks/peers.md``, a quick one only where ``--out`` says. With
-names of areas, the other areas are kept from the earlier file. The file holds for every area its
-measurements, and what the tables and the documentation show of them.
+``--environments`` is the folder that ``environments.py`` filled. A full run stores its rows as
+``peers-<area>`` (:mod:`benchmarks.store`), a quick one only in the folder that ``--out`` names.
 """
 
 from __future__ import annotations
@@ -11,25 +9,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 HOME = Path(__file__).resolve().parent
 if str(HOME.parents[1]) not in sys.path:
     sys.path.insert(0, str(HOME.parents[1]))
 
 from benchmarks import table  # noqa: E402
-from benchmarks.against import columns, robust, scores, target  # noqa: E402
+from benchmarks.against import columns, large, robust, scores, target  # noqa: E402
 from benchmarks.against.area import Area, measure, summary  # noqa: E402
 from benchmarks.against.protocol import Runner  # noqa: E402
 from benchmarks.data import Sets  # noqa: E402
-from benchmarks.measure import Row, machine, timed  # noqa: E402
+from benchmarks.measure import Row, timed  # noqa: E402
+from benchmarks.store import FOLDER, Stored  # noqa: E402
 
-__all__ = ["AREAS", "complete", "details", "failures", "main", "report"]
+__all__ = ["AREAS", "details", "failures", "main", "versions"]
 
 AREAS: dict[str, Area] = {
-    module.AREA.key: module.AREA for module in (columns, target, scores, robust)
+    module.AREA.key: module.AREA for module in (columns, target, scores, large, robust)
 }
 NOTE = """Every call runs in a process of its own, with one thread, on the same data in the same
 run. Time is processor time, the least of several calls (for R the mean); "time / ours" is its ratio
@@ -46,7 +44,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--environments", type=Path, help="folder with the other programs")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds that a call may take")
     parser.add_argument("--data", default=os.environ.get("COLUMNIST_DATA"), help="data folder")
-    parser.add_argument("--out", type=Path, help="results file; .md goes beside the .json")
+    parser.add_argument("--out", type=Path, help="folder of the stored rows")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(AREAS))
     if unknown:
@@ -54,7 +52,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     if options.environments:
         options.environments = options.environments.resolve()
     if options.out is None and not options.quick:
-        options.out = HOME.parent / "peers.json"
+        options.out = FOLDER
     return options
 
 
@@ -88,72 +86,24 @@ def failures(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def versions(results: dict[str, Any], areas: Iterable[str]) -> dict[str, str]:
+def versions(rows: Sequence[Row]) -> dict[str, str]:
     """Programs that answered, with their versions."""
-    rows = [row for name in areas for row in results.get(name, ()) if row.get("version")]
-    return {row["program"]: row["version"] for row in rows}
-
-
-def complete(
-    results: dict[str, Any], areas: Mapping[str, Area] | None = None, note: str = NOTE
-) -> dict[str, Any]:
-    """Facts and measurements, and beside each area its table, its failures and its text."""
-    areas = AREAS if areas is None else areas
-    found = {"machine": results["machine"], "programs": versions(results, areas), "note": note}
-    for name, area in areas.items():
-        rows = results.get(name)
-        if rows:
-            found[name] = rows
-            found[f"{name} text"] = {"title": area.title, "note": area.note}
-            found[f"{name} summary"] = filled(summary(area, rows))
-            found[f"{name} details"] = details(rows)
-            found[f"{name} failures"] = failures(rows)
-    return found
-
-
-def report(
-    results: dict[str, Any],
-    areas: Iterable[str] | None = None,
-    title: str = "Columnist beside other programs",
-) -> str:
-    """Completed results as Markdown."""
-    facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
-    programs = ", ".join(f"{key} {value}" for key, value in results["programs"].items())
-    parts = [f"# {title}", results["note"]]
-    parts += [f"Machine: {facts}.", f"Programs: {programs}."]
-    for name in AREAS if areas is None else areas:
-        if name in results:
-            text = results[f"{name} text"]
-            parts += [f"## {text['title']}", text["note"]]
-            parts += [table.markdown_table(results[f"{name} summary"])]
-            parts += [bullets(results[f"{name} failures"]) or "No failures."]
-            parts += ["### Set by set", table.markdown_table(results[f"{name} details"])]
-    return "\n\n".join(parts) + "\n"
-
-
-def bullets(lines: Sequence[str]) -> str:
-    """A list in Markdown."""
-    return "\n".join(f"- {line}" for line in lines)
+    return {row["program"]: row["version"] for row in rows if row.get("version")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and store."""
     options = parse(arguments)
-    results = table.read(options.out) if options.out else {}
-    results["machine"] = machine() | {"load before": round(os.getloadavg()[0], 1)}
     runner = Runner(options.environments, options.limit, 0.05 if options.quick else 0.5)
     sets = Sets(options.data)
     for name in options.names or AREAS:
-        area = AREAS[name]
+        area, stored = AREAS[name], Stored(f"peers-{name}", options.out)
         print(f"\n== {name}: {area.title}", flush=True)
         seconds, rows = timed(
             lambda area=area: measure(area, sets, runner, options.quick, say_at_once)
         )
-        results[name] = rows
+        stored.put(rows)
         print(f"\n{table.fixed_width(filled(summary(area, rows)))}\n({seconds:.0f} s)", flush=True)
-        if options.out:
-            results = complete(results)
-            table.write(options.out, results, report(results))
     return 0
 
 

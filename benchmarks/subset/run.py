@@ -2,9 +2,11 @@
 
 ``--environments`` is the folder that ``benchmarks/against/environments.py`` filled,
 ``--yardsticks`` a folder with NumPy prototypes of the search (``bss.py``, ``bss2.py``), if there is
-one. A full run writes ``benchmarks/subset.json`` and ``benchmarks/subset.md``, a quick one only
-where ``--out`` says. With names of parts, the other parts are kept from the earlier file; with
-``--only``, problems whose title has none of the words are left out.
+one. A full run stores the rows of every problem at once, as ``subset-<part>``
+(:mod:`benchmarks.store`), a quick one only in the folder that ``--out`` names. With ``--only``,
+problems whose title has none of the words are left out. ``--since COMMIT`` goes on where a run was
+cut off: problems that are stored with all their calls, measured at that commit or a later one, are
+not measured again.
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,10 +28,11 @@ if str(HOME.parents[1]) not in sys.path:
     sys.path.insert(0, str(HOME.parents[1]))
 
 from benchmarks import table  # noqa: E402
-from benchmarks.against.area import Area, measure, summary  # noqa: E402
-from benchmarks.against.run import complete, filled, report, say_at_once  # noqa: E402
+from benchmarks.against.area import Area, Problem, measure, summary  # noqa: E402
+from benchmarks.against.run import filled, say_at_once  # noqa: E402
 from benchmarks.data import Sets  # noqa: E402
-from benchmarks.measure import Row, machine  # noqa: E402
+from benchmarks.measure import Row  # noqa: E402
+from benchmarks.store import FOLDER, Stored, git  # noqa: E402
 from benchmarks.subset.classes import accuracy, classes  # noqa: E402
 from benchmarks.subset.generated import designs, readme_case  # noqa: E402
 from benchmarks.subset.judge import CappedRunner, Settings  # noqa: E402
@@ -59,8 +62,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--environments", type=Path, help="folder with the other programs")
     parser.add_argument("--yardsticks", type=Path, help="folder with prototypes")
     parser.add_argument("--only", nargs="+", default=(), help="words of the problems' titles")
+    parser.add_argument("--since", help="commit from which on stored problems are kept")
     parser.add_argument("--data", default=os.environ.get("COLUMNIST_DATA"), help="data folder")
-    parser.add_argument("--out", type=Path, help="results file; .md goes beside the .json")
+    parser.add_argument("--out", type=Path, help="folder of the stored rows")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(PARTS))
     if unknown:
@@ -70,7 +74,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
             setattr(options, name, getattr(options, name).resolve())
     options.seconds = options.seconds or (1.0 if options.quick else 60.0)
     if options.out is None and not options.quick:
-        options.out = HOME.parent / "subset.json"
+        options.out = FOLDER
     return options
 
 
@@ -104,29 +108,25 @@ def known(rows: Sequence[Row], name: str) -> list[float]:
     return [row[name] for row in rows if row.get(name) is not None]
 
 
-def facts() -> Row:
-    """The machine, its load before the run, and what was measured."""
-    command = ["git", "-C", str(HOME), "describe", "--always", "--dirty", "--exclude=*"]
+@cache
+def contains(commit: str, since: str) -> bool:
+    """Whether a commit is ``since`` or comes after it."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        commit = done.stdout.strip()
-    except OSError:
-        commit = ""
-    return machine() | {"commit": commit or "unknown", "load before": load()}
+        git("merge-base", "--is-ancestor", since, commit.removesuffix("-dirty"))
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
 
 
-def load() -> float:
-    """Load average of the last minute."""
-    return round(os.getloadavg()[0], 1)
-
-
-def store(path: Path, results: dict[str, Any], areas: Mapping[str, Area]) -> None:
-    """Rows, tables and text; draws of one design are one line."""
-    found = complete(results, areas, NOTE)
-    for name in areas:
-        if any(", draw " in row["set"] for row in found.get(name, ())):
-            found[f"{name} details"] = over_draws(found[name])
-    table.write(path, found, report(found, areas, TITLE))
+def is_stored(stored: Stored, part: Area, problem: Problem, options) -> bool:
+    """Whether all calls on a problem were measured since the commit that was named."""
+    if options.since is None:
+        return False
+    for call in part.contenders(problem, options.quick):
+        own = {"set": problem.title, "program": call.program, "call": call.call}
+        if not stored.find(**own) or not contains(stored.run_of(**own)["commit"], options.since):
+            return False
+    return True
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -134,21 +134,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     settings = Settings(options.seconds, options.yardsticks, options.only)
     areas = {name: part(settings) for name, part in PARTS.items()}
-    results = table.read(options.out) if options.out else {}
-    results["machine"] = facts()
     runner = CappedRunner(options.environments, options.seconds, 0.0 if options.quick else 0.5)
     sets = Sets(options.data)
     for name in options.names or areas:
         part = areas[name]
         print(f"\n== {name}: {part.title}", flush=True)
-        earlier, rows = results.get(name, []) if options.only else [], []
+        stored, rows = Stored(f"subset-{name}", options.out), []
         for problem in part.problems(sets, options.quick):
+            if is_stored(stored, part, problem, options):
+                continue
             one = replace(part, problems=lambda *_, problem=problem: [problem])
-            rows += measure(one, sets, runner, options.quick, say_at_once)
-            results[name] = table.merge(earlier, rows)
-            results["machine"][f"load after {name}"] = load()
-            if options.out:  # at once: a part can take hours
-                store(options.out, results, areas)
+            found = measure(one, sets, runner, options.quick, say_at_once)
+            stored.put(found)  # at once: a part can take hours
+            rows += found
         print(f"\n{table.fixed_width(filled(summary(part, rows)))}", flush=True)
     return 0
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from columnist import (
+        constraints,
         criteria,
         datasets,
         distributed,
@@ -25,17 +26,28 @@ if TYPE_CHECKING:
         spectral,
     )
     from columnist._verification import verify
-    from columnist.knowledge import KnowledgeSelector
+    from columnist.data._scales import ScaleWarning
+    from columnist.knowledge import KnowledgeSelector, MultiSourceSelector
     from columnist.lowrank import SparseLoadings
     from columnist.privacy import NullSpaceCleaner
-    from columnist.robust import RobustPCA, TrimmedPCA, outlier_path
+    from columnist.robust import (
+        HRPCA,
+        ROBPCA,
+        CoherencePursuit,
+        OutlierPursuit,
+        RobustPCA,
+        TrimmedPCA,
+        outlier_path,
+    )
     from columnist.search._certificate import Certificate
     from columnist.selection import (
         CorrelationFilter,
         ExchangeSelector,
         ForwardSelector,
         LeverageSampler,
+        MatchingFilter,
         PivotedQRSelector,
+        StrongRRQRSelector,
         SubsetClassifier,
         SubsetRegressor,
         TwoStageSelector,
@@ -44,13 +56,28 @@ if TYPE_CHECKING:
     from columnist.selection._certify import certify
     from columnist.selection._path import selection_path
     from columnist.selection._stability import selection_stability
-    from columnist.spectral import MRSF, FisherScore, LaplacianScore, ReliefF, SpectralSelector
+    from columnist.selection._verdicts import column_verdicts
+    from columnist.spectral import (
+        HSIC,
+        MRMR,
+        MRSF,
+        FisherScore,
+        LaplacianScore,
+        ReliefF,
+        SpectralSelector,
+        TraceRatio,
+    )
 
     __version__: str
 
 __all__ = [
+    "HRPCA",
+    "HSIC",
+    "MRMR",
     "MRSF",
+    "ROBPCA",
     "Certificate",
+    "CoherencePursuit",
     "ColumnSelector",
     "CorrelationFilter",
     "ExchangeSelector",
@@ -59,18 +86,26 @@ __all__ = [
     "KnowledgeSelector",
     "LaplacianScore",
     "LeverageSampler",
+    "MatchingFilter",
+    "MultiSourceSelector",
     "NullSpaceCleaner",
+    "OutlierPursuit",
     "PivotedQRSelector",
     "ReliefF",
     "RobustPCA",
+    "ScaleWarning",
     "SparseLoadings",
     "SpectralSelector",
+    "StrongRRQRSelector",
     "SubsetClassifier",
     "SubsetRegressor",
+    "TraceRatio",
     "TrimmedPCA",
     "TwoStageSelector",
     "__version__",
     "certify",
+    "column_verdicts",
+    "constraints",
     "criteria",
     "datasets",
     "distributed",
@@ -93,18 +128,23 @@ __all__ = [
 # Module -> public names that it defines, or that its family lends to the top level.
 _SOURCES = {
     "columnist._verification": "verify",
+    "columnist.data._scales": "ScaleWarning",
     "columnist.search._certificate": "Certificate",
     "columnist.selection._certified": "ColumnSelector",
     "columnist.selection._certify": "certify",
     "columnist.selection._path": "selection_path",
     "columnist.selection._stability": "selection_stability",
+    "columnist.selection._verdicts": "column_verdicts",
     "columnist.selection": "CorrelationFilter ExchangeSelector ForwardSelector LeverageSampler "
-    "PivotedQRSelector SubsetClassifier SubsetRegressor TwoStageSelector",
-    "columnist.robust": "RobustPCA TrimmedPCA outlier_path",
-    "columnist.spectral": "FisherScore LaplacianScore MRSF ReliefF SpectralSelector",
+    "MatchingFilter PivotedQRSelector StrongRRQRSelector SubsetClassifier SubsetRegressor "
+    "TwoStageSelector",
+    "columnist.robust": "CoherencePursuit HRPCA OutlierPursuit ROBPCA RobustPCA TrimmedPCA "
+    "outlier_path",
+    "columnist.spectral": "FisherScore HSIC LaplacianScore MRMR MRSF ReliefF SpectralSelector "
+    "TraceRatio",
     "columnist.lowrank": "SparseLoadings",
     "columnist.privacy": "NullSpaceCleaner",
-    "columnist.knowledge": "KnowledgeSelector",
+    "columnist.knowledge": "KnowledgeSelector MultiSourceSelector",
 }
 _EXPORTS = {name: module for module, names in _SOURCES.items() for name in names.split()}
 _SUBMODULES = frozenset(__all__) - {*_EXPORTS, "__version__"}

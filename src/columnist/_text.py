@@ -74,6 +74,17 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{mantissa} × 10{power}".replace("-", "−")
 
 
+def between(low: float, high: float, digits: int = 6) -> str:
+    """A number that is known to lie between two, in words if one of these is infinite."""
+    if math.isinf(low) and low > 0:
+        return "–"  # there is nothing that it could be a number of
+    if math.isinf(high):
+        return f"≥ {number(low, digits)}"
+    if high - low <= 1e-9 * abs(high):
+        return number(high, digits)
+    return f"{number(low, digits)} to {number(high, digits)}"
+
+
 def percent(share: float | None) -> str:
     """A share in per cent."""
     if share is None or not math.isfinite(share):

@@ -8,6 +8,7 @@ import pty
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -113,3 +114,25 @@ def test_a_terminal_gets_progress_and_colours(hard):
     assert "gap" in shown.split("Keep 14")[0]
     assert "\x1b[1m" in shown
     assert "\x1b[36m" in shown
+
+
+def test_ctrl_c_while_dask_starts(tmp_path):
+    pytest.importorskip("distributed")
+    import psutil
+
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c\n" + "1,2,4\n3,5,1\n" * 50)
+    process = subprocess.Popen(
+        [*COMMAND, "select", str(path), "-k", "2", "--dask"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    begun = False  # to start a worker
+    while process.poll() is None and not begun:
+        with suppress(psutil.NoSuchProcess):
+            children = psutil.Process(process.pid).children(recursive=True)
+            begun = any("spawn_main" in " ".join(child.cmdline()) for child in children)
+    # A terminal sends the signal to all processes of the command.
+    os.killpg(process.pid, signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=120)
+    assert (process.returncode, stdout) == (1, "")
+    assert stderr == "error: interrupted before anything was found; nothing was written\n"

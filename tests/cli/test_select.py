@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import scale
 
-from columnist import ColumnSelector
+from columnist import ColumnSelector, column_verdicts
 from columnist.selection import ForwardSelector
 from tests.cli.conftest import CLASSES, NAMES, WINE, read_columns
 
@@ -16,7 +16,7 @@ SCALED = scale(WINE.data)
 KEYS = {
     "command", "version", "data", "method", "explains", "selected", "indices", "error",
     "relative_error", "certificate", "solutions", "column_r2", "representative", "path",
-    "stability", "notes", "files",
+    "stability", "verdicts", "constraints", "budget", "notes", "files",
 }  # fmt: skip
 
 
@@ -234,3 +234,37 @@ def test_bootstrap_refuses(cli, wine, options, words):
     answer = cli("select", wine, "-k", 2, *options)
     assert answer.code == 2
     assert words in answer.err
+
+
+def test_verdicts_on_columns(cli, wine, tmp_path):
+    page = tmp_path / "page.html"
+    options = ("-k", 3, "--drop", "class,bottle", "--center", "--scale", "--tolerance", 0.05)
+    answer = cli("select", wine, *options, "--verdicts", "--report", page, "--json").json
+    found = column_verdicts(SCALED, 3, tol=0.05)
+    assert answer["verdicts"]["columns"] == dict(zip(NAMES, found.verdicts, strict=True))
+    assert answer["verdicts"]["replaceable"] == {
+        NAMES[j]: [NAMES[i] for i in by] for j, by in found.replaceable.items()
+    }
+    assert answer["verdicts"]["tolerance"] == 0.05
+    assert answer["verdicts"]["complete"] and answer["certificate"]["list_complete"]
+    listed = [s["columns"] for s in answer["verdicts"]["solutions"]]
+    assert listed == [s["columns"] for s in answer["solutions"]]
+    assert "Which columns are needed" in page.read_text()
+    shown = cli("select", wine, *options, "--verdicts").out
+    assert "Verdicts on the columns" in shown
+    assert "necessary" in shown and "Useless: malic_acid" in shown
+    assert cli("select", wine, *options, "--json").json["verdicts"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--tolerance", 2), "--tolerance must be a number >= 0 and < 1"),
+        (("--tolerance", 0.1, "--method", "forward"), "--tolerance goes with --method certified"),
+        (("--verdicts", "--method", "forward"), "--verdicts goes with --method certified"),
+    ],
+)
+def test_verdicts_need_a_proof(cli, wine, options, message):
+    answer = cli("select", wine, "-k", 3, "--drop", "class,bottle", *options)
+    assert answer.code == 2
+    assert message in answer.err

@@ -150,15 +150,27 @@ def test_masked_outliers_are_told_in_all_forms(cli, tmp_path, X, k, masked):
     assert answer.code == 0, answer.err
     found = answer.json
     assert set(masked) <= set(found["reference"]["outliers"])
-    assert found["reference"]["only_here"] == masked
-    assert any(note.startswith("warning: ROBPCA flags") for note in found["notes"])
+    assert found["reference"]["only_here"] == masked == found["mcd"]["only_here"]
+    told = f"warning: ROBPCA and MCD flag {len(masked)} rows that this fit keeps"
+    assert any(note.startswith(told) for note in found["notes"])
     assert not set(masked) & set(found["removed"])
     html = page.read_text(encoding="utf-8")
-    assert "counted from 1" in html and "mask one another" in html
+    assert told in html and "counted from 1" in html and "mask one another" in html
     rows = {row["row"] for row in found["rows"]}
     assert set(masked) <= rows and 0 not in rows
     limited = cli("outliers", path, *options, "--max-distance", 1, "--json").json
     assert set(masked) <= set(limited["removed"]) and set(masked) <= set(limited["far"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "why"), [((40, 31), "30 columns"), ((20, 8), "3 rows per column")], ids=str
+)
+def test_an_mcd_that_is_not_run_says_why(cli, tmp_path, shape, why):
+    X = np.random.default_rng(0).standard_normal(shape)
+    path = write(tmp_path / "rows.csv", [f"v{j}" for j in range(shape[1])], X)
+    found = cli("outliers", path, "-k", 2, "--time-limit", 1, "--json").json
+    assert found["mcd"] is None and found["reference"]["method"] == "robpca"
+    assert any("MCD was not run" in note and why in note for note in found["notes"])
 
 
 def test_the_limit_is_for_the_certified_search(cli, tmp_path):

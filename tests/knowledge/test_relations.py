@@ -12,11 +12,14 @@ from scipy.spatial.distance import pdist, squareform
 from columnist.knowledge._relations import (
     commute_time_covariance,
     graph_similarity,
+    hierarchy_similarity,
     mahalanobis_similarity,
     propagate,
     term_relevance,
+    term_similarity,
     vote,
 )
+from columnist.spectral import fisher_similarity
 
 
 def connected_graph(seed: int, m: int) -> np.ndarray:
@@ -208,3 +211,30 @@ def test_votes_and_shares_by_counting(seed, m, n_terms, form):
 def test_voting_needs_a_number_per_term():
     with pytest.raises(ValueError, match="1 entries for 2 terms"):
         vote(np.ones((3, 2)), [1.0])
+
+
+def test_similarity_by_shared_terms_term_by_term():
+    V = np.random.default_rng(0).random((9, 5)) < 0.4
+    V[:, 0] = True  # says nothing
+    weights = np.log(9 / np.maximum(V.sum(axis=0), 1))
+    for form in (np.asarray, sp.csr_array):
+        S = term_similarity(form(V.astype(float))).toarray()
+        for i in range(9):
+            for j in range(9):
+                both, either = weights[V[i] & V[j]].sum(), weights[V[i] | V[j]].sum()
+                assert S[i, j] == pytest.approx(both / either if both else 0.0)
+
+
+def test_similarity_by_a_hierarchy_level_by_level():
+    rng = np.random.default_rng(1)
+    levels = np.array([["ab"[i], "xyz"[j]] for i, j in rng.integers(0, (2, 3), (12, 2))])
+    S = hierarchy_similarity(levels).toarray()
+    paths = [[tuple(row[: depth + 1]) for row in levels] for depth in range(2)]
+    for i in range(12):
+        for j in range(12):
+            parts = [(p[i] == p[j]) / p.count(p[i]) for p in paths]
+            assert S[i, j] == pytest.approx(np.mean(parts))
+    flat = hierarchy_similarity(levels[:, :1]).toarray()
+    np.testing.assert_allclose(flat, fisher_similarity(levels[:, 0]).toarray())
+    with pytest.raises(ValueError, match="one row of categories"):
+        hierarchy_similarity(["a", "b"])

@@ -19,6 +19,7 @@ from columnist.knowledge import (
     aggregate_rankings,
     propagate,
     term_relevance,
+    term_similarity,
     vote,
 )
 from columnist.knowledge._relations import graph_similarity, mahalanobis_similarity
@@ -305,3 +306,32 @@ def test_bad_input_of_multi_source(options, message):
     X, y, _ = multi_source_problem(7)
     with pytest.raises(ValueError, match=message):
         MultiSourceSelector(3, **options).fit(X, y)
+
+
+def test_annotated_features_are_similar_by_their_terms(problem):
+    X, _, _, terms = problem
+    table = pd.DataFrame(terms, NAMES, list("tuvwx")).iloc[::-1]
+    for kept in (None, ["u", "x"]):
+        S = term_similarity(terms if kept is None else terms[:, [1, 4]])
+        given, shared = (
+            Source("feature_similarity", S),
+            Source("annotation_similarity", table, terms=kept),
+        )
+        covariance = [MultiSourceSelector(2, sources=[s]).fit(X).scores_ for s in (given, shared)]
+        np.testing.assert_allclose(*covariance)
+        spread = [
+            KnowledgeSelector(2, sources=[replace(s, known=["f1"])]).fit(X).scores_
+            for s in (given, shared)
+        ]
+        np.testing.assert_allclose(*spread)
+        assert shared.way == "similarity" and replace(shared, known=["f1"]).way == "propagation"
+
+
+def test_a_hierarchy_of_samples(problem):
+    X, y, *_ = problem
+    X.index = [f"s{i}" for i in range(24)]
+    levels = pd.DataFrame({"broad": y > 0, "fine": y}, index=X.index).iloc[::-1]
+    selector = MultiSourceSelector(2, sources=[Source("hierarchy", levels)]).fit(X)
+    S = 0.5 * (fisher_similarity(y > 0).toarray() + fisher_similarity(y).toarray())
+    expected = MultiSourceSelector(2, sources=[Source("sample_similarity", S)]).fit(X)
+    np.testing.assert_allclose(selector.scores_, expected.scores_)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import qr
@@ -285,7 +285,7 @@ class Search:
 
 
 def textbook_search(
-    X: np.ndarray, k: int, criterion: Theta, *, max_nodes: int = 10**9, **options: object
+    X: np.ndarray, k: int, criterion: Theta, *, max_nodes: int = 10**9, **options: Any
 ) -> TextbookResult:
     """One search to its first goal; ``options`` are those of :class:`Search`."""
     search = Search(X, k, criterion, **options)
@@ -303,7 +303,7 @@ def pivoted_qr_error(X: np.ndarray, k: int, criterion: Theta, n_components: int 
 
 
 def optimistic_search(
-    X: np.ndarray, k: int, criterion: Theta, n_iterations: int, **options: object
+    X: np.ndarray, k: int, criterion: Theta, n_iterations: int, **options: Any
 ) -> list[TextbookResult]:
     """The optimistic search, one result per iteration (the best goal so far).
 

@@ -2,7 +2,7 @@
 
 Every child goes into the fringe, a closed list forbids repetitions, ties go to the deeper
 node. With D the removed points, j of the k, and lambda the eigenvalues of the second moment of
-the others, f(D) is the sum of all but the r + k - j largest.
+the others, f(D) is the sum of all but the r + k - j largest, u(D) that of all but the r largest.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ __all__ = ["OutlierResult", "textbook_outliers"]
 
 @dataclass(frozen=True)
 class OutlierResult:
-    """The optimum and the effort."""
+    """The removed points, their error (NaN if the search was given up) and the effort."""
 
     removed: tuple[int, ...]
     error: float
     n_expanded: int
 
 
-def textbook_outliers(X: np.ndarray, r: int, k: int) -> OutlierResult:
-    """Uncentred outliers among the rows of X under squared Frobenius.
+def textbook_outliers(
+    X: np.ndarray, r: int, k: int, eps: float = 0.0, max_nodes: int = 10**9
+) -> OutlierResult:
+    """Uncentred outliers among the rows of X under squared Frobenius, in the order f + eps u.
 
     The rows are reduced once to n dimensions; all children of a node are evaluated together
     by dense eigenvalues.
@@ -34,13 +36,15 @@ def textbook_outliers(X: np.ndarray, r: int, k: int) -> OutlierResult:
     points = U * sigma
     outer = points[:, :, None] * points[:, None, :]
     whole = outer.sum(axis=0)
-    fringe: list[tuple[float, int, tuple[int, ...]]] = [(0.0, 0, ())]
+    fringe: list[tuple[float, int, tuple[int, ...], float]] = [(0.0, 0, (), 0.0)]
     seen: set[tuple[int, ...]] = {()}
     n_expanded = 0
     while True:
-        f, depth, removed = heapq.heappop(fringe)
+        _, depth, removed, error = heapq.heappop(fringe)
         if -depth == k:
-            return OutlierResult(removed, f, n_expanded)
+            return OutlierResult(removed, error, n_expanded)
+        if n_expanded == max_nodes:
+            return OutlierResult((), np.nan, n_expanded)
         n_expanded += 1
         options = [i for i in range(len(points)) if i not in removed]
         children = [tuple(sorted((*removed, i))) for i in options]
@@ -50,7 +54,10 @@ def textbook_outliers(X: np.ndarray, r: int, k: int) -> OutlierResult:
         left = whole - outer[list(removed)].sum(axis=0)
         spectra = np.linalg.eigvalsh(left - outer[[options[i] for i in fresh]])
         dropped = r + k - len(removed) - 1
-        bounds = np.maximum(spectra[:, : spectra.shape[1] - dropped], 0.0).sum(axis=1)
-        for i, bound in zip(fresh, bounds.tolist(), strict=True):
+        f, u = (
+            np.maximum(spectra[:, : spectra.shape[1] - free], 0.0).sum(axis=1)
+            for free in (dropped, r)
+        )
+        for i, key, error in zip(fresh, (f + eps * u).tolist(), u.tolist(), strict=True):
             seen.add(children[i])
-            heapq.heappush(fringe, (bound, depth - 1, children[i]))
+            heapq.heappush(fringe, (key, depth - 1, children[i], error))

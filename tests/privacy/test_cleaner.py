@@ -180,6 +180,27 @@ def test_printed_second_algorithm_depends_on_the_scale_of_its_vectors():
     assert errors[1] > 2.0 * errors[0]
 
 
+@given(seed=seeds, utility=st.sampled_from([1e-6, 0.01, 1.0, 30.0]))
+def test_printed_second_algorithm_to_the_letter(seed, utility):
+    X, A, C = problem(2 * (seed // 2) + 1, n_outputs=2, n_secrets=8)  # nothing is singular
+    options = {"confidential": C, "utility": utility, "centering": "none", "gain": "printed"}
+    cleaned = clean(X, A, **options)
+    expected = np.array([printed_algorithm_2(x, A, C, utility) for x in X])
+    kept = np.sum(((X - expected) @ A.T) ** 2, axis=1) <= 0.999 * utility
+    spent = np.sum(((X - cleaned) @ A.T) ** 2, axis=1)
+    assert (spent <= utility).all()
+    size = 1.0 + np.abs(expected).max(axis=1)
+    assert (np.abs(cleaned - expected).max(axis=1) <= 1e-6 * size)[kept].all()
+
+
+def test_printed_second_algorithm_keeps_the_tolerance_where_its_problem_is_singular():
+    X, A, C = problem(3, n_outputs=3, n_secrets=2, n_features=9)
+    cleaned = clean(X, A, confidential=C, utility=0.1, gain="printed")
+    assert (utility_error(X, cleaned, A) <= 0.1).all() and not np.allclose(cleaned, X)
+    with pytest.raises(ValueError, match="needs confidential"):
+        NullSpaceCleaner(A, gain="printed").fit(X)
+
+
 @given(seed=seeds)
 def test_repeated_singular_values_leave_no_choice(seed):
     rng = np.random.default_rng(seed)

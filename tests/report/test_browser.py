@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ from columnist.report import (
 )
 from tests.report.pages import HOSTILE, hostile_data
 
+# The documentation, where it is built: its landing page and the guide.
+_BUILT = Path(__file__).parents[2] / "docs" / "_build" / "html"
+PAGES = sorted([*_BUILT.glob("*.html"), *_BUILT.glob("user_guide/*.html")])
 # Text and background of everything that is read, and the contrast between the two.
 CONTRASTS = """(() => {
   const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
@@ -290,3 +294,12 @@ def test_long_tables_can_be_searched(browser, folder):
     )
     assert 0 < len(shown) < 37 and all("column 3" in text for text in shown)
     assert browser.run("document.querySelector('.found').textContent") == f"{len(shown)} of 37 rows"
+
+
+@pytest.mark.skipif(not PAGES, reason="the documentation is not built")
+@pytest.mark.parametrize("width", [390, 1200])
+def test_no_page_of_the_documentation_scrolls_sideways(browser, width):
+    browser.resize(width)
+    for page in PAGES:
+        browser.open(page)
+        assert browser.run("document.documentElement.scrollWidth") <= width, page.name

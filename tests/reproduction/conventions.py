@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from columnist.criteria import Criterion, Frobenius, Nuclear, Schatten, Spectral
 from columnist.datasets._catalogue import Matrix, Source
 from reproduction.data import Data
+from reproduction.weighted_search import KEYS, from_key
 from tests.real_data import data_folder, load_libras, load_spectf, load_vehicle, require
 
-__all__ = ["CRITERIA", "DATASETS", "KEYS", "Power", "from_key", "tables_data"]
+__all__ = ["CRITERIA", "DATASETS", "KEYS", "from_key", "tables_data"]
 
 DATASETS: dict[str, Callable[[], np.ndarray]] = {
     "vehicle": load_vehicle,
@@ -27,34 +26,6 @@ CRITERIA: dict[str, Criterion] = {
     "frobenius": Frobenius(),
     "spectral": Spectral(),
 }
-
-
-@dataclass(frozen=True)
-class Power(Criterion):
-    """A criterion to a power: the same order of subsets, another rule f + eps u."""
-
-    base: Criterion
-    power: float
-    name: ClassVar[str] = "power"
-
-    def value(self, singular_values: np.ndarray) -> float:
-        """``base.value(sigma) ** power``."""
-        return self.base.value(singular_values) ** self.power
-
-
-# The criteria as the printed weighted searches add them up: plain sums over the
-# eigenvalues, so that the spectral norm enters its key squared.
-KEYS: dict[str, Criterion] = {
-    "schatten:0.5": Power(Schatten(0.5), 0.5),
-    "nuclear": Nuclear(),
-    "frobenius": Frobenius(),
-    "spectral": Power(Spectral(), 2.0),
-}
-
-
-def from_key(criterion: str, value: float) -> float:
-    """The printed figure for an error measured in ``KEYS``."""
-    return value**0.5 if criterion == "spectral" else value
 
 
 class RequiredData(Data):

@@ -16,6 +16,7 @@ from reproduction.cells import (
     last_unit,
     not_possible,
     ours_text,
+    p_value,
     skipped,
 )
 
@@ -38,10 +39,10 @@ def test_rounding_and_truncation_agree_but_no_more():
     ("ours", "better", "verdict"),
     [
         (81.16, "smaller", "reproduced"),
-        (81.03, "smaller", "beaten"),
+        (81.03, "smaller", "better"),
         (81.30, "smaller", "different"),
         (81.03, "larger", "different"),
-        (81.30, "larger", "beaten"),
+        (81.30, "larger", "better"),
         (81.03, None, "different"),
         (math.nan, "smaller", "different"),
     ],
@@ -53,9 +54,34 @@ def test_verdicts(ours, better, verdict):
     assert cell.detail == "proven"
 
 
-def test_averages_agree_within_their_spread():
-    assert compare("here", "0.215", 0.222, within=0.01).verdict == "reproduced"
-    assert compare("here", "0.215", 0.226, within=0.01).verdict == "different"
+def test_random_figures_agree_within_a_share_of_the_print():
+    near = compare("here", "0.215", 0.221, random=True)
+    assert near.verdict == "reproduced" and near.tolerance == pytest.approx(0.00645)
+    assert compare("here", "0.215", 0.222, random=True).verdict == "different"
+    assert compare("here", "0.03", 0.04, random=True).verdict == "reproduced"  # one unit
+    assert compare("here", "0.215", 0.224, spread=0.01).verdict == "reproduced"
+
+
+@pytest.mark.parametrize("whose", ["competitor", "search"])
+def test_only_the_method_of_a_document_can_be_better(whose):
+    assert compare("here", "5", 3.0, better="smaller").verdict == "better"
+    cell = compare("here", "5", 3.0, better="smaller", whose=whose, why="unknown")
+    assert (cell.verdict, cell.whose, cell.why) == ("different", whose, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "verdict"),
+    [
+        ("0.04", 0.021, "reproduced"),
+        ("0.04", 0.001, "different"),  # the same side of 0.05 is not enough
+        ("0.00", 0.009, "reproduced"),
+        ("0.60", 1.0, "reproduced"),
+        ("0.06", 0.04, "reproduced"),
+        ("0.40", 0.10, "different"),
+    ],
+)
+def test_p_values_agree_when_they_are_near(printed, ours, verdict):
+    assert p_value("here", printed, ours, whose="method", why="x").verdict == verdict
 
 
 def test_cells_without_a_comparison():
@@ -64,7 +90,7 @@ def test_cells_without_a_comparison():
     )
     assert not_possible("here", "0.58", "time", 0.01).ours == 0.01
     assert skipped("here", "3").verdict == "skipped" and skipped("here", "3").why
-    assert {"reproduced", "beaten", "different", "not possible", "skipped"} == set(VERDICTS)
+    assert {"reproduced", "better", "different", "not possible", "skipped"} == set(VERDICTS)
 
 
 @given(

@@ -165,7 +165,7 @@ def test_times_are_shown_but_not_compared(run, monkeypatch):
     monkeypatch.setattr(weighted_tables, "matrix", absent_text)
     errors, minutes = cells(run, "xu-4.3"), cells(run, "xu-4.4")
     assert errors["cnae9+label, k = 20, order h"].verdict == "reproduced"
-    assert errors["cnae9+label, k = 20, order h"].detail == found.proof
+    assert errors["cnae9+label, k = 20, order h"].detail == found.detail
     assert errors["cnae9+label, k = 60, order h"].verdict == "skipped"
     assert errors["cnae9+label, k = 20, LEV_GE"].verdict == "skipped"
     assert errors["Day1, k = 20, GKS"].verdict == "not possible"

@@ -92,12 +92,12 @@ def test_statements_about_exponents():
     assert cell("larger p", "smaller loss", "4").verdict == "reproduced"
     assert cell("larger p", "smaller loss", "8").verdict == "different"
     best = cell("largest decrease [%]", "2")
-    assert best.verdict == "beaten" and best.detail == "k = 4, p = 4.8"
+    assert best.verdict == "better" and best.detail == "k = 4, p = 4.8"
 
 
-def test_two_standard_errors_are_agreement(monkeypatch):
-    monkeypatch.setattr(multilabel_tables, "forward", lambda *_: curve(0.2052, 12, 0.01))
-    for figure, verdict in (("0.207", "reproduced"), ("0.209", "beaten"), ("0.201", "different")):
+def test_agreement_does_not_depend_on_our_spread(monkeypatch):
+    monkeypatch.setattr(multilabel_tables, "forward", lambda *_: curve(0.2052, 12, 0.1))
+    for figure, verdict in (("0.207", "reproduced"), ("0.215", "better"), ("0.195", "different")):
         cell = loss_cell(None, "emotions", "FS", "here", figure)
-        assert cell.verdict == verdict and cell.detail == "k = 12"
+        assert cell.verdict == verdict and cell.detail.startswith("k = 12")
         assert bool(cell.why) == (verdict != "reproduced")

@@ -14,7 +14,6 @@ from reproduction.printed import printed
 from reproduction.privacy_tables import (
     cleaners,
     judge,
-    linear_why,
     mean_cell,
     split,
     together,
@@ -59,7 +58,7 @@ def test_theorems_1_and_3_on_real_data(name, centred):
         rows = X[part.test]
         for cleaner in cleaners(part, TOLERANCE, centred=centred).values():
             errors = utility_error(rows, cleaner.transform(rows), cleaner.coef_)
-            assert errors.max() <= TOLERANCE
+            assert errors.max() <= TOLERANCE * n_desired
 
 
 @pytest.mark.data
@@ -72,7 +71,7 @@ def test_orders_of_tables_9_3_and_9_4(name):
         found = judge(part, cleaner.transform, cleaner.coef_, centred=False)
         if cleaner.n_removed_ == 0:  # more outputs than features: there is nothing to be had free
             assert (name, n_desired) == ("cal500", 87)
-            assert found["utility error"] <= TOLERANCE and found["privacy error"] < TOLERANCE
+            assert found["utility error"] <= TOLERANCE < found["privacy error"] < 0.156
             continue
         assert found["privacy error"] > 10 * TOLERANCE >= 10 * found["utility error"]
         # Who retrains finds much of it back, but not all.
@@ -134,7 +133,7 @@ def test_order_of_table_9_7():
 def test_order_of_tables_9_5_and_9_6(monkeypatch):
     monkeypatch.setattr(privacy_tables, "RUNS", 1)
     found = privacy_tables.machine_runs.__wrapped__(home(), "wq", 12)
-    assert set(found) == {"1", "2"}
+    assert set(found) == {"1", "2", "2 corrected"}
     for measures in found.values():
         error, attacked = measures["privacy error"], measures["attacked privacy error"]
         assert len(error) == 1 and error > attacked > TOLERANCE
@@ -158,34 +157,43 @@ def test_quick_cells_of_a_table(monkeypatch):
     assert len(cells) == 72
     judged = [cell for cell in cells if cell.verdict != "skipped"]
     assert [cell.where[:2] for cell in judged] == ["wq"] * 18
-    assert all(cell.why for cell in judged if cell.verdict in ("different", "beaten"))
+    assert all(cell.why for cell in judged if cell.verdict in ("different", "better"))
     utility = [cell for cell in judged if cell.where.endswith("algorithm 1, utility error")]
     assert len(utility) == 3 and all(cell.ours <= TOLERANCE for cell in utility)
 
 
 def test_agreement_of_means():
-    values = np.array([1.0, 1.2, 1.1, 1.3])  # mean 1.15, standard error 0.065
-    assert mean_cell("here, privacy error", "1.320", values, "x").verdict == "reproduced"
-    assert mean_cell("here, privacy error", "1.350", values, "x").verdict == "different"
-    zero = np.zeros(4)
-    assert mean_cell("here, utility error", "0.01", zero, "x").verdict == "beaten"
+    values = np.array([1.0, 1.2, 1.1, 1.3])  # mean 1.15
+    assert mean_cell("here, privacy error", "1.180", values, "x").verdict == "reproduced"
+    assert mean_cell("here, privacy error", "1.190", values, "x").verdict == "different"
+    wide = np.array([0.0, 2.3])  # our own spread makes no agreement
+    assert mean_cell("here, privacy error", "1.300", wide, "x").verdict == "different"
+    zero = np.zeros(4)  # an unspent tolerance is no gain
+    assert mean_cell("here, utility error", "0.01", zero, "x").verdict == "different"
     assert mean_cell("here, utility error", "0.01", zero + 0.0096, "x").verdict == "reproduced"
 
 
-def test_reasons_are_true():
-    """What an explanation says of a set, or of the print, is so."""
-    for row in printed("xu-9.3"):
-        X, _ = data(row["set"])
-        for what in ("privacy error", "linear privacy"):
-            why, figure = linear_why(row, what), float(row[what])
-            impossible = figure == 100.0 if what == "linear privacy" else figure > 1e6
-            crowded = int(row["desired"]) >= X.shape[1]
-            singular = why == privacy_tables.SINGULAR
-            assert not singular or (impossible and row["algorithm"] == "2")
-            assert (why == privacy_tables.NO_NULL_SPACE) == (crowded and not singular)
-            if why == privacy_tables.CORRECTED:
-                assert row["algorithm"] == "2"
-            if why == privacy_tables.FEW_ROWS:
-                assert 0.9 * len(X) < 1.2 * X.shape[1]
-            elif why == privacy_tables.UNSTATED:
-                assert 0.9 * len(X) > 1.2 * X.shape[1] and row["algorithm"] == "1"
+@pytest.mark.data
+def test_reasons_are_tested():
+    """Runs of oes97 with other rows differ by factors."""
+    X, Y = data("oes97")
+    found = []
+    for seed in range(6):
+        part = split(X, Y, 8, seed)
+        cleaner = cleaners(part, TOLERANCE, centred=False)["1"]
+        judged = judge(part, cleaner.transform, cleaner.coef_, centred=False)
+        found.append(judged["privacy error"])
+    assert max(found) > 2.0 * min(found)
+
+
+@pytest.mark.data
+def test_the_tolerance_is_that_of_a_label():
+    """With one for all labels, figures of many labels are far below the print."""
+    X, Y = data("cal500")
+    errors = {}
+    for kind, share in (("label", 1.0), ("row", 1.0 / 173.0)):
+        parts = [split(X, Y, 173, seed) for seed in range(5)]
+        pairs = [(p, cleaners(p, share * TOLERANCE, centred=False)["1"]) for p in parts]
+        runs = together([judge(p, c.transform, c.coef_, centred=False) for p, c in pairs])
+        errors[kind] = runs["privacy error"].mean()
+    assert errors["row"] < 0.1 * 0.034 < 0.5 * 0.034 < errors["label"]

@@ -25,6 +25,7 @@ from reproduction import (
 )
 from reproduction import run as run_module
 from reproduction.catalogue import Catalogue
+from reproduction.claims import claim
 from reproduction.results import STORED
 
 
@@ -33,7 +34,8 @@ def cells_of(*cells):
 
 
 GOOD = Cell("a", "1.5", 1.52, "reproduced", detail="proven optimal")
-BETTER = Cell("b", "1.5", 1.2, "beaten")
+BETTER = Cell("b", "1.5", 1.2, "better", tolerance=0.1)
+SIZE = Cell("f", "7", 7, "reproduced", kind="size")
 OTHER = Cell("c", "1.5", np.float64(1.9), "different", "a <script>alert(1)</script> | misprint")
 NOT = Cell("d", "7", None, "not possible", "no data")
 UNEXPLAINED = Cell("e", "7", 8.0, "different")
@@ -66,12 +68,12 @@ def test_cells_and_counts(known):
     assert cells == list(result.cells()) and len(cells) == 5
     assert result.counts == {
         "reproduced": 1,
-        "beaten": 1,
+        "better": 1,
         "different": 2,
         "not possible": 1,
         "skipped": 0,
     }
-    assert result.tables[0].counts["beaten"] == 1
+    assert result.tables[0].counts["better"] == 1
     assert result.complete and not result.failed and not result.interrupted
     assert result.unexplained == [("he-1.1", UNEXPLAINED)]
 
@@ -179,9 +181,9 @@ def test_page_shows_every_cell_in_words_and_escapes_text(known):
     page = Page(html)
     assert page.tags.count("script") == 1
     assert "&lt;script&gt;alert(1)" in html and "a note" in html and "first &lt;b&gt;" in html
-    assert ["a", "1.5", "1.52", "✓ reproduced", "proven optimal"] in page.rows
-    assert ["d", "7", "–", "∅ not possible", "no data"] in page.rows
-    assert ["he-1.1", "c", "1.5", "1.90", "≠ different", OTHER.why] in page.rows
+    assert ["a", "1.5", "1.52", "–", "method", "✓ reproduced", "proven optimal"] in page.rows
+    assert ["d", "7", "–", "–", "method", "∅ not possible", "no data"] in page.rows
+    assert ["he-1.1", "c", "1.5", "1.90", "–", "method", "≠ different", OTHER.why] in page.rows
     assert "no explanation yet: xu-1.1" in html
     assert not re.search(r'(src|href)="https?:', html)
 
@@ -189,7 +191,7 @@ def test_page_shows_every_cell_in_words_and_escapes_text(known):
 def test_markdown_is_one_row_a_cell(known):
     known(PrintedTable("he-1.1", "x", cells_of(GOOD, OTHER, NOT)))
     text = reproduce().to_markdown()
-    assert "| a | 1.5 | 1.52 | reproduced |  | proven optimal |" in text
+    assert "| a | 1.5 | 1.52 |  | method | reproduced |  | proven optimal |" in text
     assert r"a <script>alert(1)</script> \| misprint" not in text
     assert r"a &lt;script&gt;alert(1)&lt;/script&gt; \| misprint" in text
     assert "| he-1.1 | x | 1 | 0 | 1 | 1 | 0 |" in text
@@ -210,6 +212,27 @@ def test_a_stored_result_is_read_back():
     result = reproduce("he-sec3.2.1")
     again = Reproduction.from_dict(json.loads(result.to_json()))
     assert again.to_dict() == json.loads(result.to_json())
+
+
+def test_sizes_and_statements_are_not_counted(known):
+    said = claim("g", "grows", "it falls", False)
+    known(PrintedTable("he-1.1", "x", cells_of(GOOD, SIZE, said)))
+    result = reproduce()
+    assert sum(result.counts.values()) == result.counts["reproduced"] == 1
+    assert result.uncounted == {
+        "sizes": 1, "sizes that agree": 1, "statements": 1, "statements that agree": 0,
+    }  # fmt: skip
+
+
+def test_newer_tables_replace_stored_ones():
+    old, new = reproduce(["he-sec3.2.1", "he-2.1"]), reproduce("he-2.1")
+    new.tables[0].run = {"commit": "new"}
+    both = old.replaced(new)
+    assert [part.name for part in both.tables] == ["he-2.1", "he-sec3.2.1"]
+    assert both.tables[0].run == {"commit": "new"}
+    assert {"commit", "date", "load", "command", "processor"} <= set(both.tables[1].run)
+    new.tables[0].complete = False
+    assert old.replaced(new).tables[0].run == old.tables[1].run
 
 
 def test_the_stored_run_is_complete_and_laid_out_as_a_new_one():

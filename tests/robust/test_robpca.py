@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import subspace_angles
 from scipy.stats import chi2
 from sklearn.covariance import MinCovDet
 from sklearn.datasets import load_iris, load_wine
@@ -296,6 +297,24 @@ def test_rows_in_a_hyperplane():
     X[:25, 2] = X[:25, 0] + X[:25, 1]
     assert mcd(X, 0.75, rng) is None
     assert mcd(np.ones((10, 2)), 0.75, rng) is None
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_an_exact_fit_takes_all_rows_of_the_hyperplane(scale):
+    """The covariance of the rows that share a value, however the columns are centred and scaled."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4)) * [3.0, 2.0, 1.0, 1.0]
+    X[:50, 3] = 0.0
+    X[50:, 3] = 5.0
+    Z = scale * (X - X.mean(axis=0)) / X.std(axis=0)
+    assert mcd(Z, 0.75, rng) is None
+    found = ROBPCA(2, random_state=0).fit(Z)
+    assert set(range(50, 60)) <= set(found.outliers_)
+    _, sigma, Vt = np.linalg.svd(Z[:50] - Z[:50].mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(found.mean_, Z[:50].mean(axis=0), atol=1e-10 * scale)
+    angles = subspace_angles(found.components_.T, Vt[:2].T)
+    assert np.degrees(angles).max() < 1e-5
+    np.testing.assert_allclose(found.explained_variance_, sigma[:2] ** 2 / 49, rtol=1e-8)
 
 
 @pytest.mark.parametrize(("n", "d", "alpha", "size"), [

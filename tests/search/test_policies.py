@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from columnist.criteria import Frobenius
 from columnist.search._policies import SEARCHES, WEIGHTS, Policy, get_policy
+from tests.oracles.textbook import optimistic_search
 
 F = np.array([1.0, 2.0, 0.5])
 U = np.array([4.0, 2.0, 3.0])
@@ -88,3 +92,13 @@ def test_a_complete_set_has_the_priority_of_its_error(search, weight, epsilon):
     policy = get_policy(search, weight, epsilon)
     error = np.array([3.0])
     assert policy.priority(error, error)[0] == pytest.approx(policy.goal_priority(3.0))
+
+
+@given(seed=st.integers(0, 10**6), eps=st.sampled_from([0.1, 0.5, 2.0]))
+def test_the_fourth_printed_bound_is_never_smaller_than_the_first(seed, eps):
+    """At every iteration of the printed optimistic search: its choice of a node is the least f."""
+    X = np.random.default_rng(seed).standard_normal((6, 7))
+    for found in optimistic_search(X, 3, Frobenius(), 4, order="f+u", eps=eps):
+        if np.isfinite(found.f_min):
+            fourth = eps * (found.u_max - found.error)
+            assert found.error - found.f_min <= fourth + 1e-9 * found.error

@@ -14,6 +14,7 @@ from columnist.linalg._reduce import reduce_data
 from columnist.linalg._rounding import allowance
 from columnist.selection import _relaxed
 from columnist.selection._relax import Relaxation, RelaxationSpace
+from columnist.selection._relaxed import RelaxedNodes
 from tests.examples import examples
 from tests.oracles.relaxation import relaxed_bound
 
@@ -163,6 +164,31 @@ def test_the_result_does_not_depend_on_the_number_of_threads(everywhere):
     assert one.selection == three.selection
     assert one.lower_bound == pytest.approx(three.lower_bound, rel=1e-9)
     assert one.nodes_expanded == three.nodes_expanded
+
+
+@pytest.mark.parametrize("with_target", [False, True])
+def test_compiled_parts_equal_those_of_single_bounds(everywhere, with_target):
+    """Nodes are divided in the kernel, but where copies stand for others or a proof is written."""
+    for seed in range(examples(30)):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((30, 14)) + rng.standard_normal((30, 1))
+        Y = rng.standard_normal((30, 2)) if with_target else None
+        reduced, k = reduce_data(X, Y), int(rng.integers(4, 8))
+        nodes, traced = (RelaxedNodes(reduced, k, traced=value) for value in (False, True))
+        traced._use = nodes._use
+        chosen = rng.choice(14, int(rng.integers(0, 3)), replace=False).astype(np.int32)
+        candidates = np.setdiff1d(np.arange(14), chosen).astype(np.int32)
+        errors = errors_of(X, Y, [[*chosen, *candidates[: k - len(chosen)]]])
+        threshold = rng.uniform(0.6, 1.1) * errors[0] / reduced.scale**2
+        z = rng.uniform(0, 1, len(candidates)).astype(np.float32)
+        one, two = (n.divide(chosen, candidates, threshold, z, 0) for n in (nodes, traced))
+        assert one.n_bounds == two.n_bounds
+        for own, other in zip(one.parts, two.parts, strict=True):
+            assert own.bound == pytest.approx(other.bound, rel=1e-12)
+            assert own.chosen.tolist() == other.chosen.tolist()
+            assert own.candidates.tolist() == other.candidates.tolist()
+            assert (own.z is None) == (other.z is None)
+            assert own.z is None or np.allclose(own.z, other.z)
 
 
 def test_products_of_the_diabetes_data():

@@ -15,7 +15,13 @@ from scipy.stats import chisquare
 
 from columnist.criteria import Frobenius
 from columnist.selection import _factors as factors
-from columnist.selection._sampling import choose_vectors, log_symmetric, volume_sample
+from columnist.selection._expected_volume import least_expected
+from columnist.selection._sampling import (
+    VolumeSampler,
+    choose_vectors,
+    log_symmetric,
+    volume_sample,
+)
 from tests.oracles.brute_force import subset_error
 from tests.strategies import matrices
 
@@ -163,3 +169,40 @@ def test_a_large_draw():
     drawn = volume_sample(X, 120, rng(9))
     assert len(set(drawn)) == 120
     assert np.linalg.matrix_rank(X[:, drawn]) == 120
+
+
+# --- without chance -----------------------------------------------------------------------------
+
+
+def expected_errors(X, chosen, size):
+    """Mean error of a volume sample among the sets that contain some columns, by enumeration."""
+    sets, weights = volumes(X, size)
+    inside = [i for i, S in enumerate(sets) if set(chosen) <= set(S)]
+    errors = np.array([subset_error(X, sets[i], Frobenius()) for i in inside])
+    return float(weights[inside] @ errors / weights[inside].sum())
+
+
+@given(seed=st.integers(0, 10**6), size=st.integers(1, 4))
+def test_every_column_has_the_least_expected_error(seed, size):
+    X = rng(seed).standard_normal((6, 7)) * rng(seed + 1).uniform(0.1, 3.0, 7)
+    chosen = least_expected(X, size)
+    assert len(set(chosen)) == size
+    before = expected_errors(X, [], size)
+    for i, column in enumerate(chosen):
+        others = [j for j in range(7) if j not in chosen[:i]]
+        means = {j: expected_errors(X, [*chosen[:i], j], size) for j in others}
+        assert means[column] <= min(means.values()) * (1 + 1e-8) + 1e-12
+        assert means[column] <= before * (1 + 1e-8) + 1e-12  # so the guarantee holds for certain
+        before = means[column]
+    sigma = np.linalg.svd(X, compute_uv=False)
+    assert subset_error(X, chosen, Frobenius()) <= (size + 1) * np.sum(sigma[size:] ** 2) + 1e-9
+
+
+def test_dependent_columns_are_not_taken_twice():
+    X = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
+    assert sorted(least_expected(X, 4)) in ([0, 2], [1, 2])
+    assert least_expected(np.zeros((3, 2)), 2) == []
+    np.testing.assert_array_equal(least_expected(sp.csr_array(X), 2), least_expected(X, 2))
+    assert least_expected(1e150 * X, 2) == least_expected(1e-150 * X, 2)
+    selector = VolumeSampler(2, deterministic=True)
+    assert sorted(selector.fit(X).selected_) == sorted(least_expected(X, 2))

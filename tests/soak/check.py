@@ -96,6 +96,8 @@ def _may_warn(problem: Problem, answer: Answer, warning) -> bool:
         return "the kept rows vary in" in message
     if problem.task == "fewest" and "No selection reaches tol" in message:
         return True
+    if problem.option("solution_tol") is not None and "there may be more" in message:
+        return True
     return "columns explain everything that" in message
 
 
@@ -123,7 +125,8 @@ def _valid_sets(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
     if len(set(claim.sets)) < len(claim.sets):
         yield f"set: {claim.sets} repeats a set"
     wanted = min(problem.option("n_solutions", 1), len(truth.sets))
-    if problem.task == "select" and len(claim.sets) != wanted:
+    counted = problem.task == "select" and problem.option("solution_tol") is None
+    if counted and len(claim.sets) != wanted:
         complete = claim.certificate.status == "optimal"
         if complete or len(claim.sets) > wanted:
             yield f"set: {len(claim.sets)} sets instead of {wanted}"
@@ -132,6 +135,52 @@ def _valid_sets(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
         yield f"set: {names} are the names of another selection than {claim.sets[0]}"
     if problem.task == "certify" and claim.sets[0] != problem.given:
         yield f"set: certified {claim.sets[0]} instead of {problem.given}"
+
+
+def _within(truth: Truth, tol: float) -> tuple[set, set]:
+    """The sets that are surely within a tolerance, and those that may be."""
+    best = truth.best()[0]
+    limit = best + tol * (best - truth.base)
+    room = 10.0 * _tolerance(truth, limit, _OF_ERROR)
+    near = [columns for columns in truth.sets if truth.of(columns)[0] <= limit + room]
+    return {columns for columns in near if truth.of(columns)[1] <= limit - room}, set(near)
+
+
+def _valid_list(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
+    """A complete list holds every set within the tolerance; no other set is below its bound."""
+    certificate, tol = claim.certificate, problem.option("solution_tol")
+    if tol is None or problem.task != "select" or certificate.status == "precision_limit":
+        return
+    surely, near = _within(truth, tol)
+    if certificate.list_complete:
+        if missing := sorted(surely - set(claim.sets)):
+            yield f"list: {missing} are within {tol}, but not in the complete list {claim.sets}"
+        if beyond := sorted(set(claim.sets) - near):
+            yield f"list: {beyond} are not within {tol}"
+    elif certificate.status == "optimal" and len(claim.sets) < problem.option("n_solutions", 1000):
+        yield "list: optimal, but not complete"
+    rest = [truth.of(columns)[1] for columns in truth.sets if columns not in set(claim.sets)]
+    least = min(rest, default=np.inf)
+    if (certificate.unlisted_bound or -np.inf) > least + _tolerance(truth, least):
+        yield f"list: the bound of the others is {certificate.unlisted_bound!r}, one has {least!r}"
+
+
+def _valid_verdicts(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
+    """No verdict on a column is wrong; each replaceable one is replaced by others."""
+    if claim.verdicts is None:
+        return
+    surely, near = _within(truth, problem.options["tol"])
+    for column, verdict in enumerate(claim.verdicts.verdicts):
+        wrong = {
+            "necessary": any(column not in columns for columns in surely),
+            "useless": any(column in columns for columns in surely),
+            "replaceable": len({column in columns for columns in near}) < 2,
+            "undecided": False,
+        }[verdict]
+        if wrong:
+            yield f"verdict: column {column} is not {verdict}"
+        if verdict == "replaceable" and not claim.verdicts.replaceable[column]:
+            yield f"verdict: column {column} is replaced by nothing"
 
 
 def _valid_bound(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
@@ -239,6 +288,8 @@ _CHECKS: tuple[Callable[[Problem, Claim, Truth], Iterator[str]], ...] = (
     _valid_status,
     _valid_guarantee,
     _valid_alternative,
+    _valid_list,
+    _valid_verdicts,
 )
 
 

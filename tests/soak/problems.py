@@ -31,8 +31,8 @@ class Problem:
     kind : str
         How the data were drawn.
     task : str
-        ``"select"``, ``"certify"``, ``"path"``, ``"fewest"`` (columns), ``"outliers"`` or
-        ``"outlier path"`` (rows).
+        ``"select"``, ``"certify"``, ``"path"``, ``"fewest"``, ``"verdicts"`` (columns),
+        ``"outliers"`` or ``"outlier path"`` (rows).
     X : ndarray
         Data.
     size : int
@@ -567,6 +567,11 @@ def _with_task(rng, problem: Problem) -> Problem:
     """What is asked about the columns."""
     chance, n = rng.random(), problem.X.shape[1]
     options = problem.options
+    if rng.random() < 0.12:
+        tol = float(rng.choice([0.0, 0.01, 0.1, 0.5]))
+        if options.get("search", "auto") in ("auto", "optimal") and rng.random() < 0.5:
+            return replace(problem, task="verdicts", options=options | {"tol": tol})
+        return replace(problem, options=options | {"solution_tol": tol})
     if chance < 0.08:
         given = sorted({*options.get("include", []), *rng.permutation(n)[: problem.size].tolist()})
         given = [int(j) for j in given if j not in options.get("exclude", [])]

@@ -16,10 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 
 import columnist
-from columnist import Certificate, ColumnSelector, certify, selection_path
+from columnist import Certificate, ColumnSelector, certify, column_verdicts, selection_path
 from columnist.robust import RobustPCA, outlier_path
 from columnist.robust import _row_data as row_data
 from columnist.selection import _wide as wide
+from columnist.selection._verdicts import ColumnVerdicts
 from tests.soak.criteria import library_criterion
 from tests.soak.problems import Problem
 
@@ -34,6 +35,7 @@ class Claim:
     sets: tuple[tuple[int, ...], ...]
     errors: tuple[float, ...]
     certificate: Certificate
+    verdicts: ColumnVerdicts | None = None
 
 
 @dataclass
@@ -202,6 +204,13 @@ def _path(problem: Problem, data, more) -> list[Claim]:
     ]  # fmt: skip
 
 
+def _verdicts(problem: Problem, data, more) -> list[Claim]:
+    found = column_verdicts(data, problem.size, y=problem.y, **_keywords(problem, more))
+    certificate = found.certificate
+    sets, errors = (certificate.selection,), (certificate.error,)
+    return [Claim(problem.size, sets, errors, certificate, found)]
+
+
 def _outliers(problem: Problem, data, more) -> list[Claim]:
     keywords = _keywords(problem, more)
     components = keywords.pop("n_components")
@@ -223,6 +232,7 @@ _TASKS: dict[str, Callable[[Problem, Any, dict[str, Any]], list[Claim]]] = {
     "fewest": _select,
     "certify": _certify,
     "path": _path,
+    "verdicts": _verdicts,
     "outliers": _outliers,
     "outlier path": _outlier_path,
 }

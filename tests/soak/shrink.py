@@ -61,6 +61,9 @@ def _smaller(problem: Problem, digits: bool) -> Iterator[Problem]:
         yield replace(problem, task="outliers" if problem.is_rows else "select")
     if problem.option("n_solutions", 1) > 2:
         yield replace(problem, options=problem.options | {"n_solutions": 2})
+    if problem.option("solution_tol") is not None:
+        kept = {key: v for key, v in problem.options.items() if key != "solution_tol"}
+        yield replace(problem, options=kept)
     if problem.size > 1 and problem.task != "certify":
         yield replace(problem, size=problem.size - 1)
     yield from _fewer_entries(problem)

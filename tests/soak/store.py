@@ -122,6 +122,7 @@ def _calls(problem: Problem, data: str, y: str) -> list[str]:
     called = {
         "certify": f"certify({data}, {given}, y={y}, {more})",
         "path": f"selection_path({data}, {size}, y={y}, {more})",
+        "verdicts": f"column_verdicts({data}, {size}, y={y}, {more})",
         "outlier path": f"outlier_path({data}, {components}, {size}, {more})",
     }
     return [f"print({called[problem.task]})"]

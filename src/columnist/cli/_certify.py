@@ -11,7 +11,15 @@ from typing import Any, Literal
 from columnist._text import count
 from columnist.cli._errors import FAILED, BadInput
 from columnist.cli._names import expanded
-from columnist.cli._options import Loading, Printing, Report, Searching, argument, option
+from columnist.cli._options import (
+    Loading,
+    Printing,
+    Report,
+    Searching,
+    Weighting,
+    argument,
+    option,
+)
 from columnist.cli._screen import certificate_json
 from columnist.cli._task import Task
 from columnist.cli._text import listed
@@ -25,7 +33,7 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Report, Printing, Searching, Loading):
+class Options(Report, Printing, Searching, Weighting, Loading):
     """What was selected."""
 
     names: list[str] | None = argument("[COLUMN]...", "The selection.", default=None)
@@ -45,6 +53,7 @@ class Certify(Task):
     """Prove how good a given selection is, and show a better one if there is."""
 
     command = "certify"
+    estimates = True
     options: Options
 
     def check(self) -> None:
@@ -61,11 +70,12 @@ class Certify(Task):
             raise BadInput("which columns? Name them after FILE, or use --columns.")
         selection = self.places(self.wanted, "the selection")
         self.watch.phase(f"proving {count(len(selection), 'column')}")
+        free = data.mean is not None and (y is not None or data.has_gaps)
         certificate = columnist.certify(
             data.X, selection, y=y, n_components=options.components, time_limit=options.seconds,
-            callback=self.watch.callback,
-            centering="none" if data.mean is None or y is None else "mean",
-            **options.given(random_state=options.seed),
+            callback=self.watch.callback, sample_weight=data.weights,
+            centering="mean" if free else "none",
+            **options.given(random_state=options.seed), **self.gaps(),
         )  # fmt: skip
         self.certificate = self.named(certificate)
         self.watch.settle(self.certificate)
@@ -82,8 +92,9 @@ class Certify(Task):
         from columnist.report import certificate_report
 
         data, asked = self.data, self.asked(selection=listed(self.wanted))
+        X, _ = data.for_report("X")
         return certificate_report(
-            self.certificate, data.X, names=data.names, asked=asked, origin=self.origin()
+            self.certificate, X, names=data.names, asked=asked, origin=self.origin()
         )
 
     def show(self) -> None:

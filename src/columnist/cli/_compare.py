@@ -10,7 +10,15 @@ from typing import Any, Literal
 
 from columnist._text import count, seconds
 from columnist.cli._errors import BadInput, Failed, in_options
-from columnist.cli._options import Loading, Printing, Report, Searching, as_size, option
+from columnist.cli._options import (
+    Loading,
+    Printing,
+    Report,
+    Searching,
+    Weighting,
+    as_size,
+    option,
+)
 from columnist.cli._selectors import Entry, build, complete_selector, find
 from columnist.cli._task import Task
 from columnist.cli._text import number, percent
@@ -30,7 +38,7 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Report, Printing, Searching, Loading):
+class Options(Report, Printing, Searching, Weighting, Loading):
     """What to compare."""
 
     k: str | None = option("-k --keep", "Columns to keep: a number or a share.")
@@ -131,8 +139,9 @@ class Compare(Task):
 
     def _timed(self, selector, y) -> tuple[Any, float]:
         """The selector, fitted, and how long that took."""
+        weighed = self.weighed(selector)
         started = time.perf_counter()
-        return selector.fit(self.data.X, y), time.perf_counter() - started
+        return selector.fit(self.data.X, y, **weighed), time.perf_counter() - started
 
     def _made(self, entry: Entry, limit: float | None = None):
         """A selector with the options that it has."""
@@ -169,7 +178,8 @@ class Compare(Task):
 
         data = self.data
         assert self.bound is not None  # proven before anything is judged
-        options = {"y": data.y if self.explained == "y" else None, **self.measure}
+        y = data.y if self.explained == "y" else None
+        options = {"y": y, "sample_weight": data.weights, **self.measure}
         row.selected = data.names_of(columns)
         row.error = error = reconstruction_error(data.X, columns, **options)
         row.relative_error = reconstruction_error(data.X, columns, relative=True, **options)
@@ -199,9 +209,12 @@ class Compare(Task):
             StandardScaler(with_mean=False),
             LogisticRegression(max_iter=5000) if data.classes else RidgeCV(),
         )
+        weighed = {} if data.weights is None else {
+            f"{name}__sample_weight": data.weights for name, _ in pipeline.steps
+        }  # fmt: skip
         scores = cross_val_score(
             pipeline, data.table.X, data.y, scoring=self.scoring, error_score="raise",
-            cv=kind(folds, shuffle=True, random_state=options.seed or 0),
+            cv=kind(folds, shuffle=True, random_state=options.seed or 0), params=weighed,
         )  # fmt: skip
         return float(scores.mean()), float(scores.std())
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib.util
 import logging
 import signal
+import threading
 from collections.abc import Collection as AnyNames
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from multiprocessing import resource_tracker
 from typing import Any
 
 import dask.array as da
@@ -212,8 +214,10 @@ class Summed(DaskRows):
         super().__init__(data)
         self._known, self._target = known, target
 
-    def moments(self, y=None, read=None) -> Moments:
+    def moments(self, y=None, read=None, weights=None) -> Moments:
         """See `RowBlocks`: no pass where it is known already."""
+        if weights is not None:
+            return super().moments(y, read, weights)
         if y is None:
             return features_of(self._known, self.n_features)
         if isinstance(y, DaskRows) and y.data.name == self._target:
@@ -262,7 +266,10 @@ def on_cluster(address: str, screen: Screen) -> Iterator[None]:
         logger = logging.getLogger("distributed")
         stack.callback(logger.setLevel, logger.level)
         logger.setLevel(logging.CRITICAL + 1)
-        scheduler = stack.enter_context(_local_cluster()) if address == LOCAL else address
+        scheduler: Any = address
+        if address == LOCAL:
+            with _interrupts_later():
+                scheduler = stack.enter_context(_local_cluster())
         try:
             client = stack.enter_context(distributed.Client(scheduler, timeout=_PATIENCE))
         except (OSError, TimeoutError, ValueError) as error:
@@ -292,6 +299,29 @@ def _local_cluster() -> distributed.LocalCluster:
         )  # fmt: skip
     except (OSError, RuntimeError) as error:
         raise Failed(f"no Dask cluster could be started here: {error}") from error
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Hold Ctrl-C back: processes that start meanwhile never hear of it, and what was opened can be
+    closed when this one does, at the end of the block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
+    if mask is not None:
+        resource_tracker.ensure_running()  # it would lift the mask
+        mask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        if mask is not None:
+            mask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 class _Deaf(distributed.WorkerPlugin):

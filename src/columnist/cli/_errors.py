@@ -19,6 +19,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"\bheader=False", "--no-header"),
     (r"\bn_features_to_select='auto'", "-k auto"),
     (r"\bnon_numeric='(\w+)'", r"--non-numeric \1"),
+    (r"\bColumnSelector\(missing='covariance'\)", "select --missing covariance"),
     (r"\bmissing='(\w+)'", r"--missing \1"),
     (r"\bformat='(\w+)'", r"--format \1"),
     (r"\bsearch='(\w+)'", r"--search \1"),
@@ -39,7 +40,9 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"\bmax_features\b", "--path"),
     (r"\bmax_gap\b", "--max-gap"),
     (r"\bn_solutions\b", "--solutions"),
+    (r"\bsolution_tol\b", "--tolerance"),
     (r"\brandom_state\b", "--seed"),
+    (r"\bsample_weight\b", "--weight"),
     (r"\bn_jobs\b", "--jobs"),
 )
 

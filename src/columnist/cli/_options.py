@@ -106,8 +106,9 @@ class Reading:
     non_numeric: Literal["refuse", "drop"] = _data(
         "--non-numeric", "Columns of text: refuse or drop.", default="refuse", metavar="HOW"
     )
-    missing: Literal["refuse", "mean", "median", "drop"] = _data(
-        "--missing", "Missing values: refuse, fill with the mean or median, or drop the rows.",
+    missing: Literal["refuse", "mean", "median", "drop", "covariance"] = _data(
+        "--missing", "Missing values: refuse, fill with the mean or median, drop the rows; select "
+        "and certify can also estimate a covariance matrix without them.",
         default="refuse", metavar="HOW"
     )  # fmt: skip
     task: Literal["auto", "classes", "values"] = _data(
@@ -151,6 +152,15 @@ class Loading(Reading):
         "--max-filled", "With --missing mean or median: refuse columns with a larger share of "
         "filled values.", default=0.5, metavar="SHARE", min=0.0, max=1.0
     )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighting:
+    """How often rows count."""
+
+    weight: str | None = _data(
+        "--weight", "Column that says how often each row counts.", metavar="NAME"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -15,7 +16,7 @@ from columnist.cli._task import Task
 from columnist.cli._text import listed, number, parsed, unused, visible
 
 if TYPE_CHECKING:
-    import numpy as np
+    from columnist.cli._references import Reference
 
 EXAMPLES = (
     "columnist outliers wine.csv -k 5 -r 2 --drop class --center --scale",
@@ -26,8 +27,6 @@ EXAMPLES = (
     "columnist outliers big.parquet -k 100 -r 3 --dask --out flagged.parquet",
 )
 FLAG = "outlier"
-# Rows up to which a robust reference is fitted as well.
-_MOST_COMPARED = 20_000
 SHOWN = 30
 Method = Literal[
     "certified", "schatten", "pursuit", "coherence", "hrpca", "robpca", "trimmed", "leverage"
@@ -60,12 +59,13 @@ class Outliers(Task):
     command = "outliers"
     note = (
         "The proof is about the error of the kept rows. Outliers that form a group may attract a "
-        "component and stay unnoticed: certified runs ROBPCA beside the search and says where "
-        "the two disagree. Rows are numbered from 1, without the header."
+        "component and stay unnoticed: certified runs ROBPCA and MCD (minimum covariance "
+        "determinant) beside the search and says where they disagree. Rows are numbered from 1, "
+        "without the header."
     )
     options: Options
-    # Rows that a robust reference flags; None where there is none.
-    reference: np.ndarray | None = None
+    # What robust methods beside the search say.
+    references: Sequence[Reference] = ()
 
     def check(self) -> None:
         if self.options.remove and not self.out:
@@ -91,45 +91,42 @@ class Outliers(Task):
         self.removed[self.estimator.outliers_] = True
         if self.options.method == "certified":
             self._compare()
-        rows = np.flatnonzero(self.removed | self.beyond | self._masked())
+        flags = [found.flags for found in self.references if found.flags is not None]
+        rows = np.flatnonzero(np.any([self.removed, self.beyond, *flags], axis=0))
         order = np.argsort(-far[rows], kind="stable")
         self.rows = rows[order]
         self.labels = {name: values[order] for name, values in data.ids_of(rows).items()}
 
     def _compare(self) -> None:
-        """Run a robust reference beside the search, and say where the two disagree."""
-        import numpy as np
+        """Run robust references beside the search, and say where they disagree with it."""
+        from columnist.cli._references import references
 
-        from columnist.robust import ROBPCA
-
-        if self.data.X.shape[0] > _MOST_COMPARED:
-            self.screen.note(
-                f"ROBPCA was not run beside the search: it is for at most {_MOST_COMPARED:,} rows"
-            )
-            return
-        self.watch.phase("comparing with ROBPCA")
+        self.watch.phase("comparing with ROBPCA and MCD")
         size, seed = max(self.estimator.n_components_, 1), self.options.seed or 0
-        try:
-            found = ROBPCA(size, random_state=seed).fit(self.data.X)
-        except ValueError:
-            return  # too few rows for it
-        self.reference = self.data.judged(found)[3]
-        self.reference[found.outliers_] = True
-        masked = np.flatnonzero(self._masked())
-        if len(masked):
-            rows = listed(self.data.row_numbers()[masked].tolist(), 20)
+        self.references = references(self.data, size, seed)
+        told: dict[tuple[int, ...], list[str]] = {}
+        for found in self.references:
+            if found.flags is None:
+                self.screen.note(f"{found.name} was not run beside the search: {found.why_not}")
+            elif len(masked := self._only_in(found)):
+                told.setdefault(tuple(masked), []).append(found.name)
+        for rows, names in told.items():
+            flag = f"{' and '.join(names)} flag{'s' if len(names) == 1 else ''}"
             self.screen.note(
-                f"warning: ROBPCA flags {count(len(masked), 'row')} that this fit keeps as "
-                f"regular: {rows}. Outliers in a group can attract a component and mask one "
-                "another; the proof does not exclude that. Look at these rows, or use "
+                f"warning: {flag} {count(len(rows), 'row')} that this fit keeps as regular: "
+                f"{listed(list(rows), 20)}. Outliers in a group can attract a component and mask "
+                "one another; the proof does not exclude that. Look at these rows, or use "
                 "--max-distance or --method robpca."
             )
 
-    def _masked(self):
-        """Rows that only the robust reference flags."""
-        if self.reference is None:
-            return self.beyond & ~self.beyond
-        return self.reference & ~self.removed & ~self.beyond
+    def _only_in(self, reference: Reference) -> list[int]:
+        """Numbers of the rows that only a reference flags."""
+        import numpy as np
+
+        if reference.flags is None:
+            return []
+        rows = np.flatnonzero(reference.flags & ~self.removed & ~self.beyond)
+        return self.data.row_numbers()[rows].tolist()
 
     def _made(self, k: int | float, n: int):
         """The estimator that was asked for, not fitted."""
@@ -217,6 +214,7 @@ class Outliers(Task):
             screen.line(f"{count(far, 'row')} removed because of --max-distance; the certificate "
                         f"is about the choice of the other {rest}.")  # fmt: skip
         numbers = self.data.row_numbers()
+        asked = {r.name.lower(): r.flags for r in self.references if r.flags is not None}
         table = [
             [
                 int(numbers[i]),
@@ -225,14 +223,13 @@ class Outliers(Task):
                 _marked(self.orthogonal[i], estimator.orthogonal_cutoff_),
                 "yes" if self.removed[i] else "",
                 "yes" if self.beyond[i] else "",
-                *([] if self.reference is None else ["yes" if self.reference[i] else ""]),
+                *("yes" if flags[i] else "" for flags in asked.values()),
             ]
             for place, i in enumerate(self.rows[:SHOWN])
         ]
         if table:
             heads = ["row>", *self.labels, "within>", "from plane>", "removed", "outlier"]
-            heads += [] if self.reference is None else ["robpca"]
-            screen.table(heads, table)
+            screen.table([*heads, *asked], table)
         if len(self.rows) > SHOWN:
             screen.line(f"and {len(self.rows) - SHOWN} more (--json or --out has all)")
         cutoffs = cutoff_words(estimator.score_cutoff_, estimator.orthogonal_cutoff_)
@@ -264,12 +261,18 @@ class Outliers(Task):
                 for place, i in enumerate(self.rows)
             ],
             "certificate": certificate_json(self.certificate),
-            "reference": None if self.reference is None else {
-                "method": "robpca",
-                "outliers": numbers[self.reference],
-                "only_here": numbers[self._masked()],
-            },
-        }  # fmt: skip
+            "reference": self._told("ROBPCA"),
+            "mcd": self._told("MCD"),
+        }
+
+    def _told(self, name: str) -> dict[str, Any] | None:
+        """What a reference flags, for JSON."""
+        for found in self.references:
+            if found.name == name and found.flags is not None:
+                outliers = self.data.row_numbers()[found.flags]
+                only = self._only_in(found)
+                return {"method": name.lower(), "outliers": outliers, "only_here": only}
+        return None
 
 
 def _marked(distance: float, cutoff: float) -> str:

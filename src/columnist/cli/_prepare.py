@@ -18,18 +18,18 @@ from columnist.cli._prepared import Columns, Data
 from columnist.cli._scan import Labels, Preparation, column_facts
 from columnist.cli._screen import Screen
 from columnist.cli._text import listed, percent
+from columnist.data._scales import APART, is_one_kind, ratio_of
 from columnist.io import Table, read_table
 from columnist.io._header import NUMBER
+from columnist.io._read import find_gaps
 
-# Columns whose sizes differ by more than this factor have different units, or need a hint.
-_APART = 100.0
 # Share of the sum of squares from which on the means of columns are worth a hint.
 _MOSTLY_MEANS = 0.5
 # Share of filled values that is worth a warning.
 _WORTH_A_WARNING = 0.05
 _ALLOWS_GAPS = (
-    "A covariance matrix estimated from the values that are there needs no filling: in Python, "
-    'give it to ColumnSelector(input="gram").'
+    "select --missing covariance needs no filling: it estimates a covariance matrix from the "
+    "values that are there."
 )
 
 
@@ -40,9 +40,9 @@ def read_here(options: Reading, ids: Sequence[str]) -> Data:
             f"{options.file} is a folder: select, rank and outliers read folders of Zarr and "
             "Parquet files with --dask."
         )
+    missing = "keep" if options.missing == "covariance" else options.missing
     return Data(read_table(
-        options.file, non_numeric=options.non_numeric, missing=options.missing,
-        **options.read_as(ids),
+        options.file, non_numeric=options.non_numeric, missing=missing, **options.read_as(ids),
     ))  # fmt: skip
 
 
@@ -62,6 +62,8 @@ def prepare(
     the user named; with None, all columns stay.
     """
     mention(data.table, screen)
+    if options.missing == "covariance":
+        mention_estimate(data, screen)
     if spared is not None and not options.keep_ids:
         leave_out_labels(data, spared, screen)
     data.y, data.labels, data.classes = _target(data, options.task)
@@ -119,6 +121,21 @@ def mention_gaps(table: Table, screen: Screen) -> None:
         screen.note(f"rows with missing values dropped; {count(len(table.rows), 'row')} left")
 
 
+def mention_estimate(data: Data, screen: Screen) -> None:
+    """Say how much is missing where a covariance matrix is estimated."""
+    gaps = find_gaps(data.table.X)
+    total = int(gaps.missing.sum())
+    data.has_gaps = total > 0
+    if total:
+        most = int(np.argmax(gaps.missing))
+        share = gaps.missing[most] / gaps.count
+        screen.note(
+            f"{count(total, 'missing value')}: means and covariances are estimated by the EM "
+            f"algorithm, and proofs hold for these; most are missing in {data.names[most]} "
+            f"({percent(share, 0)})"
+        )
+
+
 def check_filled(data: Data, most: float, screen: Screen) -> None:
     """Warn of columns with many filled values, and refuse those that hold little else."""
     n = data.raw.shape[0]
@@ -172,8 +189,8 @@ def _scaling(
 
 def _units_differ(data: Data, columns: Columns, screen: Screen) -> bool:
     """Whether sizes are so different that the columns cannot have one unit; say so."""
-    factor = _factor(columns.size)
-    if factor <= _APART or _one_unit(data.names, columns.low):
+    factor = ratio_of(columns.size)
+    if factor <= APART or is_one_kind(data.names, columns.low):
         return False
     screen.note(
         f"the columns' sizes differ by a factor of {factor:.3g}: they were put on one scale, as "
@@ -182,22 +199,10 @@ def _units_differ(data: Data, columns: Columns, screen: Screen) -> bool:
     return True
 
 
-def _one_unit(names: Sequence[str], low: np.ndarray) -> bool:
-    """Whether columns are one kind of quantity: wavelengths, or counts that all begin at zero."""
-    same = np.unique(low, return_counts=True)[1].max(initial=0)
-    return all(map(NUMBER.fullmatch, names)) or same > 0.5 * len(low)
-
-
-def _factor(sizes: np.ndarray) -> float:
-    """How many times the largest is the smallest."""
-    sizes = sizes[(sizes > 0.0) & np.isfinite(sizes)]
-    return float(sizes.max() / sizes.min()) if len(sizes) > 1 else 1.0
-
-
 def hint_at_scales(sizes: np.ndarray, screen: Screen, remedy: str) -> None:
     """One line if the largest columns dominate the others."""
-    factor = _factor(sizes)
-    if factor > _APART:
+    factor = ratio_of(sizes)
+    if factor > APART:
         screen.note(
             f"the columns' sizes differ by a factor of {factor:.3g}: large ones decide the "
             f"result; {remedy} puts all on one scale"

@@ -10,16 +10,21 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from columnist._text import count
+from columnist.cli._errors import BadInput
 from columnist.cli._row_labels import HEAD_ROWS, candidates, named_kinds, steps_of
 from columnist.cli._scan import ColumnFacts, Extracting, Labels, Preparation, column_facts, judged
 from columnist.cli._text import listed
+from columnist.data import open_matrices
 from columnist.data._blocks import ArrayRows, RowBlocks, as_rows
+from columnist.data._validation import check_weights
 from columnist.io import Table
 from columnist.io._read import find_gaps
 from columnist.io._write import Part, write_parts
+from columnist.linalg._moments import moments_of
 from columnist.linalg._passes import squared_norms
 
 
@@ -46,9 +51,9 @@ class ColumnsHere(Columns):
 
     @cached_property
     def mean(self) -> np.ndarray:
-        first = self._gaps.mean
+        first, there = self._gaps.mean, self.X.shape[0] - self._gaps.missing
         # Sums of large numbers round.
-        return first if sp.issparse(self.X) else first + ((self.X - first) / len(self.X)).sum(0)
+        return first if sp.issparse(self.X) else first + np.nansum((self.X - first) / there, axis=0)
 
     @cached_property
     def deviation(self) -> np.ndarray:
@@ -61,7 +66,8 @@ class ColumnsHere(Columns):
     @cached_property
     def size(self) -> np.ndarray:
         with np.errstate(over="ignore", under="ignore"):
-            return np.sqrt(squared_norms(self.X))
+            complete = not self._gaps.missing.any()
+            return np.sqrt(squared_norms(self.X if complete else np.nan_to_num(self.X)))
 
     @cached_property
     def constant(self) -> np.ndarray:
@@ -103,6 +109,11 @@ class Data:
     by_default = False
     # Seconds of reading and preparing.
     seconds = 0.0
+    # Whether values are missing still, and moments are estimated without them.
+    has_gaps = False
+    # How often each row counts, and the column that says so.
+    weights: np.ndarray | None = None
+    weight_name: str | None = None
 
     def __init__(self, table: Table):
         self.ids, self._y = table.ids, table.y
@@ -113,6 +124,16 @@ class Data:
 
     def _take(self, table: Table) -> None:
         self.table, self.raw, self.names = table, ArrayRows(table.X), table.names
+
+    def weigh(self, name: str) -> None:
+        """Take a column that was read as an id for the weights of the rows."""
+        ids = dict(self.ids)
+        values, self.ids = ids.pop(name), ids
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+        except ValueError:
+            raise BadInput(f"--weight {name}: this column does not hold numbers.") from None
+        self.weights, self.weight_name = check_weights(numbers, len(numbers)), name
 
     def labels_rows(self, spared: Collection[str]) -> dict[str, str]:
         """Features that only label the rows, and what they hold; ``spared`` are left alone."""
@@ -149,7 +170,14 @@ class Data:
 
     def columns(self, y: Any) -> Columns:
         """What the features are like; ``y`` is the target of the fit."""
-        return ColumnsHere(self.table.X)
+        if self.weights is None:
+            return ColumnsHere(self.table.X)
+        moments = moments_of(self.table.X, self.weights)
+        present = find_gaps(self.table.X[self.weights > 0.0])
+        deviation = np.sqrt(np.square(moments.factor()).sum(axis=0) / moments.count)
+        deviation[present.constant] = 0.0
+        size = np.sqrt(moments.count * (np.square(deviation) + np.square(moments.mean)))
+        return Columns(moments.mean, deviation, size, present.constant, present.low)
 
     def features(self, prepare: Preparation) -> Any:
         """The features as a fit takes them."""
@@ -186,6 +214,8 @@ class Data:
         text = f"{self.table.source}, {count(n, 'row')}, {count(m, 'column')}"
         if self.table.target_names:
             text += f", target {listed(self.table.target_names, 3)}"
+        if self.weight_name is not None:
+            text += f", weighted by {self.weight_name}"
         return text
 
     def what(self, explains: str) -> str:
@@ -214,6 +244,7 @@ class Data:
             "target": list(table.target_names),
             "target_kind": None if self.y is None else "classes" if self.classes else "values",
             "ids": list(self.ids),
+            "weight": self.weight_name,
             "header": table.header,
             "ignored": table.ignored,
             "imputed": {c: {"count": k, "value": v} for c, (k, v) in table.imputed.items()},
@@ -241,6 +272,8 @@ class Data:
 
     def for_report(self, explains: str) -> tuple[Any, Any]:
         """X, and the target if it is explained; of rows elsewhere a few that stand for all."""
+        if self.weights is not None or self.has_gaps:
+            return self._sample(self.y if explains == "y" else None)
         if self.in_memory:
             return self.X, self.y if explains == "y" else None
         n = self.X.n_features
@@ -250,6 +283,21 @@ class Data:
 
         rows = self.X.moments(as_rows(self.y)).sample().rows
         return rows[:, :n], pd.DataFrame(rows[:, n:], columns=list(self.labels))
+
+    def _sample(self, y: Any) -> tuple[Any, Any]:
+        """A few rows with the weighted or estimated means and covariances, and the same of a
+        target."""
+        import pandas as pd
+
+        matrices = open_matrices(
+            BaseEstimator(), self.X, y, sample_weight=self.weights, target=y is not None,
+            means=True, missing="covariance" if self.has_gaps else "raise",
+            accept_sparse=("csr", "csc"),
+        )  # fmt: skip
+        X = matrices.X * matrices.x_scale
+        if matrices.Y is None:
+            return X, None
+        return X, pd.DataFrame(matrices.Y * matrices.y_scale, columns=list(self.labels))
 
     # -- written ------------------------------------------------------------------
 

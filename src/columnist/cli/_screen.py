@@ -172,10 +172,11 @@ class Screen:
 
     @contextmanager
     def hears_warnings(self) -> Iterator[None]:
-        """Warnings of the library become notes."""
+        """Warnings of the library become notes; commands tell of scales themselves."""
+        from columnist.data._scales import ScaleWarning
 
         def show(message, category, *_: Any, **__: Any) -> None:
-            if not issubclass(category, _SAID_IN_DEBUG_ONLY):
+            if not issubclass(category, (*_SAID_IN_DEBUG_ONLY, ScaleWarning)):
                 self.note(str(message))
 
         with warnings.catch_warnings():

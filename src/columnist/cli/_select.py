@@ -6,19 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from columnist._text import count
+from columnist.cli._constraints import Obeying, check_obeying, constraints_of
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model
 from columnist.cli._names import expanded
-from columnist.cli._options import Anywhere, Saving, Searching, as_size, option
+from columnist.cli._options import Anywhere, Saving, Searching, Weighting, as_size, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._selectors import build, complete_selector, find, parse_parameters
 from columnist.cli._stability import check_bootstrap, resampled, show_stability, stability_json
 from columnist.cli._task import Task
 from columnist.cli._text import listed, number, percent
+from columnist.cli._verdicts import show_verdicts, verdicts_json
 from columnist.cli._verify import preparation_of
 
 if TYPE_CHECKING:
-    from columnist.selection import SelectionPath, SelectionStability
+    from columnist.selection import (
+        BudgetPath,
+        ColumnVerdicts,
+        SelectionPath,
+        SelectionStability,
+    )
 
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale",
@@ -32,10 +39,14 @@ EXAMPLES = (
 )
 # Beyond this many columns the share of each one is left out of the JSON.
 _MANY_COLUMNS = 10_000
+# Sets that are shown.
+_MOST_SETS = 50
+# The tolerance of verdicts, unless another one is given.
+_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Saving, Searching, Anywhere):
+class Options(Saving, Obeying, Searching, Weighting, Anywhere):
     """What to choose."""
 
     k: str | None = option(
@@ -60,6 +71,13 @@ class Options(Saving, Searching, Anywhere):
         "by default the target, if one is given."
     )  # fmt: skip
     solutions: int | None = option("--solutions", "Number of best sets to find and prove.")
+    tolerance: float | None = option(
+        "--tolerance", "Find all sets whose error is at most this share above the best."
+    )
+    verdicts: bool = option(
+        "--verdicts", "Prove which columns are necessary, replaceable or useless (within "
+        "--tolerance, by default 0.01).", default=False
+    )  # fmt: skip
     proof: str | None = option(
         "--proof", "Write a proof that columnist verify checks.", metavar="FILE"
     )
@@ -81,16 +99,20 @@ class Select(Task):
     """Select the columns that best represent the others, or a target, with a certificate."""
 
     command = "select"
+    estimates = True
     note = "Ctrl-C ends the search; the best selection so far is kept, shown and written."
     options: Options
     path: SelectionPath | None = None
     stability: SelectionStability | None = None
+    verdicts: ColumnVerdicts | None = None
+    budgets: BudgetPath | None = None
 
     def check(self) -> None:
         self.size, self.entry = as_size(self.options.k), find(self.options.method)
         check_bootstrap(self.options)
         self.method = self.entry.name
-        if self.size is None:
+        check_obeying(self.options)
+        if self.size is None and self.options.budget is None:
             raise BadInput(
                 "-k is missing: how many columns should be kept? (-k auto --tol 0.1 decides)"
             )
@@ -104,11 +126,15 @@ class Select(Task):
         self.explained = self.explains(options.explain, self.entry.target == "required")
         self._check_choice()
         self._check_proof()
-        self.limits = {
+        self.limits: dict[str, Any] = {
             "include": self.places(options.include, "--include") or None,
             "exclude": self.places(options.exclude, "--exclude") or None,
         }
-        doing = f"choosing {options.k} of {count(data.X.shape[1], 'column')}"
+        constraints = constraints_of(options, data.names, self.places, self.screen.note)
+        if constraints:
+            self.limits["constraints"] = constraints
+        amount = "some" if options.k is None else options.k
+        doing = f"choosing {amount} of {count(data.X.shape[1], 'column')}"
         self.selector = self.fit(self._made(), doing, data.y)
         self.selected = [int(i) for i in self.selector.selected_]
         if options.proof is not None:
@@ -117,6 +143,10 @@ class Select(Task):
             self.path = self._every_size(options.path)
         if options.bootstrap is not None and not self.watch.interrupted:
             self.stability = resampled(self)
+        if options.verdicts and not self.watch.interrupted:
+            self.verdicts = self._judged()
+        if options.budget is not None and self.method == "certified" and not self.watch.interrupted:
+            self.budgets = self._more_money()
         self._measure()
 
     def _check_choice(self) -> None:
@@ -132,11 +162,23 @@ class Select(Task):
         both = set(include) & set(exclude)
         if both:
             raise BadInput(f"--include and --exclude both name {listed(sorted(both))}: choose one.")
+        if options.proof is not None and self._obeys():
+            raise BadInput("--proof does not go with --groups, --budget, --at-most or --requires.")
         free = len(self.data.names) - len(exclude)
         if options.path is not None and not 1 <= options.path <= free:
             raise BadInput(f"--path takes a number from 1 to {free}; got {options.path}.")
 
+    def _obeys(self) -> bool:
+        """Whether there are constraints."""
+        options = self.options
+        given = (options.groups, options.budget, options.at_most, options.requires)
+        return any(value is not None for value in given)
+
     def _check_proof(self) -> None:
+        if self.method != "certified" and self.options.tolerance is not None:
+            raise BadInput("--tolerance goes with --method certified.")
+        if self.method != "certified" and self.options.verdicts:
+            raise BadInput("--verdicts goes with --method certified.")
         if self.options.proof is not None and self.method != "certified":
             raise BadInput(f"--proof goes with --method certified; {self.method} gives no proof.")
 
@@ -154,7 +196,8 @@ class Select(Task):
         options, data = self.options, self.data
         given = options.given(
             n_components=options.components, n_solutions=options.solutions, tol=options.tol,
-            target=None if data.y is None else options.explain, **self.limits,
+            solution_tol=options.tolerance,
+            target=None if data.y is None else options.explain, **self.limits, **self.gaps(),
         )  # fmt: skip
         selector = build(
             self.entry, self.size, given, parse_parameters(options.parameter), options.seed
@@ -163,7 +206,9 @@ class Select(Task):
             selector.set_params(
                 time_limit=options.seconds, callback=self.watch.callback, proof=self._proof()
             )
-        if data.mean is not None and "centering" in selector.get_params() and data.y is not None:
+        # Means of columns with gaps are estimated anew.
+        free = data.mean is not None and (data.y is not None or data.has_gaps)
+        if free and "centering" in selector.get_params():
             selector.set_params(centering="mean")
         return selector
 
@@ -171,19 +216,81 @@ class Select(Task):
         """Every size up to one; None if interrupted before there is anything."""
         from columnist import selection_path
 
-        options, data, path = self.options, self.data, None
         self.watch.phase(f"every size up to {largest}")
+        return self._unless_interrupted(selection_path, largest)
+
+    def _judged(self) -> ColumnVerdicts | None:
+        """Verdicts on the columns for the size of the selection."""
+        from columnist import column_verdicts
+
+        self.watch.phase("verdicts on the columns")
+        tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
+        return self._unless_interrupted(column_verdicts, len(self.selected), tol=tol)
+
+    def _unless_interrupted(self, function, size: int, **more):
+        """What a function finds with the options of the selection; None if interrupted before
+        there is anything."""
+        options, data, found = self.options, self.data, None
         try:
-            path = selection_path(
-                data.X, largest, y=None if options.explain == "X" else data.y,
+            found = function(
+                data.X, size, y=None if options.explain == "X" else data.y,
                 criterion=options.criterion or "frobenius", n_components=options.components or 0,
-                n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
-                time_limit=options.seconds, callback=self.watch.callback, **self.limits,
+                sample_weight=data.weights, n_jobs=options.jobs,
+                centering="none" if data.mean is None else "mean",
+                time_limit=options.seconds, callback=self.watch.callback,
+                **self.limits, **self.gaps(), **more,
             )  # fmt: skip
         except KeyboardInterrupt:
             pass
         self.watch.settle(None)
-        return path
+        return found
+
+    def _more_money(self) -> BudgetPath | None:
+        """The selection, and the one for a budget that is larger by the smallest cost."""
+        from columnist.constraints import Budget
+        from columnist.selection import BudgetPath, BudgetStep, budget_path
+
+        options, data = self.options, self.data
+        others = [one for one in self.limits["constraints"] if not isinstance(one, Budget)]
+        own = next(one for one in self.limits["constraints"] if isinstance(one, Budget))
+        positive = [cost for cost in own.costs if cost > 0.0]
+        if not positive:
+            return None
+        self.watch.phase("a little more money")
+        try:
+            path = budget_path(
+                data.X, own.costs, [own.budget + min(positive)], constraints=others,
+                n_features_to_select=self.size, y=None if options.explain == "X" else data.y,
+                sample_weight=data.weights,
+                criterion=options.criterion or "frobenius", n_components=options.components or 0,
+                n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
+                time_limit=options.seconds, callback=self.watch.callback,
+                include=self.limits["include"], exclude=self.limits["exclude"], **self.gaps(),
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            return None
+        self.watch.settle(None)
+        here = BudgetStep(self.selector.selected_, self.selector.certificate_, own.budget)
+        return BudgetPath((here, *path), path.total)
+
+    def _budget_json(self) -> dict[str, Any] | None:
+        """What the selection costs, and what a little more money would bring."""
+        if self.budgets is None:
+            return None
+        own = next(one for one in self.limits["constraints"] if hasattr(one, "costs"))
+        names = [self.data.names_of(step.selection.tolist()) for step in self.budgets]
+        steps = [
+            {
+                "budget": step.budget,
+                "cost": float(sum(own.costs[i] for i in step.selection)),
+                "selected": chosen,
+                "error": step.certificate.error,
+                "lower_bound": step.certificate.lower_bound,
+                "status": step.certificate.status,
+            }
+            for step, chosen in zip(self.budgets, names, strict=True)
+        ]
+        return {**steps[0], "next": steps[1]}
 
     def _measure(self) -> None:
         """Errors and coefficients of any selector's choice, computed from the data."""
@@ -199,7 +306,9 @@ class Select(Task):
             )
             return
         target, center = self.explained == "y", data.mean is not None
-        matrices = matrices_of(data.X, data.y, target=target, center=center)
+        matrices = matrices_of(
+            data.X, data.y, sample_weight=data.weights, target=target, center=center
+        )
         measure = get_criterion(self.options.criterion or "frobenius")
         self.error, total = matrices.error(self.selected, measure), matrices.error([], measure)
         self.relative_error = self.error / total if total > 0.0 else 0.0
@@ -235,14 +344,23 @@ class Select(Task):
 
     def page(self) -> str:
         options, data = self.options, self.data
-        keep = f"{options.k} columns"
+        keep = f"{options.k} {'groups' if options.groups else 'columns'}"
+        if options.k is None:
+            keep = "any number of columns"
         if options.k == "auto":
             keep = f"the fewest columns that leave at most {options.tol:g} unexplained"
         asked = self.asked(keep=keep, method=self.method)
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
+        if "constraints" in self.limits:
+            asked["obey"] = "; ".join(
+                one.describe(data.names) for one in self.limits["constraints"]
+            )
         asked["time limit"] = f"{options.time_limit} s"
-        return self.selection_page(self.selector, self.explained, asked, self.path, self.stability)
+        return self.selection_page(
+            self.selector, self.explained, asked, self.path, self.stability, self.verdicts,
+            self.budgets,
+        )  # fmt: skip
 
     def json(self) -> dict[str, Any]:
         data, names = self.data, self.data.names
@@ -261,8 +379,11 @@ class Select(Task):
             "solutions": [{"columns": data.names_of(s), "error": s.error} for s in solutions],
             "column_r2": dict(zip(names, self.rebuilt.r2, strict=True)) if few else None,
             "representative": dict(zip(names, by, strict=True)) if few else None,
+            "constraints": [one.describe(names) for one in self.limits.get("constraints", ())],
+            "budget": self._budget_json(),
             "path": None if self.path is None else self._path_json(self.path),
             "stability": stability_json(self.stability),
+            "verdicts": self.verdicts and verdicts_json(self.verdicts, names),
         }
 
     def _path_json(self, path) -> list[dict[str, Any]]:
@@ -302,11 +423,27 @@ class Select(Task):
         else:
             screen.facts({"error": number(self.error), "proof": f"none: {self.method} gives none"})
         self._show_runners_up(getattr(self.selector, "solutions_", []))
+        if (budget := self._budget_json()) is not None:
+            self._show_budget(budget)
         if self.path is not None:
             screen.heading("Every size")
             screen.path(self.path)
         if self.stability is not None:
             show_stability(self, self.stability)
+        if self.verdicts is not None:
+            show_verdicts(screen, self.verdicts, names)
+
+    def _show_budget(self, budget: dict[str, Any]) -> None:
+        """What is spent, and what a little more would bring."""
+        steps = [budget, budget["next"]]
+        rows = [
+            [number(step["budget"]), number(step["cost"]), number(step["error"]),
+             number(step["lower_bound"]), listed(step["selected"])]
+            for step in steps
+        ]  # fmt: skip
+        self.screen.heading("What the budget costs")
+        head = ["budget>", "spent>", "error>", "lower bound>", "selected"]
+        self.screen.table(head, rows, best=0)
 
     def _unexplained(self) -> str:
         """The relative error, and what it is a share of."""
@@ -326,10 +463,12 @@ class Select(Task):
             return
         best, names_of = set(solutions[0]), self.data.names_of
         rows = []
-        for place, solution in enumerate(solutions, start=1):
+        for place, solution in enumerate(solutions[:_MOST_SETS], start=1):
             gone, new = sorted(best - set(solution)), sorted(set(solution) - best)
             worse = solution.error / solutions[0].error - 1 if solutions[0].error > 0 else None
             words = listed(names_of(new)), listed(names_of(gone))
             rows.append([place, number(solution.error), percent(worse), *words])
         self.screen.heading("The best sets")
         self.screen.table(["rank>", "error>", "worse by>", "with", "instead of"], rows, best=0)
+        if len(solutions) > len(rows):
+            self.screen.line(f"{len(solutions) - len(rows)} more are not listed.")

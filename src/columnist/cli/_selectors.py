@@ -12,7 +12,12 @@ from typing import Any
 from columnist.cli._errors import BadInput
 from columnist.cli._text import parsed
 
-_OPTIONS = {"n_components": "--components", "n_solutions": "--solutions", "n_jobs": "--jobs"}
+_OPTIONS = {
+    "constraints": "--groups, --budget, --at-most or --requires",
+    "n_components": "--components",
+    "n_jobs": "--jobs",
+    "n_solutions": "--solutions",
+}
 CRITERIA = ("frobenius", "spectral", "nuclear", "schatten:0.5", "schatten:1.5", "kyfan:3")
 
 

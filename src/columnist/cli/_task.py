@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sklearn.utils.validation import has_fit_parameter
+
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model, write_model
 from columnist.cli._names import expanded
@@ -43,13 +45,17 @@ class Task(ABC):
     takes_all = False
     # Whether columns with different units are put on one scale unasked.
     scales = True
+    # Whether moments may be estimated where values are missing.
+    estimates = False
     # Further columns that are no features.
     ids: Sequence[str] = ()
 
     def __init__(self, options: Any):
         self.options = options
-        names = ("out", "report", "model", "dask")
-        self.out, self.report, self.model, self.dask = (getattr(options, n, None) for n in names)
+        names = ("out", "report", "model", "dask", "weight")
+        self.out, self.report, self.model, self.dask, self.weight = (
+            getattr(options, n, None) for n in names
+        )
         self.screen = Screen(options, self.command, taken=self.out == "-")
 
     @classmethod
@@ -81,10 +87,22 @@ class Task(ABC):
         from columnist.cli._prepare import read_here
 
         options, watch = self.options, self.watch
+        if getattr(options, "missing", None) == "covariance" and (
+            not self.estimates or self.weight or self.dask
+        ):
+            raise BadInput(
+                "--missing covariance is for select and certify, without --dask and --weight."
+            )
         if self.dask is None:
-            self._prepare(read_here(options, self.ids))
+            data = read_here(options, [*self.ids, *([self.weight] if self.weight else [])])
+            if self.weight:
+                data.weigh(self.weight)
+                self.screen.note(f"rows count as often as {self.weight} says")
+            self._prepare(data)
             yield
             return
+        if self.weight:
+            raise BadInput("--weight needs the data in memory: leave out --dask.")
         try:
             from columnist.cli._dask import DataInBlocks, on_cluster, open_in_blocks
         except ModuleNotFoundError as error:
@@ -162,13 +180,25 @@ class Task(ABC):
     def fit(self, estimator, doing: str, y: Any = None):
         """Fit to the data; a search may be interrupted."""
         self.watch.phase(doing)
-        estimator.fit(self.data.X, y)
+        estimator.fit(self.data.X, y, **self.weighed(estimator))
         self.certificate = getattr(estimator, "certificate_", None)
         if self.certificate is not None and hasattr(estimator, "selected_"):
             estimator.certificate_ = self.named(self.certificate)
             self.certificate = estimator.certificate_
         self.watch.settle(self.certificate)
         return estimator
+
+    def weighed(self, estimator) -> dict[str, Any]:
+        """The weights of the rows for a fit; an estimator that takes none is refused."""
+        if self.data.weights is None:
+            return {}
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise BadInput(f"--weight does not apply to {type(estimator).__name__}.")
+        return {"sample_weight": self.data.weights}
+
+    def gaps(self) -> dict[str, Any]:
+        """What a selector is told of missing values."""
+        return {"missing": "covariance"} if self.options.missing == "covariance" else {}
 
     def named(self, certificate):
         """The certificate of a selection with the names of its columns."""
@@ -177,7 +207,8 @@ class Task(ABC):
     def asked(self, **further: str) -> dict[str, str]:
         """What was asked, for a report."""
         prepared = "; ".join(filter(None, [self.data.names_from(), self.data.prepared()]))
-        return {"data": self.data.describe(), **further, "columns": prepared}
+        weights = {"weights": self.weight} if self.weight else {}
+        return {"data": self.data.describe(), **weights, **further, "columns": prepared}
 
     def origin(self) -> Origin:
         """Where a report comes from."""
@@ -196,7 +227,14 @@ class Task(ABC):
         return "X" if self.data.y is None or explain == "X" else "y"
 
     def selection_page(
-        self, selector, explains: str, asked: dict[str, str], path=None, stability=None
+        self,
+        selector,
+        explains: str,
+        asked: dict[str, str],
+        path=None,
+        stability=None,
+        verdicts=None,
+        budgets=None,
     ) -> str:
         """The report of a selector."""
         from columnist.report import ranking_report, selection_report
@@ -209,8 +247,8 @@ class Task(ABC):
                 origin=self.origin(),
             )  # fmt: skip
         return selection_report(
-            selector, X, y, names=data.names, path=path, stability=stability, asked=asked,
-            origin=self.origin(),
+            selector, X, y, names=data.names, path=path, stability=stability, verdicts=verdicts,
+            budgets=budgets, asked=asked, origin=self.origin(),
         )  # fmt: skip
 
     def require_dense(self) -> None:

@@ -128,9 +128,17 @@ class RowBlocks(ABC):
         """Helpers for long searches where the blocks are: see :mod:`columnist.search._workers`."""
         return None
 
-    def moments(self, y: RowBlocks | np.ndarray | None = None, read: Callable | None = None):
-        """Moments of the columns, followed by those of the target that ``read`` makes of y."""
-        moments = self.fold(BlockMoments(read), merged_moments, *([] if y is None else [y]))
+    def moments(
+        self,
+        y: RowBlocks | np.ndarray | None = None,
+        read: Callable | None = None,
+        weights: np.ndarray | None = None,
+    ):
+        """Moments of the columns, followed by those of the target that ``read`` makes of y; rows
+        count as often as ``weights`` say."""
+        along = [other for other in (y, weights) if other is not None]
+        visit = BlockMoments(read, weighted=weights is not None)
+        moments = self.fold(visit, merged_moments, *along)
         if moments.count == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         return moments
@@ -214,13 +222,16 @@ class ArrayRows(RowBlocks):
 
 
 class BlockMoments:
-    """Moments of a block, next to its target if there is one."""
+    """Moments of a block, next to its target if there is one; weights come last."""
 
-    def __init__(self, read: Callable | None = None):
-        self._read = read
+    def __init__(self, read: Callable | None = None, *, weighted: bool = False):
+        self._read, self._weighted = read, weighted
 
-    def __call__(self, X, *y) -> Any:
-        return moments_of(self._joint(X, *y))
+    def __call__(self, X, *along) -> Any:
+        if not self._weighted:
+            return moments_of(self._joint(X, *along))
+        *y, weights = along
+        return moments_of(self._joint(X, *y), np.ravel(weights))
 
     def _joint(self, X, *y):
         if not y:
@@ -236,9 +247,9 @@ class BlockMoments:
             return sp.hstack([X, sp.csr_array(Y)], format="csr")
         return np.hstack([X, Y])
 
-    def operations(self, X, *y) -> float:
+    def operations(self, X, *along) -> float:
         """Multiplications of the inner products."""
-        m, n = self._joint(X, *y).shape
+        m, n = self._joint(X, *along[: len(along) - self._weighted]).shape
         return float(m) * n**2
 
 

@@ -6,7 +6,7 @@ rounding may have done to it; what that leaves open is computed again in better 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -101,8 +101,12 @@ class Matrices:
         Helpers for long searches where the rows are, if there are any.
     preparation : float
         Seconds that a pass over rows in blocks took.
-    n_rows : int or None
-        How many rows there are, where a few stand for them.
+    n_rows : float or None
+        How many rows there are, or the sum of their weights, where a few stand for them.
+    rows : WeightedRows or None
+        The rows as they are, where weights went into them.
+    missing : mapping or None
+        How much was missing, and how moments were estimated, where values were missing.
 
     Examples
     --------
@@ -128,7 +132,9 @@ class Matrices:
     target_kind: str | None = None
     workers: Any = None
     preparation: float = 0.0
-    n_rows: int | None = None
+    n_rows: float | None = None
+    rows: Any = None
+    missing: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.x_scale:
@@ -154,8 +160,8 @@ class Matrices:
         return self.X.shape[1]
 
     @property
-    def n_samples(self) -> int:
-        """Number of rows."""
+    def n_samples(self) -> float:
+        """Number of rows, or the sum of their weights."""
         return self.X.shape[0] if self.n_rows is None else self.n_rows
 
     @property

@@ -17,8 +17,15 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from columnist.data._blocks import RowBlocks, as_rows, open_blocks
 from columnist.data._matrices import SMALL_ENTRIES, Matrices
+from columnist.data._missing import estimated_matrices, has_gaps
 from columnist.data._target import open_target
-from columnist.data._validation import open_data, read_data
+from columnist.data._validation import check_weights, open_data, read_data
+from columnist.data._weights import (
+    WeightedRows,
+    matrices_from,
+    present_rows,
+    weighted_matrices,
+)
 from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import merge_repeats
@@ -35,11 +42,14 @@ def open_matrices(
     X,
     y=None,
     *,
+    sample_weight=None,
     target: bool,
     center: bool = False,
     gram: bool = False,
     passes: bool = False,
     rows: bool = False,
+    means: bool = False,
+    missing: str = "raise",
     open_y: Callable = open_target,
     **checks,
 ) -> Matrices:
@@ -53,6 +63,8 @@ def open_matrices(
         The columns; those in parts were checked by the selector that has cut them.
     y : array-like or Dask collection, optional
         The target, unless it came with the rows.
+    sample_weight : array-like or Dask collection, optional
+        How often each row counts.
     target : bool
         Whether the target is approximated, and not X.
     center : bool, default=False
@@ -64,6 +76,10 @@ def open_matrices(
         can stay where they are.
     rows : bool, default=False
         Whether more is needed than means and inner products.
+    means : bool, default=False
+        Whether rows that stand for others must have their means, free or not.
+    missing : {"raise", "covariance", "pairwise"}, default="raise"
+        What to do if X has missing values; other than "raise", rows must be here.
     open_y : callable, optional
         Opens y, as :func:`columnist.data._target.open_target` does.
     **checks
@@ -76,21 +92,31 @@ def open_matrices(
     if isinstance(X, ColumnParts):
         estimator.n_features_in_ = X.shape[1]
     else:
-        read = read_data if rows or gram else open_data
-        X = read(estimator, X, **{"dtype": [np.float64, np.float32], **checks})
+        gaps = missing != "raise"
+        read = read_data if rows or gram or gaps else open_data
+        finite = {"ensure_all_finite": "allow-nan"} if gaps else {}
+        X = read(estimator, X, **{"dtype": [np.float64, np.float32], **finite, **checks})
         if gram:
             _check_gram(X)
-    return matrices_of(X, y, target=target, center=center, gram=gram, passes=passes, open_y=open_y)
+        if gaps and has_gaps(X):
+            y = y if target else None
+            return _matrices_with_gaps(X, y, sample_weight, center, missing, open_y)
+    return matrices_of(
+        X, y, sample_weight=sample_weight, target=target, center=center, gram=gram, passes=passes,
+        means=means, open_y=open_y,
+    )  # fmt: skip
 
 
 def matrices_of(
     X,
     y=None,
     *,
+    sample_weight=None,
     target: bool,
     center: bool = False,
     gram: bool = False,
     passes: bool = False,
+    means: bool = False,
     open_y: Callable = open_target,
 ) -> Matrices:
     """The same for data that were checked: :func:`open_matrices` has the parameters.
@@ -105,6 +131,13 @@ def matrices_of(
            [1., 0.]])
     """
     started = time.perf_counter()
+    if sample_weight is not None and gram:
+        raise ValueError(
+            "input='gram' has no rows to weigh: pass the weighted covariance matrix, or the data."
+        )
+    if sample_weight is not None and not isinstance(X, RowBlocks):
+        rows, kind = weighted_rows(X, y if target else None, sample_weight, open_y)
+        return replace(weighted_matrices(rows, center=center, means=means), target_kind=kind)
     along, read = open_y(y, X) if target and y is not None else (None, None)
     kind = None if read is None else read.kind
     if not isinstance(X, RowBlocks):
@@ -115,7 +148,12 @@ def matrices_of(
     wide = n > _NARROW and (n > _NARROW_TALL or n > X.shape[0])
     parts = X.by_columns() if wide else None
     if parts is None:
-        matrices = _from_moments(X, along, read, target=target, center=center)
+        weights = _weights_of(X, sample_weight)
+        matrices = _from_moments(X, along, read, weights, target=target, center=center, means=means)
+    elif sample_weight is not None:
+        here = in_memory(parts)
+        rows, _ = weighted_rows(here, y if target else None, sample_weight, open_y)
+        matrices = weighted_matrices(rows, center=center, means=means)
     else:
         Y = _whole(along, read, parts.shape[0])
         matrices = Matrices(parts if passes else in_memory(parts), Y, center=center)
@@ -123,6 +161,37 @@ def matrices_of(
         kind = X.target_kind
     spent = time.perf_counter() - started
     return replace(matrices, target_kind=kind, workers=X.workers(), preparation=spent)
+
+
+def _matrices_with_gaps(
+    X, y, sample_weight, center: bool, missing: str, open_y: Callable
+) -> Matrices:
+    """Rows with the moments that are estimated from what is there."""
+    weights = None
+    if sample_weight is not None:
+        X, y, weights, *_ = present_rows(X, y, sample_weight)
+    along, read = (None, None) if y is None else open_y(y, X)
+    kind, Y = None if read is None else read.kind, _whole(along, read, X.shape[0])
+    matrices = estimated_matrices(
+        X, Y, missing, weights=weights, center=center, classes=kind == "classes"
+    )
+    return replace(matrices, target_kind=kind)
+
+
+def weighted_rows(X, y, sample_weight, open_y: Callable) -> tuple[WeightedRows, str | None]:
+    """Checked rows in memory that have a weight, next to their opened target, and what that is."""
+    rows = present_rows(_plain(in_memory(X)), y, sample_weight)
+    if y is None:
+        return rows, None
+    along, read = open_y(rows.Y, rows.X)
+    return rows._replace(Y=_whole(along, read, rows.X.shape[0])), read.kind
+
+
+def _weights_of(X: RowBlocks, sample_weight) -> np.ndarray | None:
+    """Weights of the rows of a collection; those of a stream came with its rows."""
+    if sample_weight is None or not X.keeps_rows:
+        return sample_weight
+    return check_weights(sample_weight, X.shape[0])
 
 
 def open_rows(
@@ -203,11 +272,18 @@ def in_memory(X):
     return X.gather().astype(np.float64, copy=False)
 
 
-def _from_moments(X: RowBlocks, along, read, *, target: bool, center: bool) -> Matrices:
+def _from_moments(
+    X: RowBlocks,
+    along,
+    read,
+    weights: np.ndarray | None,
+    *,
+    target: bool,
+    center: bool,
+    means: bool,
+) -> Matrices:
     """A few rows with the means and inner products of all, found in one pass."""
-    moments, n = X.moments(along, read), X.n_features
-    sample, mean = moments.sample(centered=center), moments.mean
-    Y = sample.rows[:, n:] if target else None
+    moments, n = X.moments(along, read, weights), X.n_features
 
     @cache
     def source() -> Matrices:
@@ -215,12 +291,10 @@ def _from_moments(X: RowBlocks, along, read, *, target: bool, center: bool) -> M
         return Matrices(data, _whole(along, read, X.shape[0]), center=center)
 
     known = X.keeps_rows and target == (along is not None) and X.shape[0] * n <= SMALL_ENTRIES
-    return Matrices(
-        sample.rows[:, :n], Y, center=center, unit=float(np.sqrt(sample.weight)), sample=True,
-        source=source if known else None,
-        removed=(mean[:n], mean[n:] if target else mean[:n]) if center else None,
-        n_rows=X.shape[0],
-    )  # fmt: skip
+    known = known and weights is None
+    return matrices_from(
+        moments, n, target, center=center, means=means, source=source if known else None
+    )
 
 
 def _check_gram(G: np.ndarray) -> None:

@@ -104,6 +104,18 @@ class Methods(Constraint):
         super().__init__(what, accepts)
 
 
+class Several(Constraint):
+    """A list of instances with some methods; ``what`` names such things."""
+
+    def __init__(self, what: str, *methods: str):
+        one = Methods(what, *methods)
+
+        def accepts(value: Any) -> bool:
+            return isinstance(value, (list, tuple)) and all(map(one.accepts, value))
+
+        super().__init__(f"a list of {what}", accepts)
+
+
 class Other(Constraint):
     """Anything but a string, None or a boolean: the data decide what it means."""
 
@@ -122,6 +134,7 @@ def _is_criterion(value: Any) -> bool:
 VOCABULARY: Mapping[str, Constraint] = {
     "callback": Methods("callable", "__call__") | None,
     "centering": StrOptions("none", "mean"),
+    "constraints": Several("constraints", "resolve", "obeys", "allowed", "most") | None,
     "criterion": Constraint("a criterion or its name", _is_criterion),
     "cutoff": StrOptions("cross-fitted", "classical"),
     "degree": Integer(1),

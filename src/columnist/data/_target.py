@@ -9,6 +9,7 @@ is classes, ``y.reshape(-1, 1)`` is numbers.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -86,6 +87,20 @@ def open_numbers(y, X: RowBlocks):
     matrix = matrix[:, None] if matrix.ndim == 1 else matrix
     check_consistent_length(matrix, np.empty(X.shape[0]))
     return matrix, _Reader(None, known=True)
+
+
+def open_known(classes: np.ndarray | None) -> Callable:
+    """The same for a target like one that was read before: of these classes, or of numbers."""
+    if classes is None:
+        return open_numbers
+
+    def opened(y, X):
+        blocks = open_blocks(y)
+        if blocks is not None:
+            return blocks, _Reader(classes)
+        return StreamTarget(classes).read(y, X.shape[0]), _Reader(classes, known=True)
+
+    return opened
 
 
 def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, np.ndarray]:

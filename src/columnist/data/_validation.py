@@ -11,22 +11,40 @@ from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
     _check_n_features,
+    _check_sample_weight,
     validate_data,
 )
 
 from columnist.data._blocks import RowBlocks, open_blocks
 
+# Where else to go with missing values.
+_GAPS = (
+    "Fill them in (sklearn.impute), use ColumnSelector(missing='covariance'), which needs no "
+    "filling, or SparseLoadings, which leaves missing values out of its loss."
+)
+
 
 def read_data(estimator, *data, **checks):
     """X, or X and y, as arrays that scikit-learn has checked; collections are gathered."""
-    return validate_data(estimator, *map(_gathered, data), **checks)
+    return _validated(estimator, *map(_gathered, data), **checks)
+
+
+def _validated(estimator, *data, **checks):
+    """What scikit-learn has checked; of missing values it is said what to do."""
+    try:
+        return validate_data(estimator, *data, **checks)
+    except ValueError as error:
+        first = str(error).partition("\n")[0]
+        if "Input X contains NaN" not in first:
+            raise
+        raise ValueError(f"{first} {_GAPS}") from None
 
 
 def open_data(estimator, X, *, reset: bool = True, **checks) -> np.ndarray | RowBlocks:
     """The same, but a collection of blocks stays where it is; visits check its entries."""
     blocks = open_blocks(X)
     if blocks is None:
-        return validate_data(estimator, X, reset=reset, **checks)
+        return _validated(estimator, X, reset=reset, **checks)
     if getattr(blocks, "ndim", 2) != 2:
         raise ValueError("Expected 2D array, got 1D array instead: X needs rows and columns.")
     _check_numeric(blocks)
@@ -62,14 +80,33 @@ def _check_numeric(blocks: RowBlocks) -> None:
     )
 
 
-def resolve_size(value, n_features: int, *, name: str = "n_features_to_select") -> int:
-    """Number of columns from an int, a fraction in (0, 1), or None for half."""
+def check_weights(sample_weight, n_samples: int) -> np.ndarray:
+    """Weights of the samples, which may be a collection: finite, not negative, not all zero."""
+    weights = _check_sample_weight(
+        _gathered(sample_weight), np.empty(n_samples), dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every sample: at least one must count.")
+    if weights.max() > np.finfo(np.float64).max / n_samples:
+        raise ValueError("The sum of sample_weight is too large for a floating point number.")
+    return weights
+
+
+def rows_at(y, places: np.ndarray):
+    """Some rows of anything with rows; a collection is gathered, None stays."""
+    return None if y is None else _safe_indexing(_gathered(y), places)
+
+
+def resolve_size(
+    value, n_features: int, *, name: str = "n_features_to_select", what: str = "features"
+) -> int:
+    """Number of columns, or ``what`` else, from an int, a fraction in (0, 1), or None for half."""
     if value is None:
         return max(1, n_features // 2)
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
         if not 1 <= int(value) <= n_features:
             raise ValueError(
-                f"{name} must be between 1 and the number of features ({n_features}); got {value}."
+                f"{name} must be between 1 and the number of {what} ({n_features}); got {value}."
             )
         return int(value)
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))

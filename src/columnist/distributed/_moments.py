@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_array
 
 from columnist.data._blocks import RowBlocks, open_blocks
 from columnist.data._target import StreamTarget, open_target
+from columnist.data._validation import check_weights
 from columnist.linalg._moments import Moments, merged_moments, moments_of
 
 
@@ -64,8 +65,8 @@ class RunningMoments(RowBlocks):
 
     Attributes
     ----------
-    n_samples_seen_ : int
-        Rows so far.
+    n_samples_seen_ : int or float
+        Rows so far; the sum of their weights if they have any.
     n_features_in_ : int
         Columns of X.
     mean_ : ndarray of shape (n_features,)
@@ -97,7 +98,7 @@ class RunningMoments(RowBlocks):
 
     # -- summing up ---------------------------------------------------------------
 
-    def partial_fit(self, X, y=None) -> RunningMoments:
+    def partial_fit(self, X, y=None, sample_weight=None) -> RunningMoments:
         """Add rows.
 
         Parameters
@@ -106,6 +107,8 @@ class RunningMoments(RowBlocks):
             Rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Target of these rows; if any batch has one, all must.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
 
         Returns
         -------
@@ -118,7 +121,8 @@ class RunningMoments(RowBlocks):
             joint = np.hstack([X.toarray() if hasattr(X, "toarray") else X, Y])
         self._check_alike(X.shape[1], joint.shape[1])
         self.n_features = self.n_features_in_ = X.shape[1]
-        return self._add(moments_of(joint))
+        weights = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+        return self._add(moments_of(joint, weights))
 
     def merge(self, other: RunningMoments) -> RunningMoments:
         """Add the rows that another one has seen.
@@ -200,10 +204,12 @@ class RunningMoments(RowBlocks):
     def lengths(self) -> tuple[int, ...]:
         return (self.n_samples_seen_,)
 
-    def moments(self, y=None, read=None) -> Moments:
-        """The sums themselves; y is part of them."""
+    def moments(self, y=None, read=None, weights=None) -> Moments:
+        """The sums themselves; y and weights are part of them."""
         if y is not None:
             raise ValueError("The target belongs to partial_fit: call fit with the sums alone.")
+        if weights is not None:
+            raise ValueError("sample_weight belongs to partial_fit: call fit with the sums alone.")
         return self._seen()
 
     def _rows(self, *_):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from columnist.io._inputs import Input
-from columnist.io._table import DataFileError, objects_of, one_line, unique_names
+from columnist.io._table import DataFileError, damaged, objects_of, one_line, unique_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,24 +92,24 @@ def import_polars() -> Any:
 
 
 @contextmanager
-def guarded(problem: str) -> Iterator[None]:
+def guarded(format: str) -> Iterator[None]:
     """The many errors of polars become one."""
     pl = import_polars()
     try:
         yield
     except (pl.exceptions.PolarsError, OSError, ValueError, MemoryError) as error:
-        raise DataFileError(f"{problem}: {one_line(error)[:200]}") from error
+        raise damaged(format) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # not an Exception, yet an error
             raise
-        raise DataFileError(f"{problem}.") from error
+        raise damaged(format) from error
 
 
 def read_parquet(data: Input) -> FrameColumns:
     """Columns of a Parquet file."""
     pl = import_polars()
     whole = data.plain_path or io.BytesIO(data.read())
-    with guarded("not a readable Parquet file"):
+    with guarded("parquet"):
         return FrameColumns(pl.read_parquet(whole, glob=False))
 
 
@@ -118,5 +118,5 @@ def read_feather(data: Input) -> FrameColumns:
     pl = import_polars()
     # Not by its path: a file mapped into memory could change under our hands.
     whole = io.BytesIO(data.read())
-    with guarded("not a readable Feather (Arrow) file"):
+    with guarded("feather"):
         return FrameColumns(pl.read_ipc(whole))

@@ -18,10 +18,10 @@ from columnist.io._inputs import Input, as_unicode
 from columnist.io._table import (
     DataFileError,
     MatrixColumns,
+    damaged,
     listed,
     matrix_columns,
     objects_of,
-    one_line,
     plural,
     quoted,
 )
@@ -151,7 +151,7 @@ def loaded_apart(content: bytes) -> dict[str, Any]:
         said = child.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         if "MemoryError" in said:
             raise MemoryError
-        raise DataFileError(f"the MATLAB file is cut off or damaged ({one_line(said)[:200]}).")
+        raise damaged("mat")
     return pickle.loads(child.stdout)
 
 
@@ -318,7 +318,7 @@ def read_svmlight(data: Input) -> MatrixColumns:
     try:
         X, labels = load_svmlight_file(io.BytesIO(content))
     except (ValueError, OverflowError) as error:
-        raise DataFileError(f"not rows of 'label place:value' ({quoted(error)}).") from error
+        raise DataFileError("not rows of 'label place:value', all of them numbers.") from error
     if not X.shape[0]:
         raise DataFileError("there is not a single row of data.")
     if X.shape[1] > MOST_COLUMNS:

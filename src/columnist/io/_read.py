@@ -49,7 +49,10 @@ from columnist.io._table import (
 EXACT = 2**53
 # Larger numbers may overflow where they are summed up.
 _LARGE = 1e150
-_REMEDIES = "use missing='mean' or missing='median' to impute, or missing='drop' to leave out rows."
+_REMEDIES = (
+    "use missing='mean' or missing='median' to impute, or missing='drop' to leave out rows; "
+    "ColumnSelector(missing='covariance') needs none of these."
+)
 
 
 def read_table(
@@ -102,9 +105,9 @@ def read_table(
         With ``columns``, what stands for a missing value of each.
     non_numeric : {"refuse", "drop"}
         What to do with features that are not numbers.
-    missing : {"refuse", "mean", "median", "drop"}
-        Missing feature values are an error, are replaced, or drop their rows. A missing target
-        is an error unless rows are dropped.
+    missing : {"refuse", "mean", "median", "drop", "keep"}
+        Missing feature values are an error, are replaced, drop their rows, or stay NaN. A missing
+        target is an error unless rows are dropped.
 
     Returns
     -------
@@ -130,7 +133,7 @@ def read_table(
            [ 30.25, 300.  ]])
     """
     StrOptions("refuse", "drop").check("non_numeric", non_numeric)
-    StrOptions("refuse", "mean", "median", "drop").check("missing", missing)
+    StrOptions("refuse", "mean", "median", "drop", "keep").check("missing", missing)
     if format is not None:
         StrOptions(*FORMATS, *READ_ONLY).check("format", format)
     if fill is not None and columns is None:
@@ -513,7 +516,7 @@ def plan_filling(
         raise DataFileError(f"no value at all in {counted(names, gaps.missing * empty)}.")
     places = np.flatnonzero(~empty)
     ignored = {names[i]: "empty" for i in np.flatnonzero(empty).tolist()}
-    if missing == "drop":
+    if missing in ("drop", "keep"):
         return Filling(places, None, {}, ignored)
     return filling_with(names, gaps, gaps.mean if values is None else values, places, ignored)
 

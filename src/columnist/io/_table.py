@@ -18,6 +18,14 @@ LONGEST_MESSAGE = 600
 # Labels of one width are what other libraries expect; very long text would waste memory there.
 MOST_TEXT_BYTES = 1 << 28
 UNREADABLE = "cannot be read"
+# What files are called, with an article.
+TITLES = {
+    "parquet": "a Parquet file", "feather": "a Feather (Arrow) file", "npy": "a NumPy file (npy)",
+    "npz": "a NumPy file (npz)", "mat": "a MATLAB file", "excel": "an Excel workbook",
+    "spss": "an SPSS file", "h5ad": "an AnnData file", "csv": "a CSV file", "tsv": "a TSV file",
+    "arff": "an ARFF file", "mtx": "a Matrix Market file", "svmlight": "an svmlight file",
+    "zarr": "a Zarr array",
+}  # fmt: skip
 # Why a file cannot be read, in plain words.
 REASONS: dict[type[Exception], str] = {
     FileNotFoundError: "there is no such file.",
@@ -123,16 +131,25 @@ def said_of(name: str, failure: str, *kinds: type[Exception]) -> Iterator[None]:
         raise DataFileError(one_line(f"{name}: {words}")) from error
 
 
+def damaged(format: str) -> DataFileError:
+    """The one answer to a file that its reader cannot make sense of; why is the error's cause."""
+    return DataFileError(
+        f"this is not {TITLES.get(format, f'{format} file')}, or it is damaged or cut off: save it "
+        "again, or give its true format=."
+    )
+
+
 @contextmanager
 def damage_of(format: str) -> Iterator[None]:
-    """Libraries fail in many ways on damaged files."""
+    """Libraries fail in many ways, and in their own words, on damaged files."""
     try:
         yield
-    except (DataFileError, OSError, MemoryError):
+    except (DataFileError, MemoryError):
         raise
     except Exception as error:
-        what = f"damaged, or not a {format} file ({one_line(error)[:200]})."
-        raise DataFileError(what) from error
+        if getattr(error, "errno", None) is not None:  # of the system, not of the content
+            raise
+        raise damaged(format) from error
 
 
 # -- columns as they stand in a file ------------------------------------------------

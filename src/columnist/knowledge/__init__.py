@@ -4,9 +4,11 @@ from columnist.knowledge._aggregation import RankAggregation, aggregate_rankings
 from columnist.knowledge._relations import (
     commute_time_covariance,
     graph_similarity,
+    hierarchy_similarity,
     mahalanobis_similarity,
     propagate,
     term_relevance,
+    term_similarity,
     vote,
 )
 from columnist.knowledge._selectors import KnowledgeSelector, MultiSourceSelector
@@ -20,8 +22,10 @@ __all__ = [
     "aggregate_rankings",
     "commute_time_covariance",
     "graph_similarity",
+    "hierarchy_similarity",
     "mahalanobis_similarity",
     "propagate",
     "term_relevance",
+    "term_similarity",
     "vote",
 ]

@@ -17,9 +17,11 @@ from columnist.knowledge._relations import (
     DAMPING,
     feature_graph,
     graph_similarity,
+    hierarchy_similarity,
     mahalanobis_similarity,
     propagate,
     term_relevance,
+    term_similarity,
     vote,
 )
 from columnist.spectral._ratios import FisherScore
@@ -29,14 +31,16 @@ from columnist.spectral._symmetric import SymmetricMatrix, as_symmetric
 # Kind -> ways in which a source of this kind can rank features.
 KINDS: dict[str, tuple[str, ...]] = {
     "labels": ("classes",),
+    "hierarchy": ("similarity",),
     "sample_similarity": ("similarity",),
     "auxiliary": ("similarity",),
     "feature_similarity": ("similarity", "propagation"),
     "annotation": ("similarity", "voting"),
+    "annotation_similarity": ("similarity", "propagation"),
     "interaction": ("similarity", "propagation"),
 }
 
-_NEED_DATA = ("auxiliary", "annotation", "interaction")
+_NEED_DATA = ("hierarchy", "auxiliary", "annotation", "annotation_similarity", "interaction")
 # Names that a message lists at most.
 _SHOWN = 5
 
@@ -45,16 +49,18 @@ _SHOWN = 5
 class Source:
     """A source of knowledge about the samples or the features of a data set.
 
-    ==================== ============================================= =======================
-    kind                 data                                          without data
-    ==================== ============================================= =======================
-    "labels"             class of every sample                         y
-    "sample_similarity"  samples x samples                             similarity of X's rows
-    "auxiliary"          other measurements, samples x anything        --
-    "feature_similarity" features x features, not negative             sample covariance of X
-    "annotation"         features x terms, or a list of features       --
-    "interaction"        features x features, or pairs of features     --
-    ==================== ============================================= =======================
+    ======================= ========================================== =======================
+    kind                    data                                       without data
+    ======================= ========================================== =======================
+    "labels"                class of every sample                      y
+    "hierarchy"             samples x levels, from coarse to fine      --
+    "sample_similarity"     samples x samples                          similarity of X's rows
+    "auxiliary"             other measurements, samples x anything     --
+    "feature_similarity"    features x features, not negative          sample covariance of X
+    "annotation"            features x terms, or a list of features    --
+    "annotation_similarity" the same: features are similar by terms    --
+    "interaction"           features x features, or pairs of features  --
+    ======================= ========================================== =======================
 
     Tables may be arrays, in the order of the samples or features of X, or pandas or polars frames
     with names, which are then matched with those of X. Names that do not match are reported: a
@@ -124,7 +130,7 @@ class Source:
     def _check_data(self) -> None:
         if self.data is None and self.kind in _NEED_DATA:
             raise ValueError(f"A source of kind {self.kind!r} needs data.")
-        if self.terms is not None and self.kind != "annotation":
+        if self.terms is not None and not self.kind.startswith("annotation"):
             raise ValueError(f"terms belong to an annotation; got kind={self.kind!r}.")
         if self.known is not None and self.relevance is not None:
             raise ValueError("Give known or relevance, not both.")
@@ -202,9 +208,11 @@ class Study:
         X = self.X
         if source.kind == "labels":
             return fisher_similarity(self.labels(source))
-        if source.kind == "feature_similarity":
-            if source.data is None:
-                return mahalanobis_similarity(X)
+        if source.kind == "hierarchy":
+            return hierarchy_similarity(self._rows(_read(source), source, "sample"))
+        if source.kind == "feature_similarity" and source.data is None:
+            return mahalanobis_similarity(X)
+        if source.kind.endswith("_similarity") and source.kind != "sample_similarity":
             return graph_similarity(X, self.features_square(source))
         if source.kind == "sample_similarity":
             if source.data is not None:
@@ -254,7 +262,9 @@ class Study:
 
     def features_square(self, source: Source) -> np.ndarray | sp.csr_matrix:
         """Similarities or interactions of the features, not negative."""
-        if source.kind == "interaction" and _is_pairs(source.data):
+        if source.kind == "annotation_similarity":
+            S = term_similarity(self.membership(source)[0])
+        elif source.kind == "interaction" and _is_pairs(source.data):
             S = self._pairs(source)
         else:
             S = self._square(_read(source), source, "feature")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -48,9 +49,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, means and scatter of rows."""
+    """Count, means and scatter of rows; where these have weights, the count is their sum."""
 
-    count: int
+    count: int  # a floating point number where rows have weights
     mean: np.ndarray
     scatter: np.ndarray | None  # of the rows that could be squared
     rest: np.ndarray  # rows whose inner products are the scatter of all others
@@ -99,11 +100,13 @@ class Moments:
         return Sample(rows, weight)
 
 
-def moments_of(X) -> Moments:
+def moments_of(X, weights: np.ndarray | None = None) -> Moments:
     """Moments of one block of rows, dense or sparse, of any floating point type; a ValueError if
-    it holds NaN or infinity."""
+    it holds NaN or infinity. With ``weights`` a row counts as often as they say."""
     if sp.issparse(X):
-        return _sparse_moments(X)
+        return _sparse_moments(X) if weights is None else _written_moments(X, weights)
+    if weights is not None:
+        return _weighted_moments(X, weights)
     m, n = X.shape
     if m > _TALL * n:
         squared = _squared(X)
@@ -117,6 +120,36 @@ def moments_of(X) -> Moments:
     rest -= left
     mean, low = _two_sum(mean, left)
     return Moments(m, mean, None, triangle(rest) if m > _TALL * n else rest, low)
+
+
+def _weighted_moments(X: np.ndarray, weights: np.ndarray) -> Moments:
+    """The same of weighted rows."""
+    assert_all_finite(X, input_name="X")
+    present = weights > 0.0
+    rest, weights = X[present].astype(np.float64), weights[present]
+    m, n = rest.shape
+    if m == 0:
+        return Moments(0, np.zeros(n), None, rest, np.zeros(n))
+    total: Any = float(weights.sum())
+    shares = weights / total
+    mean = shares @ rest
+    rest -= mean
+    left = shares @ rest  # sums of large numbers round
+    rest -= left
+    mean, low = _two_sum(mean, left)
+    root = np.sqrt(weights)
+    rest *= root[:, None]
+    if m > _TALL * n:
+        with np.errstate(over="ignore", invalid="ignore"):
+            scatter = rest.T @ rest
+        if _cholesky(scatter) is not None:
+            return Moments(total, mean, scatter, rest[:0], low)
+        return Moments(total, mean, None, triangle(rest), low)
+    # The rows are orthogonal to the roots of the weights: turn these into the first axis.
+    v = root / np.linalg.norm(root)
+    v[0] += 1.0
+    rest -= np.outer(2.0 / (v @ v) * v, v @ rest)
+    return Moments(total, mean, None, rest[1:], low)
 
 
 def merged_moments(parts: Sequence[Moments]) -> Moments:
@@ -236,7 +269,15 @@ def _sparse_moments(X) -> Moments:
         near = bool((m * mean**2 <= _FAR * np.diag(scatter)).all())
         if near and _cholesky(scatter) is not None:
             return Moments(m, mean, scatter, np.zeros((0, n)), np.zeros(n))
-    X = X.tocsr()
+    return _written_moments(X)
+
+
+def _written_moments(X, weights: np.ndarray | None = None) -> Moments:
+    """Moments of sparse rows that are written out, some at a time."""
+    assert_all_finite(X.data, input_name="X")
+    X, (m, n) = X.tocsr(), X.shape
     height = max(_WRITTEN // max(n, 1), 2 * n, 1)
-    starts = range(0, max(m, 1), height)
-    return merged_moments([moments_of(X[at : at + height].toarray()) for at in starts])
+    some = [slice(at, at + height) for at in range(0, max(m, 1), height)]
+    return merged_moments([
+        moments_of(X[rows].toarray(), None if weights is None else weights[rows]) for rows in some
+    ])  # fmt: skip

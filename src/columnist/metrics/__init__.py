@@ -13,10 +13,12 @@ from columnist.metrics._columns import (
     redundancy_rate,
     similarity_residue,
 )
+from columnist.metrics._entries import entry_errors
 
 __all__ = [
     "AccuracyBySize",
     "aggregated_accuracy",
+    "entry_errors",
     "hamming_loss",
     "matrix_consistency",
     "neighbour_jaccard",

@@ -28,6 +28,7 @@ def reconstruction_error(
     columns: Sequence[int | str],
     *,
     y=None,
+    sample_weight=None,
     criterion: str | Criterion = "frobenius",
     n_components: int = 0,
     centering: str = "none",
@@ -48,6 +49,8 @@ def reconstruction_error(
     y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
         Target; X itself if None. A vector of strings, booleans or integers holds class labels
         and stands for their indicator matrix.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each sample counts.
     criterion : str or Criterion, default="frobenius"
         Error of the residual; ``"frobenius"`` is the squared norm.
     n_components : int, default=0
@@ -73,7 +76,9 @@ def reconstruction_error(
     names = getattr(X, "columns", None)
     X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], input_name="X")
     columns = resolve_columns("columns", columns, X.shape[1], names)
-    matrices = matrices_of(X, y, target=y is not None, center=centering == "mean")
+    matrices = matrices_of(
+        X, y, sample_weight=sample_weight, target=y is not None, center=centering == "mean"
+    )
     error = matrices.error(columns, criterion, n_components)
     if not relative:
         return error

@@ -11,9 +11,10 @@ from columnist.plotting._outliers import OutlierImagesDisplay, OutlierMapDisplay
 from columnist.plotting._paths import ErrorPathDisplay, OutlierPathDisplay, SearchProgressDisplay
 from columnist.plotting._stability import StabilityDisplay
 from columnist.plotting._subset import SubsetPathDisplay
+from columnist.plotting._verdicts import VerdictDisplay
 
 __all__ = [
     "ComparisonDisplay", "ErrorPathDisplay", "FeatureScoresDisplay", "OutlierImagesDisplay",
     "OutlierMapDisplay", "OutlierPathDisplay", "RepresentativeDisplay", "ScreeDisplay",
-    "SearchProgressDisplay", "StabilityDisplay", "SubsetPathDisplay",
+    "SearchProgressDisplay", "StabilityDisplay", "SubsetPathDisplay", "VerdictDisplay",
 ]  # fmt: skip

@@ -210,6 +210,29 @@ def draw_bars(ax, bars: pic.Bars):
     return found
 
 
+def draw_cells(ax, cells: pic.Cells):
+    """Draw filled cells, names of strong rows bold."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    colors = ["white", pic.COLORS["found"], pic.COLORS["ink"]]
+    values = cells.filled * np.where(cells.strong, 2, 1)[:, None]
+    found = ax.pcolormesh(
+        values, cmap=ListedColormap(colors), vmin=-0.5, vmax=2.5, edgecolors="0.85", linewidth=0.6
+    )
+    n_rows, n_columns = cells.filled.shape
+    name_rows(ax, np.arange(n_rows) + 0.5, cells.rows, cells.strong, size=8)
+    ax.set_xticks(np.arange(n_columns) + 0.5, cells.columns, rotation=90, size=7)
+    ax.tick_params(length=0)
+    ax.set(xlabel=cells.label, ylim=(n_rows, 0))
+    ax.set_title(cells.title, fontsize=10)
+    ax.spines[:].set_visible(False)
+    kinds = [(2, cells.labels[0], cells.strong.any()), (1, cells.labels[1], ~cells.strong.all())]
+    patches = [Patch(color=colors[i], label=label) for i, label, used in kinds if used]
+    ax.figure.legend(handles=patches, loc="outside lower center", ncols=2, frameon=False)
+    return found
+
+
 def name_rows(ax, places, names: Sequence[str], bold, **style: Any) -> None:
     """Names along the vertical axis, some of them bold."""
     ax.set_yticks(places, names, **style)

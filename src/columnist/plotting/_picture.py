@@ -200,6 +200,23 @@ class Bars:
     labels: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Cells:
+    """A table of filled and empty cells; those of ``strong`` rows stand out.
+
+    ``label`` says what the columns are, ``labels`` are the legends of strong and other rows.
+    """
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    filled: np.ndarray
+    strong: np.ndarray
+    title: str
+    description: str = ""
+    label: str = ""
+    labels: tuple[str, str] = ("", "")
+
+
 def unit_of(
     total: float | None, relative: bool, criterion: str, target: str = "X"
 ) -> tuple[float, str]:

@@ -27,6 +27,7 @@ from columnist.privacy._predictor import (
     removed_shares,
     without_confidential,
 )
+from columnist.privacy._printed import PrintedDirections
 
 _EPS = np.finfo(np.float64).eps
 # Entries that are cleaned together: they stay in the cache from one product to the next.
@@ -79,9 +80,12 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
     centering : {"mean", "none"}, default="mean"
         Where rows are drawn to as directions are removed: the mean of the rows of ``fit``, or
         the origin, as in the literature.
-    gain : {"distance", "count"}, default="distance"
+    gain : {"distance", "count", "printed"}, default="distance"
         What removing a direction is worth where nothing confidential is named: the squared
-        length that it takes from the row, or, as printed, the same for all.
+        length that it takes from the row, or, as printed, the same for all. ``"printed"`` needs
+        ``confidential`` and is the second algorithm as printed: its directions are those of an
+        eigenvalue problem that is singular for most data, so what it removes depends on the
+        solver. Rows that it would move too far are cleaned in the other way.
 
     Attributes
     ----------
@@ -148,7 +152,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
            [ 1. , -1. ], [ 2. , -2. ], [ 0.5, -0.5]])
     """
 
-    _parameter_constraints = {"utility": FINITE, "gain": StrOptions("distance", "count")}
+    _parameter_constraints = {"utility": FINITE, "gain": StrOptions("distance", "count", "printed")}
 
     def __init__(
         self, predictor=None, *, utility=0.0, confidential=None, centering="mean", gain="distance"
@@ -232,6 +236,11 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         self._cut = 4.0 * (np.sqrt(n_outputs) + np.sqrt(n_features)) * precision
         self._precision = max(precision, secret)
         self._guard = Guard(self.coef_)
+        self._as_printed = None
+        if self.gain == "printed":
+            if self.confidential_coef_ is None:
+                raise ValueError('gain="printed" needs confidential: what must not be guessed.')
+            self._as_printed = PrintedDirections(self.coef_, self.confidential_coef_)
         self._store_typical(X - self.mean_)
         self._found: dict[float, Directions] = {}
         found = self._directions(self._cut)
@@ -316,6 +325,12 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         if self.utility == 0.0:
             return self._clean_for_free(found, rows), 0
         cleaned, open_ = np.empty_like(rows), np.arange(len(rows))
+        if self._as_printed is not None:
+            printed = self._as_printed.cleaned(rows - self.mean_, self.utility) + self.mean_
+            cleaned = printed.astype(rows.dtype)
+            open_ = open_[~self._guard.holds(rows, cleaned, self.utility)]
+            if not len(open_):
+                return cleaned, 0
         for directions, spend in self._ways(found):
             broken = self._try(directions, spend, rows[open_], out := np.empty_like(rows[open_]))
             cleaned[open_], open_ = out, open_[broken]

@@ -59,6 +59,14 @@ def bar_figure(picture: pic.Bars, heading: tuple[str, str], caption: str = "") -
     return Figure(picture.title, wide, narrow, caption, legends, table)
 
 
+def cell_figure(picture: pic.Cells, caption: str = "") -> Figure:
+    """Filled cells, for wide pages and for narrow ones."""
+    wide, narrow = (cell_table(picture, width) for width in _WIDTHS)
+    signs = zip(("c-ink", "c-found"), picture.labels, strict=True)
+    legends = [Legend("square", color, text) for color, text in signs]
+    return Figure(picture.title, wide, narrow, caption, legends)
+
+
 def path_figure(path: SelectionPath, own: Certificate) -> Figure:
     """Error against the number of columns, with what is proven to be possible.
 
@@ -409,6 +417,35 @@ def bars(picture: pic.Bars, width: float = 720.0) -> str:
         size, tip = (f"{max(length, 1.0):.1f}", f"{row - 8:g}"), f"{readable(name)}: {text}"
         _rect(svg, start, y + 4, *size, f"bar {cls}", **{"rx": "2", "data-tip": tip})
         _text(svg, start + length + 6, y + 16, text, "tick")
+    return ET.tostring(svg, encoding="unicode")
+
+
+def cell_table(picture: pic.Cells, width: float = 720.0) -> str:
+    """Rows of filled and empty cells under slanted names of their columns."""
+    left = min(max(text_width(readable(n)) for n in picture.rows), 0.36 * width) + 12
+    n_rows, n_columns = picture.filled.shape
+    cell = min(max((width - left - 40.0) / n_columns, 4.0), 22.0)
+    top = 0.72 * max(text_width(readable(n)) for n in picture.columns) + 20
+    row = max(cell, 16.0)
+    size = left + cell * n_columns + 40.0, top + row * n_rows + 4
+    stride = {"data-stride": str(n_columns)}
+    svg = _root(size[0], size[1], picture.title, picture.description, **stride)
+    every = max(1, math.ceil(14.0 / cell))  # names need room
+    for j in range(0, n_columns, every):
+        x, y = left + (j + 0.5) * cell + 3, top - 8
+        turn = f"rotate(-45 {x:.1f} {y:.1f})"
+        _text(svg, x, y, readable(picture.columns[j]), transform=turn)
+    for i, name in enumerate(picture.rows):
+        y, cls = top + i * row, "c-ink" if picture.strong[i] else "c-found"
+        _text(svg, left - 8, y + row / 2 + 4, fitted(name, left - 12), **{"text-anchor": "end"})
+        for j in range(n_columns):
+            filled = bool(picture.filled[i, j])
+            word = "contained" if filled else "not contained"
+            tip = f"{readable(name, 60)}, {readable(picture.columns[j])}: {word}"
+            _rect(
+                svg, left + j * cell + 0.5, y + 0.5, f"{cell - 1:g}", f"{row - 1:g}",
+                f"bar {cls}" if filled else "cell empty", **{"data-tip": tip},
+            )  # fmt: skip
     return ET.tostring(svg, encoding="unicode")
 
 

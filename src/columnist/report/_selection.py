@@ -19,14 +19,18 @@ from columnist.report._blocks import Block, KeyFigure, Names, Note, Section, Tab
 from columnist.report._figures import bar_figure, correlation_figure, path_figure, spectrum_figure
 from columnist.report._measures import Data, Spectrum, correlations, read_data, spectrum
 from columnist.report._stability import stability_section
+from columnist.report._verdicts import verdict_blocks
 from columnist.search._certificate import Certificate
 from columnist.search._words import CRITERIA, Subject, conditions, verdict
+from columnist.selection._budget import BudgetPath
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._path import SelectionPath
 from columnist.selection._stability import SelectionStability
+from columnist.selection._verdicts import ColumnVerdicts
 
 # Rows of the table of columns, bars of the picture, and names in a list.
 _MOST_ROWS, _MOST_BARS, _MOST_NAMES = 3000, 30, 400
+_MOST_SETS = 100
 _GROUPS = "Columns below the selected column closest to them, the largest group first."
 _NOT_CENTRED = (
     "The data are not centred: R² is a share of the column's sum of squares, means included, while "
@@ -37,6 +41,7 @@ _NOT_CENTRED = (
 def selection_report(
     selector: ColumnSelector, X, y=None, *, names: Sequence[str] | None = None,
     path: SelectionPath | None = None, stability: SelectionStability | None = None,
+    verdicts: ColumnVerdicts | None = None, budgets: BudgetPath | None = None,
     asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
     """A report of a certified selection: which columns are selected, and how good that is.
@@ -55,12 +60,16 @@ def selection_report(
         Selections of every size, for the curve of the error.
     stability : SelectionStability, optional
         The same selection from resampled rows.
+    verdicts : ColumnVerdicts, optional
+        Which columns are necessary, replaceable or useless.
     asked : mapping of str to str, optional
         What was asked, in the words to be shown.
     title : str, optional
         Title of the page.
     origin : Origin, optional
         The run of the command line that the page reports.
+    budgets : BudgetPath, optional
+        Selections for this budget and others, for what the budget costs.
 
     Returns
     -------
@@ -84,9 +93,11 @@ def selection_report(
     sections = [
         parts.answer(),
         *pages.proof_sections(selector.certificate_, parts.subject, len(selector.solutions_)),
+        parts.verdicts(verdicts),
         pages.proof_file_section(selector.proof, origin.file if origin else "data.csv"),
         parts.sizes(path),
         stability_section(stability, parts.names),
+        *parts.money(budgets),
         parts.spectrum(),
         *parts.targets(),
         parts.dropped(),
@@ -126,9 +137,33 @@ class _SelectionPage:
         size = len(s.selected_)
         total = s.error_ / s.relative_error_ if s.relative_error_ > 0 else None
         limits = conditions(self.include, self.exclude)
+        if s.constraints:
+            obeyed = ", ".join(one.describe(self.names) for one in s.constraints)
+            most = "at most 2 to the power of " + str(free)
+            return Subject("column", size, most, total, f"{limits} (given {obeyed})", any_size=True)
         return Subject("column", size, ways(free, size - len(include)), total, limits)
 
     # -- the parts ----------------------------------------------------------------
+
+    def money(self, budgets: BudgetPath | None) -> list[Section]:
+        """What more money, or less, would bring."""
+        if budgets is None:
+            return []
+        rows = []
+        for step, relative in zip(budgets, budgets.relative_errors, strict=True):
+            found, chosen = step.certificate, [self.names[j] for j in step.selection]
+            bound = found.lower_bound / budgets.total if budgets.total > 0.0 else 0.0
+            status = found.status.replace("_", " ")
+            rows.append([number(step.budget), float(relative), float(bound), chosen, status])
+        head = [
+            ("Budget", "figure"), ("Error", "percent"), ("Lower bound", "percent"),
+            ("Selected", "names"), ("Status", "text"),
+        ]  # fmt: skip
+        text = (
+            "The error with this budget, and with one that is larger by the smallest cost of a "
+            "column. No selection within the budget has an error below the bound."
+        )
+        return [Section("What the budget costs", [Text(text), Table("Budgets", head, rows)])]
 
     def settings(self) -> list[tuple[str, str]]:
         """What the selector was told."""
@@ -147,6 +182,13 @@ class _SelectionPage:
             ("Search", s.search),
             ("Included", joined(self.include, 30)),
             ("Excluded", joined(self.exclude, 30)),
+            (
+                "Sets listed",
+                ""
+                if s.solution_tol is None
+                else f"with an error at most {percent(s.solution_tol)} above the best",
+            ),
+            ("Constraints", ", ".join(one.describe(self.names) for one in s.constraints or ())),
             ("Time limit", "none" if s.time_limit is None else f"{number(s.time_limit)} s"),
             ("Limit on steps", "" if s.max_nodes is None else f"{s.max_nodes:,}"),
             ("Accepted gap", percent(s.max_gap) if s.max_gap > 0 else ""),
@@ -206,7 +248,7 @@ class _SelectionPage:
         if len(s.solutions_) < 2:
             return []
         rows = []
-        for place, solution in enumerate(s.solutions_, start=1):
+        for place, solution in enumerate(s.solutions_[:_MOST_SETS], start=1):
             new, gone = _swapped(s.selected_, solution, self.names)
             worse = solution.error / s.error_ - 1.0 if s.error_ > 0 and place > 1 else None
             rows.append((place, new, gone, solution.error, worse))
@@ -217,7 +259,12 @@ class _SelectionPage:
         text = "The search did not finish: other sets may lie between these."
         if s.certificate_.is_optimal:
             text = "If one of these sets is easier to measure, this is what it costs in accuracy."
-        return [table, Note(text)]
+        left = pages.left_out(len(s.solutions_), _MOST_SETS, "{} more are not listed.")
+        return [table, *left, Note(text)]
+
+    def verdicts(self, found: ColumnVerdicts | None) -> Section:
+        """Which columns a good selection needs."""
+        return Section("Which columns are needed", verdict_blocks(found, self.names))
 
     def sizes(self, path: SelectionPath | None) -> Section:
         """Error against the number of columns."""

@@ -103,13 +103,17 @@ class ROBPCA(WholeRowsPCA):
 
     With the directions of ``PcaHubert`` of R's rrcov the subspace is the same; variances and
     flags are, unless the two find different subsets for the MCD or there is one component only.
-    Where h rows lie in a hyperplane, the MCD alone is of no use, and the projections decide
-    instead: there the two programs differ.
+    Where h rows lie in a hyperplane, the determinant of every h of them is zero and the MCD is not
+    unique: the covariance is that of all rows in the hyperplane, and the others are outliers. The
+    small-sample factors of the MCD are
+    those of Pison, Van Aelst and Willems [2]_.
 
     References
     ----------
     .. [1] M. Hubert, P. Rousseeuw, K. Vanden Branden. ROBPCA: a new approach to robust
        principal component analysis. Technometrics, 2005.
+    .. [2] G. Pison, S. Van Aelst, G. Willems. Small sample corrections for LTS and MCD. Metrika,
+       2002.
 
     Examples
     --------
@@ -160,7 +164,7 @@ class ROBPCA(WholeRowsPCA):
         if r == 0:
             return Subspace(np.zeros(rank), np.zeros((0, rank)), np.zeros(0))
         if self.mcd and rank <= min(n // 5, max(_FEW, r)):
-            scatter = mcd(T, self.alpha, rng)
+            scatter = mcd(T, self.alpha, rng) or exact_fit(T, self.alpha, rng)
             if scatter is not None:
                 self.h_ = subset_size(n, rank, self.alpha)
                 return _leading(scatter, r)
@@ -326,7 +330,7 @@ def mcd(
     covariance = covariance * (
         consistency_factor(len(rows) / n, d) * small_sample_factor("raw", n, d, alpha)
     )
-    near = _mahalanobis(X, mean, covariance) <= chi2.ppf(COVERAGE, d)
+    near = mahalanobis(X, mean, covariance) <= chi2.ppf(COVERAGE, d)
     mean, covariance = _moments(X[near])
     if not near.all():
         share = np.count_nonzero(near) / n
@@ -336,8 +340,28 @@ def mcd(
     return Scatter(mean, covariance, np.flatnonzero(near))
 
 
+def exact_fit(X: np.ndarray, alpha: float, rng: np.random.Generator) -> Scatter | None:
+    """Mean and covariance of all rows in a hyperplane that holds a subset of the MCD, whose
+    determinant is zero then; None if there is none."""
+    n, d = X.shape
+    rows = _finalist(X, subset_size(n, d, alpha), rng, 250, None)[1]
+    mean, covariance = _moments(X[rows])
+    normal = np.linalg.eigh(covariance)[1][:, 0]
+    off = np.abs((X - mean) @ normal)
+    inside = off <= _FLAT * np.abs(X - mean).max()
+    if np.count_nonzero(inside) < len(rows):
+        return None
+    return Scatter(*_moments(X[inside]), np.flatnonzero(inside))
+
+
 def _tightest(X, h: int, rng, n_starts: int, starts) -> np.ndarray | None:
     """The h rows whose covariance has the smallest determinant, if it is not zero."""
+    log_det, rows = _finalist(X, h, rng, n_starts, starts)
+    return rows if np.isfinite(log_det) else None
+
+
+def _finalist(X, h: int, rng, n_starts: int, starts) -> tuple[float, np.ndarray]:
+    """The smallest log-determinant of the covariance of h rows, and those rows."""
     if X.shape[1] == 1:
         order = np.argsort(X[:, 0], kind="stable")
         y = X[order] - np.median(X)
@@ -349,7 +373,7 @@ def _tightest(X, h: int, rng, n_starts: int, starts) -> np.ndarray | None:
         finalists = np.vstack([_step(X, h, starts)[1], finalists])
     log_dets, finals = _concentrate(X, h, finalists)
     best = np.argmin(log_dets)
-    return finals[best] if np.isfinite(log_dets[best]) else None
+    return log_dets[best], finals[best]
 
 
 def _random_starts(X: np.ndarray, h: int, rng: np.random.Generator, n_starts: int) -> np.ndarray:
@@ -379,9 +403,11 @@ def _concentrate(X: np.ndarray, h: int, rows: np.ndarray) -> tuple[np.ndarray, n
 
 def _step(X: np.ndarray, h: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The h rows nearest to each subset, and the log-determinants of their covariances."""
-    distances = _mahalanobis(X, *_moments(X[rows]))
+    distances = mahalanobis(X, *_moments(X[rows]))
     nearest = np.sort(np.argpartition(distances, h - 1, axis=-1)[:, :h], axis=-1)
-    return _log_det(_moments(X[nearest])[1]), nearest
+    # A column of equal values leaves the rounding of its mean.
+    rounding = 8 * EPS * np.abs(X).max(axis=0)
+    return _log_det(_moments(X[nearest])[1], rounding), nearest
 
 
 def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -391,10 +417,11 @@ def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.swapaxes(Z, -1, -2) @ Z / max(X.shape[-2] - 1, 1)
 
 
-def _log_det(covariance: np.ndarray) -> np.ndarray:
-    """Logarithms of determinants, minus infinity where they are those of rounding."""
+def _log_det(covariance: np.ndarray, rounding: np.ndarray | float = 0.0) -> np.ndarray:
+    """Logarithms of determinants, minus infinity where they are those of rounding: of a column that
+    varies by no more than its own, or of a combination of columns."""
     spread = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
-    flat = spread.min(axis=-1) == 0.0
+    flat = (spread <= rounding).any(axis=-1)
     spread = np.where(flat[..., None], 1.0, spread)
     unit = np.linalg.eigvalsh(covariance / spread[..., None, :] / spread[..., :, None])
     flat |= unit[..., 0] <= 8 * EPS * covariance.shape[-1]
@@ -402,7 +429,7 @@ def _log_det(covariance: np.ndarray) -> np.ndarray:
     return np.where(flat, -np.inf, logs.sum(axis=-1))
 
 
-def _mahalanobis(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+def mahalanobis(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """Squared distances; directions without variance count with that of rounding."""
     values, vectors = np.linalg.eigh(covariance)
     size = EPS * float(np.abs(X).max())

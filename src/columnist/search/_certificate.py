@@ -47,10 +47,19 @@ class Certificate:
         The choice the certificate speaks of.
     names : tuple of str or None
         The names of its columns, if they have any.
+    unlisted_bound : float or None
+        With several solutions: no set that is not among them has a smaller error.
+    list_complete : bool or None
+        With ``solution_tol``: whether every set within the tolerance is proven to be listed.
     better : tuple of int or None
         In :func:`columnist.certify`: a better choice, if one was found.
     better_names : tuple of str or None
         The names of its columns, if they have any.
+    missing : mapping or None
+        Where values were missing and moments were estimated, for which alone the certificate holds:
+        ``method``, ``share`` of all values and ``column_shares`` that were missing, ``iterations``
+        and ``ridge`` of the EM algorithm, and by how much (``adjusted``, relative) a pairwise
+        matrix was changed to be positive semidefinite.
     history : tuple of dict
         Bound, incumbent, expanded and open nodes over time.
 
@@ -74,8 +83,11 @@ class Certificate:
     target_kind: str | None = None
     selection: tuple[int, ...] = ()
     names: tuple[str, ...] | None = None
+    unlisted_bound: float | None = None
+    list_complete: bool | None = None
     better: tuple[int, ...] | None = None
     better_names: tuple[str, ...] | None = None
+    missing: Mapping[str, Any] | None = None
     history: Sequence[Mapping[str, float]] = field(default=(), repr=False)
 
     @property
@@ -96,10 +108,10 @@ class Certificate:
         return result | {"gap": float(self.gap)}
 
     def _rows(self) -> list[tuple[str, str]]:
-        rows = [("selection", _listed(self.names or self.selection))] if self.selection else []
+        rows = [("selection", listing(self.names or self.selection))] if self.selection else []
         rows += facts(self).items()
         better = self.better_names or self.better
-        return rows + ([("better", _listed(better))] if better is not None else [])
+        return rows + ([("better", listing(better))] if better is not None else [])
 
     def __repr__(self) -> str:
         lines = [f"  {name:<11} {value}" for name, value in self._rows()]
@@ -190,7 +202,7 @@ def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
     )
 
 
-def _listed(items: Sequence[object], width: int = 72) -> str:
+def listing(items: Sequence[object], width: int = 72) -> str:
     """Items separated by commas, as many as fit; the rest counted."""
     shown = ""
     for count, item in enumerate(items):

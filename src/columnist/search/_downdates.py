@@ -105,7 +105,7 @@ class Downdates(ABC):
             top = downdated_eigenvalues(lam, Z, 0, min(self.n_components, len(lam)))
             left = lam.sum() - np.einsum("ij,ij->i", Z, Z) - top.sum(axis=1)
             return self.scale**2 * np.maximum(left, 0.0)
-        first, last = self._range(0, len(lam))
+        first, last = self.counted(0, len(lam))
         return self.errors(downdated_eigenvalues(lam, Z, first, last))
 
     def errors(self, eigenvalues: np.ndarray) -> np.ndarray:
@@ -129,7 +129,7 @@ class Downdates(ABC):
             return Branches(np.inf)
         moment = self.moment(chosen, candidates)
         untouched = moment.untouched(np.arange(len(candidates)))[self.n_components :]
-        bound = self._node_bound(moment, untouched, left)
+        bound = self.node_bound(moment, untouched, left)
         if bound >= demand.threshold:
             return Branches(np.inf, doubtful=moment.doubtful)
         if is_frobenius(self.criterion) and len(candidates) > _MOST_PAIRED:
@@ -145,7 +145,7 @@ class Downdates(ABC):
         lam, Z = moment.lam, moment.Z
         spectra: Any  # looked at only where they were computed
         paired = left >= 2 and demand.shortcut and len(candidates) <= _MOST_PAIRED
-        first, last = self._range(left - 1, len(lam))
+        first, last = self.counted(left - 1, len(lam))
         if paired or (demand.weight == "u" and left > 1):
             spectra = np.maximum(downdated_eigenvalues(lam, Z, 0, len(lam)), 0.0)
             roots = spectra[:, first:last]
@@ -202,7 +202,7 @@ class Downdates(ABC):
             if len(untouched) == 0:
                 return kept, f
 
-    def _node_bound(self, moment: Moment, untouched, left: int) -> float:
+    def node_bound(self, moment: Moment, untouched, left: int) -> float:
         tail = moment.lam[left + self.n_components :] - moment.allowance
         length = max(len(tail), len(untouched))
         spectrum = np.maximum(_fit(tail, length), _fit(untouched - moment.allowance, length))
@@ -212,7 +212,7 @@ class Downdates(ABC):
             bound = max(bound, self.scale**2 * least)
         return bound
 
-    def _range(self, dropped: int, d: int) -> tuple[int, int]:
+    def counted(self, dropped: int, d: int) -> tuple[int, int]:
         """Indices of the eigenvalues that count after dropping items and components."""
         first = min(dropped + self.n_components, d)
         leading = leading_values(self.criterion)

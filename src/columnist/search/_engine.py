@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import comb
 
@@ -55,6 +55,7 @@ def search(
     limits: Limits | None = None,
     *,
     n_solutions: int = 1,
+    solution_tol: float | None = None,
     n_jobs: int = 1,
     log: SolverLog | None = None,
     callback: Callable[[Progress], object] | None = None,
@@ -74,6 +75,8 @@ def search(
         When to stop.
     n_solutions : int, default=1
         How many of the best sets to prove.
+    solution_tol : float, optional
+        Sets of these that are worse than the best one by a larger share are left out.
     n_jobs : int, default=1
         Worker threads.
     log : SolverLog, optional
@@ -92,7 +95,10 @@ def search(
     SearchResult
     """
     check_problem(problem)
-    run = Run(problem, limits, n_solutions=n_solutions, log=log, callback=callback)
+    run = Run(
+        problem, limits, n_solutions=n_solutions, solution_tol=solution_tol, log=log,
+        callback=callback,
+    )  # fmt: skip
     strategy = BestFirst(
         problem, policy, start=start, n_jobs=n_jobs, workers=workers, recorder=recorder
     )
@@ -159,7 +165,8 @@ class BestFirst(Strategy):
         if self.policy.starts_strong and not late:
             for subset in incumbents(self.problem, chosen, candidates, self.limits.deadline):
                 self.pool.offer(np.inf, subset)
-            self._fill_pool(self.limits.deadline)
+            if self.pool.tol is None:  # else the best set alone says what to look for
+                self._fill_pool(self.limits.deadline)
         elif self.policy.name == "optimistic":
             first = greedy(self.problem, chosen, candidates, deadline=self.limits.deadline)
             self.pool.offer(np.inf, first)
@@ -193,6 +200,10 @@ class BestFirst(Strategy):
 
     def _offer_known(self, subset, chosen, candidates) -> None:
         """A known set, completed and improved if it is too small."""
+        if (own := getattr(self.problem, "completed", None)) is not None:
+            if (whole := own(subset, self.limits.deadline)) is not None:
+                self.pool.offer(np.inf, whole)
+            return
         if len(subset) < self.problem.size:
             left = np.setdiff1d(candidates, subset)
             subset = greedy(self.problem, subset, left, deadline=self.limits.deadline)
@@ -350,8 +361,11 @@ class BestFirst(Strategy):
 
     def _prove(self) -> None:
         """Tell the run what is proven; nothing new in the middle of a step."""
-        if not self.run.torn:
-            self.run.prove(min(self._unseen(), self.pool.best, self.run.threshold))
+        if self.run.torn:  # what has left the pool since then is not in it
+            self.run.unlisted = min(self.run.unlisted, self.pool.floor)
+            return
+        self.run.unlisted = min(self._unseen(), self.run.threshold)
+        self.run.prove(min(self.run.unlisted, self.pool.best))
 
     def _conclude(self) -> None:
         """End a step: at a safe moment, with all that it has proven."""
@@ -395,30 +409,45 @@ class BestFirst(Strategy):
             surely = self.run.torn or agrees(self._unseen(), self.pool.best_high, least)
             return surely and agrees(self.run.bound(), self.pool.best, least)
         settled = not self.root_open and not self.in_flight and self.problem.exact
+        unlisted = min(self.frontier.bound(), self.pool.floor, self.run.threshold)
+        return settled and self.limits.max_gap == 0.0 and self._needs_no(unlisted)
+
+    def _needs_no(self, error: float) -> bool:
+        """Whether sets that are not in the pool need not be, if they have at least this error."""
+        if self.pool.tol is not None and not self.pool.full:
+            return error > self.pool.limit
         # A pool that could not be filled holds every set there is.
-        last = self.pool.entries[-1][0]
-        unseen = min(self.frontier.bound(), self.pool.floor)
-        return settled and self.limits.max_gap == 0.0 and agrees(unseen, last, self.run.least)
+        return agrees(error, self.pool.entries[-1][0], self.run.least)
 
     def _drowned(self) -> bool:
         """Whether all is searched, and only rounding leaves something open."""
         if not self.finished() or not self.problem.exact:
             return False
+        unknown = self.policy.by_bound and np.isfinite(self.pool.low)
+        if self.doubtful or unknown:
+            return True
+        if self.pool.tol is not None:
+            return not self._needs_no(self.pool.floor)
         # With fewer sets than are wanted, none may have been passed over.
         limit = min(self.run.threshold, np.finfo(np.float64).max)
-        unknown = self.policy.by_bound and np.isfinite(self.pool.low)
-        return self.doubtful or unknown or not agrees(self.pool.floor, limit, self.run.least)
+        return not agrees(self.pool.floor, limit, self.run.least)
 
     def _fill_pool(self, deadline: float) -> None:
         """A search that stops early, or follows one path, has seen too few sets for a large pool:
         those that differ from the ones it has in one item are the next best guess."""
         chosen, candidates = self.problem.root()
         fixed, pool = set(chosen.tolist()), self.pool
-        wanted = min(pool.capacity, comb(len(candidates), self.problem.size - len(fixed)))
+        own, wanted = getattr(self.problem, "neighbours", None), pool.capacity
+        if own is None:
+            wanted = min(wanted, comb(len(candidates), self.problem.size - len(fixed)))
         seen = 0
         while seen < len(pool.entries) < wanted:
             seen = len(pool.entries)
-            for subset in _exchanged([subset for _, subset in pool.entries], fixed, candidates):
+            known = [subset for _, subset in pool.entries]
+            others = _exchanged(known, fixed, candidates)
+            if own is not None:
+                others = itertools.chain.from_iterable(map(own, known))
+            for subset in others:
                 pool.offer(np.inf, subset)
                 if len(pool.entries) == wanted or time.perf_counter() > deadline:
                     return
@@ -426,17 +455,27 @@ class BestFirst(Strategy):
     def _enumerate(self) -> bool:
         """Evaluate every complete set with care, if there are few: what bounds cannot tell apart
         in double precision, a problem's ``interval`` may. False if time was too short for it."""
-        chosen, candidates = self.problem.root()
-        left = self.problem.size - len(chosen)
-        if not hasattr(self.problem, "interval") or comb(len(candidates), left) > _FEW_SETS:
+        sets = self._few_sets()
+        if sets is None or not hasattr(self.problem, "interval"):
             return True
-        for added in itertools.combinations(candidates.tolist(), left):
+        for subset in sets:
             if expired(self.limits.deadline):
                 return False
-            self.pool.offer(np.inf, (*chosen.tolist(), *added))
+            self.pool.offer(np.inf, subset)
         # Bounds have served their time: what was seen is all there is.
         self.doubtful, self.pool.floor = False, self.pool.least_of_others()
         return True
+
+    def _few_sets(self) -> Iterable[Sequence[int]] | None:
+        """All complete sets, if there are few."""
+        if (own := getattr(self.problem, "every", None)) is not None:
+            return own(_FEW_SETS)
+        chosen, candidates = self.problem.root()
+        left = self.problem.size - len(chosen)
+        if comb(len(candidates), left) > _FEW_SETS:
+            return None
+        first = chosen.tolist()
+        return ((*first, *added) for added in itertools.combinations(candidates.tolist(), left))
 
     # -- the end ------------------------------------------------------------------
 
@@ -444,15 +483,24 @@ class BestFirst(Strategy):
         """What was found, with the guarantee of the order."""
         if not self.pool.entries:  # stopped before any complete set was seen
             raise_pending()
-            chosen, candidates = self.problem.root()
-            self.pool.offer(np.inf, greedy(self.problem, chosen, candidates, deadline=-np.inf))
-        self._fill_pool(time.perf_counter() + _FILL_SECONDS)
+            self.pool.offer(np.inf, self._some_set())
+        if self.pool.tol is None or not self._proven():
+            self._fill_pool(time.perf_counter() + _FILL_SECONDS)
         if run.stop in ("bounded", "heuristic", "gap_reached") and self._proven():
             run.stop = "optimal"
         self._prove()
         limited = run.stop in ("time_limit", "node_limit", "memory_limit", "interrupted")
         run.peak = self.frontier.peak
         return run.result(None if limited or self.doubtful else self._guarantee())
+
+    def _some_set(self) -> Sequence[int]:
+        """A complete set, found in no time."""
+        chosen, candidates = self.problem.root()
+        if (own := getattr(self.problem, "completed", None)) is None:
+            return greedy(self.problem, chosen, candidates, deadline=-np.inf)
+        if (subset := own(chosen, -np.inf)) is None:
+            raise ValueError(self.problem.nothing)  # type: ignore[attr-defined] # goes with it
+        return subset
 
     def _guarantee(self) -> float | None:
         """How far from the optimum the order of the search can have led at most."""

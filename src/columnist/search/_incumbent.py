@@ -110,6 +110,8 @@ def prefer_smaller(
     deadline: float = np.inf,
 ) -> tuple[int, ...]:
     """Among equally good single exchanges, move to smaller indices (ties, duplicates)."""
+    if (own := getattr(problem, "prefer_smaller", None)) is not None:
+        return own(subset, deadline)
     subset = sorted(int(i) for i in subset)
     error = problem.value(subset)
     size = above(error, getattr(problem, "least", -np.inf))

@@ -18,7 +18,12 @@ A problem may also offer
   whatever rounding does; how far apart does not matter if both are at least ``limit``. Without it
   ``value`` is taken to be exact;
 * ``least``, an error that no choice can be below;
-* ``estimate(subset)``, an error of a complete choice that is good enough to look for better ones.
+* ``estimate(subset)``, an error of a complete choice that is good enough to look for better ones;
+* where not every choice of ``size`` items is complete, or others are: ``completed(subset,
+  deadline)``, a complete choice that contains a part, or None; ``neighbours(subset)``, complete
+  choices that differ little; ``every(limit)``, all of them if they are no more than ``limit``, else
+  None; ``prefer_smaller(subset, deadline)``, the first of equally good ones; and ``nothing``, what
+  to say if there is none.
 """
 
 from __future__ import annotations

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from columnist.linalg._rounding import AGREEMENT, agrees, is_trusted
+from columnist.linalg._rounding import AGREEMENT, OUTWARD, above, agrees, is_trusted
 from columnist.search._interrupts import expired, pending
 from columnist.search._log import Progress, SolverLog
 from columnist.search._problem import SubsetProblem
 
 # Seconds between two entries of the history, unless there is a new incumbent.
 _HISTORY_SECONDS = 0.05
+# Room beyond a tolerance, as a share of the error of the root: an error of zero has none.
+_ROOM = 1e-30
 
 
 class PrecisionError(ArithmeticError):
@@ -57,7 +59,9 @@ class SearchResult:
     """Result of a search, with its proven bound.
 
     ``solutions`` are (error, subset) pairs, best first; ``bound`` is valid whatever the status, up
-    to what is not known of their errors: none of these is below ``low``.
+    to what is not known of their errors: none of these is below ``low``. ``intervals`` hold the
+    errors of the solutions, whatever rounding does; no other set has less than ``unlisted``;
+    ``complete`` says whether every set within the tolerance is a solution.
     """
 
     status: str
@@ -69,16 +73,34 @@ class SearchResult:
     peak_memory: int
     history: list[dict[str, float]] = field(default_factory=list)
     low: float = np.inf
+    intervals: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
+    unlisted: float = -np.inf
+    complete: bool = False
+
+
+def within(best: float, tol: float, least: float) -> float:
+    """The largest error that is worse by ``tol`` at most: what counts is how far an error is above
+    the smallest one there can be.
+
+    Examples
+    --------
+    >>> from columnist.search._run import within
+    >>> within(4.0, 0.25, 0.0)
+    5.0
+    """
+    return best + tol * max(above(best, least), 0.0)
 
 
 class Pool:
     """The best complete sets, each one once, and a lower bound of all others that were seen.
     ``entries`` and ``threshold`` change in one assignment each, so that they are whole whenever the
-    search is interrupted."""
+    search is interrupted. With ``tol``, a set is kept if it may be worse than the best one by that
+    share at most."""
 
-    def __init__(self, problem: SubsetProblem, capacity: int):
-        self.problem, self.capacity = problem, capacity
+    def __init__(self, problem: SubsetProblem, capacity: int, tol: float | None = None):
+        self.problem, self.capacity, self.tol = problem, capacity, tol
         self.least = getattr(problem, "least", -np.inf)
+        self.limit = np.inf  # a set with more is surely not within the tolerance
         self.entries: list[tuple[float, tuple[int, ...]]] = []
         self.threshold = np.inf  # error, rounding included, that a further set must stay below
         self.floor = np.inf  # no complete set that was seen and is not an entry has less
@@ -121,13 +143,34 @@ class Pool:
             return False
         self._low[subset], self._high[subset] = low, high
         entries = sorted([*self.entries, (error, subset)])
-        for _, dropped in entries[self.capacity :]:
+        self._keep_within_tolerance(high)
+        kept = [entry for entry in entries if self._low[entry[1]] <= self.limit][: self.capacity]
+        for _, dropped in set(entries) - set(kept) if len(kept) < len(entries) else ():
             self.pass_over(self._low[dropped])
             del self._high[dropped]
-        self.entries = entries[: self.capacity]
+        self.entries = kept
         if len(self.entries) == self.capacity:
             self.threshold = min(self.threshold, max(self._high.values()))
         return error < best
+
+    @property
+    def full(self) -> bool:
+        """Whether the best sets only are kept."""
+        return len(self.entries) == self.capacity
+
+    @property
+    def intervals(self) -> dict[tuple[int, ...], tuple[float, float]]:
+        """Between which numbers the errors of the entries lie."""
+        return {subset: (self._low[subset], self._high[subset]) for _, subset in self.entries}
+
+    def _keep_within_tolerance(self, high: float) -> None:
+        """Lower the limit, if a set that has at most ``high`` is the best so far."""
+        if self.tol is None or not (limit := within(high, self.tol, self.least)) < self.limit:
+            return
+        root = above(self.problem.root_bounds()[1], self.least)
+        room = OUTWARD * abs(limit) + max(_ROOM * root, np.finfo(np.float64).tiny)
+        self.limit = limit
+        self.threshold = min(self.threshold, limit + room)
 
     def least_of_others(self) -> float:
         """Least error of the sets that were entries once and are no longer."""
@@ -181,6 +224,8 @@ class Run:
         When to stop.
     n_solutions : int, default=1
         How many of the best choices are wanted.
+    solution_tol : float, optional
+        Only those are that are worse than the best one by this share at most.
     log : SolverLog, optional
         Where to report.
     callback : callable, optional
@@ -192,6 +237,8 @@ class Run:
         The best choices so far.
     proven : float
         No choice has a smaller error.
+    unlisted : float
+        No choice that is not in the pool has a smaller error.
     stop : str or None
         Why the run ended.
     torn : bool
@@ -208,14 +255,15 @@ class Run:
         limits: Limits | None = None,
         *,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         log: SolverLog | None = None,
         callback: Callable[[Progress], object] | None = None,
     ):
         self.limits, self.callback = limits or Limits(), callback
         self.log = log or SolverLog(False)
-        self.pool = Pool(problem, n_solutions)
+        self.pool = Pool(problem, n_solutions, solution_tol)
         self.least = self.pool.least
-        self.proven = self.least
+        self.proven = self.unlisted = self.least
         self.started = time.perf_counter()
         self.expanded = self.generated = self.peak = 0
         self.tally: dict[str, tuple[int, int]] = {}
@@ -342,7 +390,8 @@ class Run:
         self.log.tally(self.tally)
         return SearchResult(
             str(self.stop), self.pool.entries, self.bound(), a_priori, self.expanded,
-            self.generated, self.peak, self.history, self.pool.low,
+            self.generated, self.peak, self.history, self.pool.low, self.pool.intervals,
+            self.unlisted, self.unlisted > self.pool.limit,
         )  # fmt: skip
 
 

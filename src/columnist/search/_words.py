@@ -44,10 +44,13 @@ class Subject:
     choices: str  # how many there are, in words
     total: float | None = None  # error of choosing nothing: errors are told as shares of it
     limits: str = ""  # conditions on the choice, as the end of a sentence
+    any_size: bool = False  # whether choices of other sizes compete, too
 
     @property
     def chosen(self) -> str:
         """What is chosen, counted."""
+        if self.any_size:
+            return f"{self.what}s"
         return count(self.size, self.what) + (" to remove" if self.what == "row" else "")
 
     @property
@@ -104,6 +107,11 @@ def facts(certificate: Certificate) -> dict[str, str]:
         "lower bound": f"{certificate.lower_bound:.8g}",
         "gap": gap if certificate.is_optimal else f"{gap} ({gap_words(certificate)})",
     }
+    if certificate.list_complete is not None:
+        rest = certificate.unlisted_bound
+        other = "" if rest is None else f"; every other set has at least {rest:.8g}"
+        known = "complete" if certificate.list_complete else "may be incomplete"
+        found["list"] = f"{known} within the tolerance{other}"
     if certificate.a_priori_bound is not None:
         found["a priori"] = f"error - optimum <= {certificate.a_priori_bound:.6g}"
     expanded, generated = certificate.nodes_expanded, certificate.nodes_generated
@@ -112,7 +120,25 @@ def facts(certificate: Certificate) -> dict[str, str]:
     if certificate.preparation > 0.0:
         read = seconds(certificate.preparation)
         found["preparation"] = f"{read} of these, outside the time limit"
+    if certificate.missing is not None:
+        found["data"] = _estimated(certificate)
     return found
+
+
+def _estimated(certificate: Certificate) -> str:
+    """What the certificate holds for, where values were missing."""
+    known = certificate.missing or {}
+    method = "EM" if known["method"] == "covariance" else "pairs of columns"
+    most = percent(max(known["column_shares"]))
+    said = (
+        f"covariance estimated by {method}; {percent(known['share'])} of the values were "
+        f"missing, up to {most} in a column"
+    )
+    if known["adjusted"] > 0.0:
+        said += f"; changed by {percent(known['adjusted'])} to be positive semidefinite"
+    if known["ridge"] > 0.0:
+        said += f"; a ridge of {known['ridge']:g}, for columns are dependent"
+    return said.replace("\u00a0", "")
 
 
 def verdict(certificate: Certificate, subject: Subject) -> tuple[str, str]:
@@ -131,6 +157,16 @@ def verdict(certificate: Certificate, subject: Subject) -> tuple[str, str]:
 
 def explained(certificate: Certificate, subject: Subject, n_solutions: int = 1) -> list[str]:
     """The certificate for a reader who has to decide, not to compute."""
+    found = _explained(certificate, subject, n_solutions)
+    if certificate.missing is not None:
+        found.append(
+            f"Values were missing: all of this holds for the {_estimated(certificate)}. With "
+            "complete data the result might be another one."
+        )
+    return found
+
+
+def _explained(certificate: Certificate, subject: Subject, n_solutions: int) -> list[str]:
     if certificate.better is not None:
         return _better(certificate, subject)
     if certificate.is_optimal:
@@ -161,6 +197,8 @@ def _optimal(certificate: Certificate, subject: Subject, n_solutions: int) -> li
             f"The list of the best {n_solutions} is proven as well: no set outside it is better "
             "than the last one in it."
         )
+    if certificate.list_complete:
+        found.append("The list holds every set within the tolerance.")
     return found
 
 
@@ -241,6 +279,8 @@ def details(certificate: Certificate, subject: Subject) -> list[tuple[str, str]]
     if certificate.preparation > 0.0:
         read = f"{seconds(certificate.preparation)} of these, outside the time limit"
         rows.append(("Passes over the data", read))
+    if certificate.missing is not None:
+        rows.append(("Missing values", _estimated(certificate)))
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from columnist.selection._algebraic import GKSSelector, PivotedQRSelector, StrongRRQRSelector
 from columnist.selection._base import FastSelector
+from columnist.selection._budget import BudgetPath, BudgetStep, budget_path
 from columnist.selection._certified import ColumnSelector
 from columnist.selection._certify import certify
 from columnist.selection._columns import column_problem
@@ -28,9 +29,13 @@ from columnist.selection._subset_classifier import SubsetClassifier
 from columnist.selection._subset_regressor import SubsetRegressor
 from columnist.selection._task import Solution
 from columnist.selection._two_stage import TwoStageSelector
+from columnist.selection._verdicts import ColumnVerdicts, column_verdicts
 
 __all__ = [
+    "BudgetPath",
+    "BudgetStep",
     "ColumnSelector",
+    "ColumnVerdicts",
     "CorrelationFilter",
     "ExchangeSelector",
     "FastSelector",
@@ -58,8 +63,10 @@ __all__ = [
     "TwoStageSelector",
     "UniformSampler",
     "VolumeSampler",
+    "budget_path",
     "certify",
     "column_problem",
+    "column_verdicts",
     "selection_path",
     "selection_stability",
 ]

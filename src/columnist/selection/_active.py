@@ -41,6 +41,8 @@ _SETTLED = 0.1
 _SEEN = 1.0 + 1e-3
 # Heights that small beside a column say nothing about what it adds.
 _DEPENDENT = 1e-9
+# Up to so many columns a decomposition takes less time than iterations.
+_FEW = 100
 # How far a multiple of D goes down each time that it is too large, and how often.
 _LOWER, _TRIES = 0.9, 8
 
@@ -95,7 +97,7 @@ class GramForm:
         self.gram, self.cross, self.total = gram, cross, total * (1.0 - lowered)
         self.least = 0.0  # what all columns leave
         if diagonal is None:
-            diagonal, factor = _diagonal(gram)
+            diagonal, factor = diagonal_below(gram)
             caught = factor @ cross.T
             least = self.total - float(np.vdot(caught, caught)) * (1.0 + (caught.size + 4) * UNIT)
             self.least = max(least, 0.0)
@@ -324,7 +326,7 @@ def shares(lengths: np.ndarray, t: int) -> np.ndarray:
         full |= more
 
 
-def _diagonal(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def diagonal_below(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""A diagonal D with :math:`0 \prec D \preceq K`: the largest multiple of
     :math:`1/(K^{-1})_{ii}`, but for a little; also the inverse of the Cholesky factor of K."""
     n = len(gram)
@@ -350,8 +352,8 @@ def _diagonal(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _largest(A: np.ndarray) -> float:
     """Largest eigenvalue of A'A, roughly."""
     n = A.shape[1]
-    if n < 3:
-        return float(np.linalg.norm(A, 2)) ** 2
+    if n < _FEW:
+        return float(np.linalg.eigvalsh(A.T @ A)[-1])
     operator = LinearOperator((n, n), matvec=lambda x: A.T @ (A @ x), dtype=np.float64)
     try:
         value = eigsh(operator, 1, v0=np.ones(n), tol=1e-3, maxiter=50, return_eigenvectors=False)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from columnist._selector import BaseSelector
-from columnist.criteria import Criterion, get_criterion
+from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.data import Matrices, is_target_given, open_matrices, uses_target
 from columnist.data._validation import check_room, resolve_constraints, resolve_size
+from columnist.linalg._passes import others
 from columnist.linalg._prox import row_norms
 from columnist.linalg._ties import ranked
+from columnist.selection._columns import InvariantColumns
 from columnist.selection._duplicates import shared_by_copies
+from columnist.selection._feasible import Feasible
+from columnist.selection._rules import Rules
+from columnist.selection._scored import ScoredSelector
 
 # Penalties beyond mean nothing, but must not become zero or infinite.
 _SMALLEST, _LARGEST = 1e-300, 1e300
 
 
-class FastSelector(BaseSelector):
+class FastSelector(ScoredSelector):
     """A selector that fits by one call: validate, select, recompute the error, store.
 
     A subclass defines :meth:`_select`; one that can approximate y also has a parameter
@@ -31,7 +36,7 @@ class FastSelector(BaseSelector):
     # Whether fit cannot do without a target.
     _needs_target = False
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Select columns of X.
 
         Parameters
@@ -40,21 +45,30 @@ class FastSelector(BaseSelector):
             Data.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Target, where the selector uses one; class labels become an indicator matrix.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts.
 
         Returns
         -------
         self
         """
-        matrices, size = self._begin(X, y)
+        matrices, size = self._begin(X, y, sample_weight)
         with matrices.threads():
             self._store(matrices, self.selected_)
         self._warn_if_short(len(self.selected_), size)
         return self
 
-    def _begin(self, X, y) -> tuple[Matrices, Any]:
+    def _begin(self, X, y, sample_weight=None) -> tuple[Matrices, Any]:
         """Select only: the data, and how many columns were asked for. The error may cost more."""
         self._check_parameters()
-        matrices = self._matrices(X, y)
+        if sample_weight is not None and self._needs_rows():
+            raise ValueError(
+                f"{type(self).__name__} takes no sample_weight here: the selection depends on more "
+                "than inner products of the columns. Repeat rows instead."
+            )
+        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+        matrices = self._matrices(X, y, **weighed)
+        self._remember(matrices)
         matrices.check_range(self._criterion())
         size = self._size(matrices.n_features)
         with matrices.threads():
@@ -92,13 +106,9 @@ class FastSelector(BaseSelector):
             "passes": self._on_passes,
             "rows": self._needs_rows(),
             "accept_sparse": "csc",
+            "open_y": self._open_target,
         }
         return open_matrices(self, X, y, **{**asked, **how})
-
-    @property
-    def _on_passes(self) -> bool:
-        """Whether it reads X by ``linalg._passes`` alone: very many columns may stay elsewhere."""
-        return False
 
     def _needs_rows(self) -> bool:
         """Whether the selection depends on more than inner products of columns."""
@@ -115,11 +125,32 @@ class FastSelector(BaseSelector):
             check_room(size, *fixed, n_features)
         return fixed
 
+    def _rules(self, n_features: int) -> tuple[Rules, list[int], list[int]]:
+        """The constraints, and the columns to include and to exclude."""
+        names = getattr(self, "feature_names_in_", None)
+        include, exclude = resolve_constraints(self.include, self.exclude, n_features, names)
+        rules = Rules.of(self.constraints, n_features, names).asked(self.n_features_to_select)
+        rules.check(include, exclude, names)
+        return rules, include, exclude
+
+    def _feasible(self, matrices: Matrices) -> tuple[Feasible, np.ndarray, np.ndarray]:
+        """Choices that obey the constraints, included columns and candidates."""
+        n = matrices.n_features
+        rules, include, exclude = self._rules(n)
+        if matrices.X.dtype == np.float32:
+            matrices = replace(matrices, X=matrices.X.astype(np.float64))
+        reduced, candidates = matrices.reduce("exact", n, None), others(n, [*include, *exclude])
+        problem = InvariantColumns(reduced, n, self._criterion(), 0, include, candidates)
+        return Feasible(problem, rules), np.array(include, dtype=np.int32), candidates
+
     def _store(self, matrices: Matrices, selected: np.ndarray) -> None:
         """Keep the selection, and its error recomputed from the data."""
         criterion = self._criterion()
         self.selected_ = selected
         self._keep_error(matrices.error(selected, criterion), matrices.error([], criterion))
+
+    def _unexplained(self, matrices: Matrices) -> float:
+        return matrices.error(self.selected_, Frobenius())
 
     def _keep_error(self, error: float, total: float) -> None:
         self.error_ = error
@@ -148,6 +179,22 @@ class RowSparseSelector(FastSelector):
 
     _needs_target = True
     _penalty_name: str
+
+    def fit(self, X, y=None):  # type: ignore[override]  # no weights: losses are not squared
+        """Select columns of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Target; class labels become an indicator matrix.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y)
 
     @abstractmethod
     def _fit_coefficients(self, X, Y, x_scale, y_scale) -> tuple[np.ndarray, np.ndarray]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from columnist._selector import BaseSelector
+from columnist.constraints import Constraint
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices, open_matrices, open_rows, uses_target
 from columnist.data._parameters import Integer, Number, StrOptions
+from columnist.data._scales import warn_of_scales
 from columnist.data._validation import (
     check_room,
     feature_names,
@@ -27,17 +30,22 @@ from columnist.search._certificate import Certificate, warn_unless_optimal
 from columnist.search._interrupts import at_once, keeps_answer, raise_pending
 from columnist.search._log import Progress
 from columnist.search._policies import SEARCHES, WEIGHTS
+from columnist.selection._constrained_sizes import ConstrainedSizes
 from columnist.selection._proven import claim_of, problem_of, recorded
-from columnist.selection._rebuild import Rebuild, rebuild
+from columnist.selection._rebuild import Rebuild, rebuild, squared_rest
+from columnist.selection._rules import Rules
+from columnist.selection._scored import ScoredSelector
 from columnist.selection._task import (
     Options,
     Outcome,
     Sizes,
     Solution,
+    pool_options,
+    warn_if_list_full,
 )
 
 
-class ColumnSelector(BaseSelector):
+class ColumnSelector(ScoredSelector):
     r"""Select the columns that best represent a matrix, with a proof.
 
     Chooses a set S of k columns of X (and, with ``n_components``, that many free
@@ -75,12 +83,22 @@ class ColumnSelector(BaseSelector):
         h = u - f, or the bound b (Frobenius, no components, target X, no ``exclude``).
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
+    constraints : list of Constraint, optional
+        What a selection must obey besides, of :mod:`columnist.constraints`. With ``Groups``,
+        ``n_features_to_select`` counts groups; with ``Budget``, None means any number of columns.
     tol : float, optional
         Relative error for ``n_features_to_select="auto"``.
     n_solutions : int, default=1
-        How many of the best sets to find and prove.
+        How many of the best sets to find and prove; with ``solution_tol`` the most to list,
+        where 1 stands for 1000.
+    solution_tol : float, optional
+        List every set whose error is at most ``1 + solution_tol`` times the best.
     input : {"data", "gram"}, default="data"
         ``"gram"`` if X is a Gram or covariance matrix.
+    missing : {"raise", "covariance", "pairwise"}, default="raise"
+        What to do with missing values (NaN) in X. ``"covariance"`` estimates means and covariances
+        for Gaussian data by the EM algorithm, ``"pairwise"`` from the rows that have both values of
+        two columns; the selection is proven for these estimates.
     reduction : {"exact", "randomized"}, default="exact"
         ``"randomized"`` sketches very large matrices; the certificate stays valid.
     time_limit : float or None, default=30.0
@@ -109,7 +127,8 @@ class ColumnSelector(BaseSelector):
     selected_ : ndarray of int
         Selected columns, ascending.
     solutions_ : list of Solution
-        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+        The ``n_solutions`` best sets, or those within ``solution_tol``, best first: tuples of
+        columns with an ``error``.
     error_ : float
         Error of the selection, recomputed from the data.
     relative_error_ : float
@@ -163,9 +182,11 @@ class ColumnSelector(BaseSelector):
     _parameter_constraints = {
         "n_components": Integer(0),
         "n_solutions": Integer(1),
+        "solution_tol": Number(0.0, 1.0, below=True) | None,
         "search": StrOptions(*SEARCHES),
         "weight": StrOptions(*WEIGHTS),
         "input": StrOptions("data", "gram"),
+        "missing": StrOptions("raise", "covariance", "pairwise"),
         "reduction": StrOptions("exact", "randomized"),
         "tol": Number(0.0, 1.0) | None,
     }
@@ -183,9 +204,12 @@ class ColumnSelector(BaseSelector):
         weight: str = "u",
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         tol: float | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         input: str = "data",
+        missing: str = "raise",
         reduction: str = "exact",
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
@@ -207,9 +231,12 @@ class ColumnSelector(BaseSelector):
         self.weight = weight
         self.include = include
         self.exclude = exclude
+        self.constraints = constraints
         self.tol = tol
         self.n_solutions = n_solutions
+        self.solution_tol = solution_tol
         self.input = input
+        self.missing = missing
         self.reduction = reduction
         self.time_limit = time_limit
         self.max_nodes = max_nodes
@@ -224,7 +251,7 @@ class ColumnSelector(BaseSelector):
     # -- fitting ------------------------------------------------------------------
 
     @keeps_answer
-    def fit(self, X, y=None) -> ColumnSelector:
+    def fit(self, X, y=None, sample_weight=None) -> ColumnSelector:
         """Select columns of X.
 
         Parameters
@@ -233,17 +260,24 @@ class ColumnSelector(BaseSelector):
             Data, or a Gram matrix with ``input="gram"``.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Target; class labels become an indicator matrix.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts.
 
         Returns
         -------
         self
         """
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
-        proof = recorded(self.proof, matrices, self.reduction, options.criterion)
+        proof = recorded(self.proof, matrices, self.reduction, options)
         with matrices.threads(), proof as recorder:
             options = replace(options, recorder=recorder)
-            if self.n_features_to_select == "auto":
+            if (rules := self._rules(matrices, options)) is not None:
+                rules = rules.asked(self.n_features_to_select)
+                rules.check(include, exclude, options.names)
+                sizes = self._sizes(matrices, options, include, exclude, rules.n_units, rules)
+                outcome = sizes.best(rules.size)  # type: ignore[arg-type] # None: any
+            elif self.n_features_to_select == "auto":
                 outcome = self._fewest(matrices, options, include, exclude)
             else:
                 size = resolve_size(self.n_features_to_select, matrices.n_features)
@@ -260,21 +294,31 @@ class ColumnSelector(BaseSelector):
         self._check_parameters()
         return Options.of(
             self, self.time_limit, weight=self.weight, n_components=int(self.n_components),
-            n_solutions=int(self.n_solutions),
+            **pool_options(self.n_solutions, self.solution_tol),
         )  # fmt: skip
 
-    def _prepare(self, X, y) -> tuple[Matrices, Options]:
+    def _prepare(self, X, y, sample_weight=None) -> tuple[Matrices, Options]:
         """Check parameters and data, and settle the target."""
         options = self._options()
         gram, uses_y = self.input == "gram", uses_target(self.target, X, y)
         if gram:
             _check_gram_use(uses_y, self.centering)
+        if gram and self.missing != "raise":
+            raise ValueError("input='gram' has no missing values to estimate: use missing='raise'.")
+        if self.proof is not None and (sample_weight is not None or self.missing != "raise"):
+            raise ValueError(
+                "proof does not hold weights or missing values yet: leave out proof, repeat rows "
+                "instead of passing sample_weight, or fill in values."
+            )
         with at_once():
             matrices = open_matrices(
-                self, X, y, target=uses_y, center=self.centering == "mean", gram=gram,
+                self, X, y, sample_weight=sample_weight, target=uses_y,
+                center=self.centering == "mean", gram=gram, missing=self.missing,
                 accept_sparse=False if gram else ("csr", "csc"), dtype=np.float64,
+                open_y=self._open_target,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
+        warn_of_scales(matrices, names, stacklevel=5)
         return matrices, replace(
             options,
             names=None if names is None else tuple(map(str, names)),
@@ -291,7 +335,16 @@ class ColumnSelector(BaseSelector):
             _check_weight_b(options, matrices, exclude)
         return include, exclude
 
-    def _sizes(self, matrices: Matrices, options: Options, include, exclude, size: int) -> Sizes:
+    def _rules(self, matrices: Matrices, options: Options) -> Rules | None:
+        """The constraints, if there are any."""
+        if not self.constraints:
+            return None
+        _check_constrained(self)
+        return Rules.of(self.constraints, matrices.n_features, options.names)
+
+    def _sizes(
+        self, matrices: Matrices, options: Options, include, exclude, size: int, rules=None
+    ) -> Sizes:
         """The problem, for sizes up to this one."""
 
         def reduce() -> Reduced:
@@ -302,6 +355,8 @@ class ColumnSelector(BaseSelector):
             raise_pending()
             return reduced
 
+        if rules is not None:
+            return ConstrainedSizes(matrices, reduce, options, include, exclude, rules)
         return Sizes(matrices, reduce, options, include, exclude)
 
     def _fewest(self, matrices: Matrices, options: Options, include, exclude) -> Outcome:
@@ -324,16 +379,17 @@ class ColumnSelector(BaseSelector):
         self.coef_, self.intercept_ = rebuilt.coef, rebuilt.intercept
         self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
         self.representative_ = rebuilt.representative
-        self._rebuilds_x = matrices.Y is None
+        self._remember(matrices)
         self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
+        warn_if_list_full(outcome, options, stacklevel=4)
         if self.search == "optimal":
             warn_unless_optimal(self.certificate_, stacklevel=5)
 
     # -- what certify and selection_path ask for ------------------------------------
 
-    def _certify(self, X, y, columns) -> tuple[Certificate, Outcome]:
+    def _certify(self, X, y, columns, sample_weight=None) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         given = resolve_columns("columns", columns, matrices.n_features, options.names)
         if not given:
             raise ValueError("columns is empty: name at least one column to certify.")
@@ -345,22 +401,52 @@ class ColumnSelector(BaseSelector):
             return self._certified(matrices, options, given, include, exclude)
 
     def _certified(self, matrices: Matrices, options: Options, given, include, exclude):
-        sizes = self._sizes(matrices, options, include, exclude, len(given))
+        size: Any = len(given)
+        if (rules := self._rules(matrices, options)) is not None:
+            rules = rules.around(given)
+            size = rules.size
+        sizes = self._sizes(matrices, options, include, exclude, len(given), rules)
         error = sizes.error(given)
-        outcome = sizes.best(len(given), quiet=True, start=[given])
+        outcome = sizes.best(size, quiet=True, start=[given])
         selection = tuple(sorted(given))
         names = options.names and tuple(options.names[i] for i in selection)
         return Certificate("heuristic", error, 0.0, selection=selection, names=names), outcome
 
-    def _path(self, X, y, max_features) -> tuple[list[Outcome], tuple | None]:
+    def _path(self, X, y, max_features, sample_weight=None) -> tuple[list[Outcome], tuple | None]:
         """Outcomes for every size up to ``max_features``, sharing one reduction."""
-        matrices, options = self._prepare(X, y)
+        matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
         Integer(1).check("max_features", max_features)
-        check_room(max_features, include, exclude, matrices.n_features)
+        if (rules := self._rules(matrices, options)) is not None:
+            rules.check(include, exclude, options.names)
+        else:
+            check_room(max_features, include, exclude, matrices.n_features)
         with matrices.threads():
-            sizes = self._sizes(matrices, options, include, exclude, max_features)
+            sizes = self._sizes(matrices, options, include, exclude, max_features, rules)
             return sizes.up_to(max_features), options.names
+
+    def _along(
+        self, X, y, constraints: Sequence[list[Constraint]], sample_weight=None
+    ) -> list[Outcome]:
+        """Outcomes for several lists of constraints, each of which allows what the last one did,
+        sharing one reduction."""
+        matrices, options = self._prepare(X, y, sample_weight)
+        include, exclude = self._constraints(matrices.n_features, options, matrices)
+        _check_constrained(self)
+        outcomes: list[Outcome] = []
+        with matrices.threads():
+            reduced = matrices.reduce("exact", matrices.n_features, None)
+            for at, given in enumerate(constraints):
+                rules = Rules.of(given, matrices.n_features, options.names)
+                rules = rules.asked(self.n_features_to_select)
+                rules.check(include, exclude, options.names)
+                now = time.perf_counter()
+                share = now + max((options.deadline - now) / (len(constraints) - at), 0.0)
+                own = replace(options, deadline=share)
+                sizes = ConstrainedSizes(matrices, lambda: reduced, own, include, exclude, rules)
+                known = [subset for outcome in outcomes[-1:] for _, subset in outcome.solutions]
+                outcomes.append(sizes.best(rules.size, start=known))
+        return outcomes
 
     # -- use ----------------------------------------------------------------------
 
@@ -411,6 +497,12 @@ class ColumnSelector(BaseSelector):
         result = Z[:, :k] @ self.coef_ + self.intercept_
         return result + Z[:, k:] @ self.components_ if self._extracts() else result
 
+    def _unexplained(self, matrices: Matrices) -> float:
+        fitted = Rebuild(
+            self.coef_, self.intercept_, self.column_r2_, self.representative_, self.components_
+        )
+        return squared_rest(matrices, self.selected_, fitted)
+
     def inverse_transform(self, X):
         """Put selected columns back in their places, zeros elsewhere.
 
@@ -435,7 +527,23 @@ class ColumnSelector(BaseSelector):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.input != "gram"
         tags.input_tags.pairwise = self.input == "gram"
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
+
+
+def _check_constrained(selector: ColumnSelector) -> None:
+    """Refuse what constraints do not go with."""
+    if selector.n_features_to_select == "auto":
+        raise ValueError(
+            "n_features_to_select='auto' does not go with constraints: give a number, or None with "
+            "a Budget."
+        )
+    if selector.search not in ("auto", "optimal"):
+        raise ValueError(
+            f"search={selector.search!r} does not go with constraints: use 'auto' or 'optimal'."
+        )
+    if selector.proof is not None:
+        raise ValueError("proof does not go with constraints: only the certificate does.")
 
 
 def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:

@@ -24,6 +24,7 @@ def certify(
     columns: Sequence[int | str],
     *,
     y=None,
+    sample_weight=None,
     criterion="frobenius",
     n_components: int = 0,
     time_limit: float | None = 30.0,
@@ -39,17 +40,20 @@ def certify(
         The selection, by index or name.
     y : array-like, optional
         Target; X itself by default.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each sample counts.
     criterion, n_components, time_limit
         As in :class:`~columnist.ColumnSelector`.
     **options
         Further parameters of :class:`~columnist.ColumnSelector`, such as ``centering``,
-        ``exclude``, ``n_jobs`` or ``verbose``.
+        ``exclude``, ``constraints``, ``n_jobs`` or ``verbose``.
 
     Returns
     -------
     Certificate
         Of the given selection: ``gap`` is 0 and ``status`` is ``"optimal"`` if no other
-        choice of that size is better; ``better`` is a better choice if one was found.
+        choice of that size (with a :class:`~columnist.constraints.Budget`, of any size within
+        it) is better; ``better`` is a better choice if one was found.
 
     Examples
     --------
@@ -65,7 +69,7 @@ def certify(
     selector = ColumnSelector(
         criterion=criterion, n_components=n_components, time_limit=time_limit, **options
     )
-    given, outcome = selector._certify(X, y, columns)
+    given, outcome = selector._certify(X, y, columns, sample_weight)
     error, best = outcome.solutions[0]
     certificate = replace(
         outcome.certificate, error=given.error, selection=given.selection, names=given.names,

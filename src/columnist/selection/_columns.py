@@ -90,14 +90,19 @@ def column_problem(
         choices whose errors drown in the rounding of the reduced data, or where these only bound
         them from below.
     """
+    check_scale(reduced, criterion)
+    compiled = is_frobenius(criterion) and n_components == 0
+    cls = FrobeniusColumns if compiled else InvariantColumns
+    return cls(reduced, size, criterion, n_components, include, candidates, evaluate)
+
+
+def check_scale(reduced: Reduced, criterion: Criterion) -> None:
+    """Raise if squared errors would leave the range of floating point numbers."""
     if is_frobenius(criterion) and not _LEAST_SCALE < reduced.scale < 1 / _LEAST_SCALE:
         raise ValueError(
             f"The squared Frobenius norm of values near {reduced.scale:.0e} leaves the range of "
             "floating point numbers: rescale the data, or use another criterion."
         )
-    compiled = is_frobenius(criterion) and n_components == 0
-    cls = FrobeniusColumns if compiled else InvariantColumns
-    return cls(reduced, size, criterion, n_components, include, candidates, evaluate)
 
 
 def forward_order(

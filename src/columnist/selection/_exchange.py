@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from columnist.constraints import Constraint
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices
 from columnist.data._parameters import Integer, Other, StrOptions
@@ -22,6 +23,7 @@ from columnist.linalg._ties import TIE
 from columnist.search._incumbent import exchange, greedy
 from columnist.selection._base import FastSelector
 from columnist.selection._columns import column_problem
+from columnist.selection._feasible import Feasible
 from columnist.selection._swaps import add_columns, exchange_columns
 
 
@@ -61,6 +63,9 @@ class ExchangeSelector(FastSelector):
         ``"mean"`` makes an intercept free.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
+    constraints : list of Constraint, optional
+        What a selection must obey besides, of :mod:`columnist.constraints`. An exchange then takes
+        out a column, or a group, and fills up with whatever fits best.
     max_swaps : int, optional
         Exchanges at most, for each start.
     random_state : int, RandomState or None, default=None
@@ -123,6 +128,7 @@ class ExchangeSelector(FastSelector):
         centering: str = "none",
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         max_swaps: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
@@ -135,24 +141,28 @@ class ExchangeSelector(FastSelector):
         self.centering = centering
         self.include = include
         self.exclude = exclude
+        self.constraints = constraints
         self.max_swaps = max_swaps
         self.random_state = random_state
         self.verbose = verbose
 
     def _matrices(self, X, y, **how) -> Matrices:
         matrices = super()._matrices(X, y, **how)
-        n, size = matrices.n_features, self._size(matrices.n_features)
+        n = matrices.n_features
+        size = self._size(n)
         self._fixed = self._constraints(n, size)
-        self._given = self._given_start(X, y, size, n)
+        self._given = self._given_start(X, y, size or n, n, how.get("sample_weight"))
         return matrices
 
-    def _given_start(self, X, y, size: int, n_features: int) -> list[int] | None:
+    def _given_start(
+        self, X, y, size: int, n_features: int, sample_weight=None
+    ) -> list[int] | None:
         """Columns to start from; None for random ones."""
         if isinstance(self.start, str):
             return None if self.start == "random" else []
         columns = self.start
         if hasattr(columns, "fit"):
-            columns = _selected_by(columns, X, y, size, n_features)
+            columns = _selected_by(columns, X, y, size, n_features, sample_weight)
         names = getattr(self, "feature_names_in_", None)
         columns = resolve_columns("start", columns, n_features, names)
         if len(columns) > size:
@@ -162,13 +172,22 @@ class ExchangeSelector(FastSelector):
             )
         return columns
 
-    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+    def _size(self, n_features: int) -> int | None:
+        return None if self.constraints else super()._size(n_features)
+
+    def _moves(self, matrices: Matrices, size: int) -> _Moves | _ObeyingMoves:
+        """How selections are completed and improved."""
+        if self.constraints:
+            return _ObeyingMoves(*self._feasible(matrices))
         if matrices.X.dtype == np.float32:
             matrices = replace(matrices, X=matrices.X.astype(np.float64))
         reduced = matrices.reduce("exact", size, None)
         criterion = self._criterion()
         kind = _Moves if is_frobenius(criterion) else _TurnMoves
-        moves = kind(reduced, size, criterion, *self._fixed)
+        return kind(reduced, size, criterion, *self._fixed)
+
+    def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        moves = self._moves(matrices, size)
         most = np.inf if self.max_swaps is None else self.max_swaps
         self.starts_, best = [], None
         rng = check_random_state(self.random_state)
@@ -203,7 +222,7 @@ class ExchangeSelector(FastSelector):
             print(f"{number:6d} {errors[0]:12.6g} {swaps:10d} {errors[-1]:12.6g}", flush=True)
 
 
-def _selected_by(selector, X, y, size: int, n_features: int) -> np.ndarray:
+def _selected_by(selector, X, y, size: int, n_features: int, sample_weight) -> np.ndarray:
     """What a selector selects, in its order if it has one; a copy is fitted if it is not."""
     try:
         check_is_fitted(selector)
@@ -211,7 +230,8 @@ def _selected_by(selector, X, y, size: int, n_features: int) -> np.ndarray:
         selector = clone(selector)
         if "n_features_to_select" in selector.get_params():
             selector.set_params(n_features_to_select=size)
-        selector.fit(X, y)
+        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+        selector.fit(X, y, **weighed)
     fitted_on = getattr(selector, "n_features_in_", n_features)
     if fitted_on != n_features:
         raise ValueError(
@@ -297,3 +317,22 @@ class _TurnMoves(_Moves):
 
         counted: Any = SimpleNamespace(value=value, completion_errors=completion_errors)
         return exchange(counted, start, self.include, self.candidates), errors
+
+
+class _ObeyingMoves:
+    """The same with constraints."""
+
+    def __init__(self, feasible: Feasible, include: np.ndarray, candidates: np.ndarray):
+        self.feasible, self.include, self.candidates = feasible, include, candidates
+
+    def random(self, rng: np.random.RandomState) -> list[int]:
+        """A random selection that obeys."""
+        return self.feasible.random(self.include, self.candidates, rng)
+
+    def complete(self, given: Sequence[int]) -> list[int]:
+        """Included columns, those given that fit, and what forward selection adds."""
+        return self.feasible.around(given, self.include, self.candidates)
+
+    def exchange(self, start: list[int], max_swaps: float) -> tuple[list[int], list[float]]:
+        """A selection that no exchange improves, and the errors from the start on."""
+        return self.feasible.improvements(start, self.include, self.candidates, most=max_swaps)

@@ -17,6 +17,8 @@ from columnist.selection._base import FastSelector
 # A column that varies by less than this share of its length is constant: what is left is the
 # rounding of its mean.
 _CONSTANT = 100 * np.finfo(np.float64).eps
+# Kinds of classes that are values to a correlation.
+_NUMBERS = "biuf"
 
 
 class _Filter(FastSelector):
@@ -93,8 +95,26 @@ class CorrelationFilter(_Filter):
         self.n_features_to_select = n_features_to_select
 
     def _matrices(self, X, y, **how) -> Matrices:
-        how = {"center": True, "open_y": _open_one_target, "ensure_min_samples": 2, **how}
+        how = {"center": True, "ensure_min_samples": 2, **how}
         return super()._matrices(X, y, **how)
+
+    def _open_target(self, y, X):
+        """y as one column of numbers."""
+        along, read = super()._open_target(y, X)
+        in_blocks = isinstance(along, RowBlocks)
+        if read.classes is not None:
+            if read.classes.dtype.kind in _NUMBERS:
+                self._classes = None
+            if in_blocks:
+                return along, _OneColumn(read)
+            return open_target(_as_numbers(along, read.classes), X)
+        if (along.n_features if in_blocks else along.shape[1]) != 1:
+            extent = f"{along.n_features} columns" if in_blocks else f"shape {along.shape}"
+            raise ValueError(
+                f"CorrelationFilter needs one target; y has {extent}. Use MatchingFilter for "
+                "several targets."
+            )
+        return along, read
 
     def _scores(self, products: np.ndarray, length: float, matrices: Matrices) -> np.ndarray:
         assert matrices.Y is not None  # a filter asks for a target
@@ -158,26 +178,9 @@ class MatchingFilter(_Filter):
         return np.square(products) * matrices.unit**2
 
 
-def _open_one_target(y, X):
-    """y as one column of numbers: the target, and what reads a part of it."""
-    along, read = open_target(y, X)
-    in_blocks = isinstance(along, RowBlocks)
-    if read.classes is not None:
-        if in_blocks:
-            return along, _OneColumn(read)
-        return open_target(_as_numbers(along, read.classes), X)
-    if (along.n_features if in_blocks else along.shape[1]) != 1:
-        extent = f"{along.n_features} columns" if in_blocks else f"shape {along.shape}"
-        raise ValueError(
-            f"CorrelationFilter needs one target; y has {extent}. Use MatchingFilter for several "
-            "targets."
-        )
-    return along, read
-
-
 def _as_numbers(indicator: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Classes that are numbers as these, two others as 0 and 1."""
-    if classes.dtype.kind in "biuf":
+    if classes.dtype.kind in _NUMBERS:
         return indicator @ classes.astype(np.float64)[:, None]
     if len(classes) > 2:
         raise ValueError(

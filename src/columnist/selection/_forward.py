@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist.constraints import Constraint
 from columnist.criteria import Criterion, is_frobenius
 from columnist.data import Matrices
 from columnist.data._parameters import Integer, Number
@@ -51,6 +52,9 @@ class ForwardSelector(FastSelector):
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names. Included columns come
         first, in the given order.
+    constraints : list of Constraint, optional
+        What a selection must obey besides, of :mod:`columnist.constraints`: each step adds the
+        column, or the group with all that it brings along, of the largest gain that still fits.
     tol : float, optional
         Stop as soon as the relative error is at most this.
     verbose : bool, default=False
@@ -111,6 +115,7 @@ class ForwardSelector(FastSelector):
         centering: str = "none",
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         tol: float | None = None,
         verbose: bool = False,
     ):
@@ -121,6 +126,7 @@ class ForwardSelector(FastSelector):
         self.centering = centering
         self.include = include
         self.exclude = exclude
+        self.constraints = constraints
         self.tol = tol
         self.verbose = verbose
 
@@ -154,15 +160,19 @@ class ForwardSelector(FastSelector):
         super()._check_parameters()
         if self.tol is None and self.n_features_to_select == "auto":
             raise ValueError("n_features_to_select='auto' needs tol, the relative error to reach.")
+        if self.constraints and (self.tol is not None or self.degree > 1):
+            raise ValueError("constraints do not go with tol or degree > 1: leave these out.")
 
     def _needs_rows(self) -> bool:
         return self.degree > 1  # powers have inner products of their own
 
     @property
     def _on_passes(self) -> bool:
-        return is_frobenius(self._criterion())
+        return is_frobenius(self._criterion()) and not self.constraints
 
-    def _size(self, n_features: int) -> int:
+    def _size(self, n_features: int) -> int | None:
+        if self.constraints:
+            return None
         if self.n_features_to_select == "auto":
             self._fixed = self._constraints(n_features, None)
             return n_features - len(self._fixed[1])
@@ -170,7 +180,11 @@ class ForwardSelector(FastSelector):
         self._fixed = self._constraints(n_features, size)
         return size
 
+    _path: list[float]
+
     def _select(self, matrices: Matrices, size: int) -> np.ndarray:
+        if self.constraints:
+            return self._select_obeying(matrices)
         include, exclude = self._fixed
         allowed = np.ones(matrices.n_features, dtype=bool)
         allowed[[*include, *exclude]] = False
@@ -178,12 +192,20 @@ class ForwardSelector(FastSelector):
         self._say("Step", "Column", f"{'Error':>12}", f"{'Relative':>9}")
         return self._grow(state, size, include, allowed)
 
+    def _select_obeying(self, matrices: Matrices) -> np.ndarray:
+        """The same with constraints."""
+        feasible, include, candidates = self._feasible(matrices)
+        selected = np.array(feasible.ordered(include, candidates), dtype=np.intp)
+        problem, self.stopped_ = feasible.problem, "size"
+        self._path = [problem.estimate(selected[: i + 1]) for i in range(len(selected))]
+        return selected
+
     def _grow(self, state, size, include, allowed) -> np.ndarray:
         """Add columns until the size, the tolerance, or a gain of nothing is reached."""
         total = state.error()
         chosen: list[int] = []
         names = getattr(self, "feature_names_in_", range(len(allowed)))
-        self._path: list[float] = []
+        self._path = []
 
         def add(column: int) -> None:
             state.add(column)
@@ -220,7 +242,8 @@ class ForwardSelector(FastSelector):
             if self.degree == 1:
                 self.errors_[-1] = matrices.error(selected, criterion)
         self._keep_error(float(self.errors_[-1]), float(self._total))
-        del self._path, self._fixed
+        self.__dict__.pop("_fixed", None)
+        del self._path
 
     def _say(self, step: object, column: object, error: str, share: str) -> None:
         if self.verbose:

@@ -17,13 +17,18 @@ probabilities, and elsewhere differ by :math:`\lVert b + X^TR/2 \rVert^2`.
 rounding did when they were computed; the right class has the rest. So a point is valid by
 construction, and tiny losses keep their digits.
 
+**Weights.** A row of weight w loses w times as much, so that R = w(Q - Y), entropies and
+:math:`n_c` count it w times, and n is the sum of the weights. The probabilities that a point stands
+for are those whose products with the weights are stored.
+
 **Free intercepts.** Sums of R that are not quite zero are mended by mixing Q with rows
 :math:`\tau / n` that all are the same: :math:`(1-\theta) Q + \theta \tau / n` has the sums
 :math:`n_c` of the classes if :math:`\tau_c = n_c - (1-\theta) (1^TR)_c / \theta`, and these are not
 negative for :math:`\theta \ge \max_c (1^TR)_c / n_c`. The mixture is never formed. Entropy is
 concave, so it keeps :math:`1 - \theta` of it at least, and since its sums are right, columns may be
-moved by any number: products with columns of length a change by :math:`\theta a \sqrt{2n}` at
-most. An intercept that is fitted makes :math:`\theta` as small as rounding.
+moved by any number: products with columns of length a change by
+:math:`\theta a \sqrt{2\sum w^2}` at most. An intercept that is fitted makes :math:`\theta` as small
+as rounding.
 
 No input validation.
 """
@@ -49,18 +54,21 @@ _STEADY = 1e-14
 
 
 class DualPoint(NamedTuple):
-    """R, its length, the entropy less rounding and mixing, and the share of the mixture."""
+    """R, its length, the entropy less rounding and mixing, the share of the mixture, and the
+    squared length of the weights."""
 
     R: np.ndarray
     length: float
     entropy: float
     theta: float
+    squares: float
 
     def charge(self, terms: float) -> float:
         """What rounding and mixing do to products with a column of length 1, whose sums have so
         many terms."""
-        n, q = self.R.shape
-        return 2.0 * (terms + q + 16) * UNIT * self.length + self.theta * np.sqrt(2.0 * n)
+        q = self.R.shape[1]
+        rounded = 2.0 * (terms + q + 16) * UNIT * self.length
+        return rounded + self.theta * np.sqrt(2.0 * self.squares)
 
 
 class Fit(NamedTuple):
@@ -87,11 +95,15 @@ class LogLoss:
         Class of each row, from 0 on; every class has a row.
     center : bool
         Whether intercepts are free.
+    weights : ndarray, optional
+        How often each row counts; ones by default.
     """
 
-    def __init__(self, codes: np.ndarray, center: bool):
+    def __init__(self, codes: np.ndarray, center: bool, weights: np.ndarray | None = None):
         self.codes, self.center = codes, center
-        self.counts = np.bincount(codes).astype(np.float64)
+        self.weights = np.ones(len(codes)) if weights is None else weights
+        self.counts = np.bincount(codes, self.weights)
+        self.total = float(self.weights.sum())
         self.n_samples, self.n_classes = len(codes), len(self.counts)
         self.n_outputs = 1 if self.n_classes == 2 else self.n_classes
         self.sign = 2.0 * codes - 1.0
@@ -101,23 +113,25 @@ class LogLoss:
 
     def losses(self, eta: np.ndarray) -> np.ndarray:
         """Loss of each row."""
-        return log_losses(eta, self.codes)
+        return self.weights * log_losses(eta, self.codes)
 
     def responses(self, eta: np.ndarray) -> np.ndarray:
-        """R = Q - Y for the probabilities of these scores."""
+        """R = w(Q - Y) for the probabilities of these scores."""
+        weights = self.weights[:, None]
         if self.n_outputs == 1:
-            return -self.sign[:, None] * expit(-self.sign[:, None] * eta)
+            return -self.sign[:, None] * weights * expit(-self.sign[:, None] * eta)
         shares = np.exp(eta - eta.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         shares[self.own] = 0.0
         # The sum must leave something to the right class, in exact arithmetic, too.
         shares[shares.sum(axis=1) > 0.5] *= 1.0 - 4.0 * (self.n_classes + 2) * UNIT
+        shares *= weights
         shares[self.own] = -shares.sum(axis=1)
         return shares
 
     def probabilities(self, R: np.ndarray) -> np.ndarray:
         """Q of one output or more."""
-        Q = R.copy()
+        Q = R / self.weights[:, None]
         if self.n_outputs == 1:
             Q[:, 0] += self.codes
         else:
@@ -126,10 +140,11 @@ class LogLoss:
 
     def curvatures(self, R: np.ndarray) -> np.ndarray:
         """Second derivatives along the scores, without those of two classes at once."""
+        weights = self.weights[:, None]
         if self.n_outputs == 1:
-            return np.abs(R) * (1.0 - np.abs(R))
+            return np.abs(R) * (1.0 - np.abs(R) / weights)
         Q = self.probabilities(R)
-        return Q * (1.0 - Q)
+        return weights * Q * (1.0 - Q)
 
     def start(self) -> np.ndarray:
         """Intercepts of no columns."""
@@ -148,7 +163,7 @@ class LogLoss:
         for _ in range(_INTERCEPT_STEPS):
             R = self.responses(eta + moved)
             off = _total(R)
-            if np.abs(off).max() <= 4.0 * UNIT * self.n_samples:
+            if np.abs(off).max() <= 4.0 * UNIT * self.total:
                 break
             if self.n_outputs == 1:
                 ends[int(off[0] > 0.0)] = float(moved[0])
@@ -158,7 +173,8 @@ class LogLoss:
                     step = 0.5 * (ends[0] + ends[1]) - moved
             else:
                 Q = self.probabilities(R)
-                M = np.diag(Q.sum(axis=0)) - Q.T @ Q + self.n_samples / self.n_classes**2
+                M = np.diag(self.weights @ Q) - (Q.T * self.weights) @ Q
+                M += self.total / self.n_classes**2
                 step = -np.linalg.lstsq(M, off, rcond=None)[0]
                 step *= min(1.0, _FARTHEST / max(float(np.abs(step).max()), _FARTHEST))
             moved = moved + step
@@ -170,19 +186,20 @@ class LogLoss:
         """The point of the probabilities of these scores."""
         R = self.responses(eta)
         theta = self._mixture(R) if self.center else 0.0
-        wrong = np.abs(R[:, 0]) if self.n_outputs == 1 else -R[self.own]
+        wrong = (np.abs(R[:, 0]) if self.n_outputs == 1 else -R[self.own]) / self.weights
         rest = xlog1py(1.0 - wrong, -wrong)
         if self.n_outputs == 1:
             entropies = -xlogy(wrong, wrong) - rest
         else:
-            shares = np.maximum(R, 0.0)
+            shares = np.maximum(R, 0.0) / self.weights[:, None]
             entropies = -xlogy(shares, shares).sum(axis=1) - rest
         # The probability of the right class is known up to the rounding of the others' sum.
         steep = wrong * (1.0 - np.log1p(-np.minimum(wrong, 1.0 - EPS)))
-        total = float(_total(entropies))
-        rounded = (self.n_classes + 16 + self.terms) * UNIT * (total + float(_total(steep)))
+        total, doubt = (float(_total(self.weights * each)) for each in (entropies, steep))
+        rounded = (self.n_classes + 16 + self.terms) * UNIT * (total + doubt)
         entropy = (1.0 - theta) * (total - rounded) - 4.0 * UNIT * total
-        return DualPoint(R, float(np.linalg.norm(R)), entropy, theta)
+        squares = float(self.weights @ self.weights) * (1.0 + 2.0 * self.n_samples * UNIT)
+        return DualPoint(R, float(np.linalg.norm(R)), entropy, theta, squares)
 
     def _mixture(self, R: np.ndarray) -> float:
         """The share of rows that all are the same which makes all sums right."""
@@ -191,7 +208,7 @@ class LogLoss:
         if self.n_outputs == 1:
             off, doubt = np.append(-off, off), np.append(doubt, doubt)
         needed = float(((off + doubt) / self.counts).max())
-        return min(max(needed * (1.0 + 8.0 * UNIT), 0.0), 1.0)
+        return min(max(needed * (1.0 + (self.n_samples + 8.0) * UNIT), 0.0), 1.0)
 
     @property
     def terms(self) -> float:
@@ -250,7 +267,7 @@ class LogLoss:
     def _gap(self, slope: np.ndarray, prices: np.ndarray, k: int) -> float:
         """About how far the two values of a fit are apart."""
         mixed = np.abs(slope[k:]).max(initial=0.0) / self.counts.min()
-        return 0.25 * float((np.square(slope[:k]) / prices[:k]).sum()) + mixed * self.n_samples
+        return 0.25 * float((np.square(slope[:k]) / prices[:k]).sum()) + mixed * self.total
 
     def _solve(
         self, Z: np.ndarray, R: np.ndarray, slope: np.ndarray, prices: np.ndarray
@@ -276,10 +293,10 @@ class LogLoss:
             return (Z * self.curvatures(R)[:, 0]) @ Z.T
         Q, K = self.probabilities(R), len(Z)
         weighted = (Q.T[:, None, :] * Z).reshape(-1, self.n_samples)
-        M = -weighted @ weighted.T
+        M = -(weighted * self.weights) @ weighted.T
         for c in range(self.n_outputs):
             rows = slice(c * K, (c + 1) * K)
-            first = weighted[rows] @ Z.T
+            first = (weighted[rows] * self.weights) @ Z.T
             M[rows, rows] += first
             diagonal = np.einsum("ii->i", M)[rows]
             np.maximum(diagonal, 4.0 * EPS * np.einsum("ii->i", first), out=diagonal)
@@ -302,7 +319,7 @@ class LogLoss:
         sums = np.abs(A).T @ np.abs(coef) + np.abs(intercept) + np.abs(eta)
         off = 2.0 * (k + 16) * UNIT * sums.max(axis=1)
         losses = self.losses(eta)
-        losses = np.minimum(losses * np.exp(np.minimum(off, 1.0)), losses + off)
+        losses = np.minimum(losses * np.exp(np.minimum(off, 1.0)), losses + self.weights * off)
         high = float(_total(losses)) * (1.0 + 2.0 * (self.terms + 16) * UNIT)
         high += float(np.vdot(coef, coef)) * (1.0 + (coef.size + 8) * UNIT)
         return Fit(coef, intercept, max(min(low, high), 0.0), high)

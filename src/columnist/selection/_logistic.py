@@ -32,6 +32,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize
 
+from columnist.data._weights import WeightedRows
 from columnist.linalg._passes import columns_of, squared_norms
 from columnist.linalg._rounding import UNIT
 from columnist.linalg._threads import single_threaded_blas
@@ -77,22 +78,28 @@ class ClassData:
         Whether intercepts are free.
     ridge : float
         What squared coefficients cost; positive.
+    weights : ndarray of shape (n,) or None
+        How often each row counts.
+    rows : WeightedRows or None
+        The same rows, and which of those that were given they are.
     """
 
     X: Any
     Y: np.ndarray
     center: bool
     ridge: float
+    weights: np.ndarray | None = None
+    rows: WeightedRows | None = None
     gram = False
     target_kind = "classes"
-    workers = None
+    workers = missing = None
     preparation = 0.0
     _known: dict[tuple[int, ...], Fit] = field(default_factory=dict, repr=False)
 
     @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return self.X.shape[0]
+    def n_samples(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        return self.X.shape[0] if self.weights is None else float(self.weights.sum())
 
     @property
     def n_features(self) -> int:
@@ -107,7 +114,7 @@ class ClassData:
     @cached_property
     def loss(self) -> LogLoss:
         """The loss of all rows."""
-        return LogLoss(self.Y, self.center)
+        return LogLoss(self.Y, self.center, self.weights)
 
     @cached_property
     def columns(self) -> _Columns:
@@ -125,7 +132,12 @@ class ClassData:
         present, codes = np.unique(self.Y[rows], return_inverse=True)
         if len(present) < 2:
             raise ValueError("The training rows of a fold hold one class: use stratified folds.")
-        return replace(self, X=self.X[rows], Y=codes, _known={})
+        weights = self.weights_of(rows)
+        return replace(self, X=self.X[rows], Y=codes, weights=weights, rows=None, _known={})
+
+    def weights_of(self, rows: np.ndarray) -> np.ndarray | None:
+        """Weights of some rows, if they have any."""
+        return None if self.weights is None else self.weights[rows]
 
     def take_columns(self, columns: np.ndarray) -> ClassData:
         """The same for some columns."""

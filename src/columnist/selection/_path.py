@@ -55,6 +55,7 @@ def selection_path(
     max_features: int,
     *,
     y=None,
+    sample_weight=None,
     criterion="frobenius",
     n_components: int = 0,
     time_limit: float | None = 30.0,
@@ -67,10 +68,13 @@ def selection_path(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Data.
     max_features : int
-        Largest size; the path has one step for each size from 1 (or the number of
-        included columns) to it.
+        Largest size; the path has one step for each size from 1 (or the number of included
+        columns) to it; with ``constraints`` for each one that these allow. ``Groups`` are counted
+        as groups.
     y : array-like, optional
         Target; X itself by default.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each sample counts.
     criterion, n_components
         As in :class:`~columnist.ColumnSelector`.
     time_limit : float or None, default=30.0
@@ -96,9 +100,11 @@ def selection_path(
     selector = ColumnSelector(
         criterion=criterion, n_components=n_components, time_limit=time_limit, **options
     )
-    outcomes, names = selector._path(X, y, max_features)
+    outcomes, names = selector._path(X, y, max_features, sample_weight)
     steps = [
         PathStep(np.array(outcome.solutions[0][1], dtype=np.intp), outcome.certificate)
         for outcome in outcomes
     ]
-    return SelectionPath(tightened(steps), outcomes[0].total, names)
+    # With constraints a larger selection may have a larger optimum.
+    every = tuple(steps) if selector.constraints else tightened(steps)
+    return SelectionPath(every, outcomes[0].total, names)

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from columnist._verify import data_hash
-from columnist.criteria import Criterion
 from columnist.data import Matrices
 from columnist.search._proof import ProofRecorder, criterion_name
 from columnist.selection._task import Options, Outcome
@@ -22,13 +21,13 @@ _RESERVE = 0.01
 
 @contextmanager
 def recorded(
-    path: str | os.PathLike | None, matrices: Matrices, reduction: str, criterion: Criterion
+    path: str | os.PathLike | None, matrices: Matrices, reduction: str, options: Options
 ) -> Iterator[ProofRecorder | None]:
     """What writes the proof, if there is to be one; nothing is left of it after an error."""
     if path is None:
         yield None
         return
-    check_provable(matrices, reduction, criterion)
+    check_provable(matrices, reduction, options)
     recorder = ProofRecorder(path)
     try:
         yield recorder
@@ -36,8 +35,13 @@ def recorded(
         recorder.discard()
 
 
-def check_provable(matrices: Matrices, reduction: str, criterion: Criterion) -> None:
+def check_provable(matrices: Matrices, reduction: str, options: Options) -> None:
     """Raise if no proof can be written for these data."""
+    if matrices.rows is not None:
+        raise ValueError(
+            "proof does not hold weights yet: leave out proof, or repeat rows instead of passing "
+            "sample_weight."
+        )
     if not matrices.is_here or matrices.sample or matrices.source is not None:
         raise ValueError(
             "proof needs the data in memory: pass an array, a frame or a sparse matrix, or leave "
@@ -45,7 +49,11 @@ def check_provable(matrices: Matrices, reduction: str, criterion: Criterion) -> 
         )
     if reduction != "exact":
         raise ValueError("proof needs reduction='exact'.")
-    criterion_name(criterion)
+    if options.solution_tol is not None:
+        raise ValueError(
+            "proof does not cover solution_tol yet: ask for the n_solutions best sets."
+        )
+    criterion_name(options.criterion)
 
 
 def problem_of(

@@ -11,7 +11,13 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dgeqp3, dtrtrs
 
 from columnist.data import Matrices
-from columnist.linalg._passes import centered_norms, squared_norms, without_means
+from columnist.linalg._passes import (
+    centered_norms,
+    column_blocks,
+    columns_of,
+    squared_norms,
+    without_means,
+)
 from columnist.linalg._rounding import CONSTANT
 
 # Work space of LAPACK per column: blocks of its usual size.
@@ -56,6 +62,29 @@ def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Reb
         x_means, removed = matrices.removed
         intercept += removed - x_means[chosen] @ coef
     return Rebuild(coef, intercept, r2, representative, components)
+
+
+def squared_rest(matrices: Matrices, subset: np.ndarray, fitted: Rebuild) -> float:
+    """Squared error of rebuilding the target of any rows by what was fitted to others."""
+    kept = matrices.x_scale * columns_of(matrices.X, subset)
+    height, q = kept.shape[0], matrices.n_targets
+    # The few rows of a collection are without means, which are an error of every row.
+    offset, share = -fitted.intercept, 1.0
+    if matrices.removed is not None:
+        x_means, means = matrices.removed
+        offset, share = offset + means - x_means[subset] @ fitted.coef, 0.0
+    outside, inside = 0.0, np.zeros((height, len(fitted.components)))
+    for part in column_blocks(q, height):
+        rest = matrices.y_scale * columns_of(matrices.target, part) - kept @ fitted.coef[:, part]
+        rest += share * offset[part]
+        outside += float(np.square(rest).sum())
+        inside += rest @ fitted.components[:, part].T
+    unit = matrices.unit / matrices.y_scale
+    error = unit**2 * (outside - float(np.square(inside).sum()))
+    if matrices.removed is not None:
+        along = fitted.components @ offset
+        error += matrices.n_samples * float(offset @ offset - along @ along)
+    return max(error, 0.0)
 
 
 def _inner_products(matrices: Matrices, subset):

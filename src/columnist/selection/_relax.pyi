@@ -23,3 +23,17 @@ class Relaxation:
         free: np.ndarray | None,
         space: RelaxationSpace,
     ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
+    def divide(
+        self,
+        chosen: np.ndarray,
+        candidates: np.ndarray,
+        z: np.ndarray,
+        k: int,
+        threshold: float,
+        last: int,
+        few: float,
+        space: RelaxationSpace,
+    ) -> tuple[
+        list[tuple[float, np.ndarray, np.ndarray, np.ndarray | None]],
+        int,
+    ]: ...

@@ -44,7 +44,7 @@ charged with the rounding of its own sums.
 No input validation: callers guarantee shapes, types and index ranges.
 """
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
@@ -62,12 +62,35 @@ cdef double LEAST_Z = 1e-5
 # How often B and z alternate at most (four times as often without a z to start from), and the share
 # of the gap which they may leave unless the threshold is in reach.
 cdef int TURNS = 6
-cdef double SETTLED = 0.3
+cdef double SETTLED = 0.03
 
 
 cdef int _descending(const void* a, const void* b) noexcept nogil:
     cdef double x = (<const double*> a)[0], y = (<const double*> b)[0]
     return 1 if x < y else (-1 if x > y else 0)
+
+
+cdef struct Node:
+    int n          # candidates
+    int m          # chosen
+    int t          # columns to choose
+    int q          # columns of Y
+    double s       # what a direction catches outside Y at most
+    double energy  # lower bound of e(S) - t s
+    double span    # the bound by unconstrained directions
+
+
+cdef enum State:
+    CLOSED, OPEN, LEFT  # nothing below the threshold, something, the other bound's
+
+
+cdef struct Part:
+    int m, n, t, n_bounds
+    State state
+    double bound
+    int* chosen
+    int* candidates
+    float* z
 
 
 cdef class RelaxationSpace:
@@ -101,6 +124,11 @@ cdef class RelaxationSpace:
     cdef double *work
     cdef int lwork
     cdef long size
+    # a part of a node, and what becomes of its candidates
+    cdef int[::1] items
+    cdef float[::1] hints
+    cdef int* marks
+    cdef Part part
 
     def __init__(self):
         self.size = 0
@@ -138,15 +166,14 @@ cdef class RelaxationSpace:
         self.row_c = base + at; at += n
         self.work = base + at; at += self.lwork
 
-
-cdef struct Node:
-    int n          # candidates
-    int m          # chosen
-    int t          # columns to choose
-    int q          # columns of Y
-    double s       # what a direction catches outside Y at most
-    double energy  # lower bound of e(S) - t s
-    double span    # the bound by unconstrained directions
+    cdef void reserve_part(self, int n, int k):
+        """Room for a part with n candidates of which k are chosen in all."""
+        if self.items is None or len(self.items) < 2 * n + k:
+            self.items = np.empty(2 * n + k, dtype=np.intc)
+            self.hints = np.empty(n, dtype=np.float32)
+        self.part.chosen, self.part.z = &self.items[0], &self.hints[0]
+        self.part.candidates = self.part.chosen + k
+        self.marks = self.part.candidates + n
 
 
 cdef class Relaxation:
@@ -222,36 +249,124 @@ cdef class Relaxation:
         every_z : ndarray
             z of all candidates.
         """
-        cdef Node node
-        cdef int n = len(candidates), m = len(chosen), i, ok, T = self.n_targets
+        cdef int n = len(candidates), m = len(chosen), ok
         cdef int n_turns = 4 * TURNS if hint is None else TURNS
-        cdef bint fixed_target = T <= t
         cdef double bound = -1.0
         cdef double[::1] start
         cdef int[::1] marks = np.zeros(n, dtype=np.intc)
-        node.n, node.m, node.t, node.q = n, m, t, T if fixed_target else n
-        space.reserve(n, m, T, node.q)
+        space.reserve(n, m, self.n_targets, max(n, self.n_targets))
         start = np.full(n, t / <double> n) if hint is None else hint.astype(np.float64)
         marked = np.asarray(marks)
         if free is not None:
             marked[free] = 3
         with nogil:
             _capped(&start[0], n, t, space.z)
-            ok = self._build(&node, &chosen[0] if m else NULL, &candidates[0], space)
-            ok = ok and self._diagonal(n, space)
-            ok = ok and self._target(&node, fixed_target, space)
-            if ok and node.span < threshold:
-                ok = self._bound(&node, threshold, n_turns, &bound, space)
-            if ok and max(node.span, bound) < threshold:
-                self._screen(&node, threshold, bound, &marks[0], space)
+            ok = self._look(n, m, t, &chosen[0] if m else NULL, &candidates[0], threshold, n_turns,
+                            &bound, &marks[0], space)
         if not ok:
             return -1.0, marked[:0], np.arange(n), start, start
         every_z = np.asarray(<double[:n]> space.z).astype(np.float32)
-        if max(node.span, bound) >= threshold:
+        if bound >= threshold:
             return np.inf, marked[:0], marked[:0], every_z[:0], every_z
         kept = np.flatnonzero(marked % 3 == 0)
         kept = kept[np.argsort(np.asarray(<double[:n]> space.score)[kept], kind="stable")]
-        return max(node.span, bound), np.flatnonzero(marked == 1), kept, every_z[kept], every_z
+        return bound, np.flatnonzero(marked == 1), kept, every_z[kept], every_z
+
+    def divide(self, int[::1] chosen, int[::1] candidates, float[::1] z, int k, double threshold,
+               int last, double few, RelaxationSpace space):
+        """The parts of a node with its last candidate and without, each without what is decided.
+
+        Parameters
+        ----------
+        chosen, candidates, z : ndarray
+            The node.
+        k : int
+            Columns that are chosen in all.
+        threshold : float
+            What reaches this need not be looked at.
+        last, few : int
+            So many columns to choose, or complete sets, are left to the other bound.
+        space : RelaxationSpace
+            Scratch memory.
+
+        Returns
+        -------
+        parts : list of (float, ndarray, ndarray, ndarray or None)
+            Bound, chosen columns, candidates, the one to branch on last, and their z, None for
+            what is left to the other bound, of the parts that hold something.
+        n_bounds : int
+            How many bounds were computed.
+        """
+        cdef int n = len(candidates) - 1, m = len(chosen), chooses, n_bounds = 0
+        cdef Part* part = &space.part
+        space.reserve(n, k, self.n_targets, max(n, self.n_targets))
+        space.reserve_part(n, k)
+        parts = []
+        for chooses in (1, 0):
+            part.m, part.n, part.t, part.bound, part.n_bounds = m, n, k - m, -INFINITY, 0
+            if m:
+                memcpy(part.chosen, &chosen[0], m * sizeof(int))
+            if n:
+                memcpy(part.candidates, &candidates[0], n * sizeof(int))
+                memcpy(part.z, &z[0], n * sizeof(float))
+            with nogil:
+                if chooses:
+                    _choose(part, candidates[n])
+                self._shrink(part, threshold, last, few, space)
+            n_bounds += part.n_bounds
+            if part.state != CLOSED:
+                parts.append((
+                    part.bound, _array(part.chosen, part.m), _array(part.candidates, part.n),
+                    np.array(<float[:part.n]> part.z) if part.state == OPEN else None,
+                ))  # fmt: skip
+        return parts, n_bounds
+
+    cdef void _shrink(self, Part* part, double threshold, int last, double few,
+                      RelaxationSpace w) noexcept nogil:
+        """Take what is decided out of a part, until nothing more is fixed."""
+        cdef int i, n, m
+        cdef double bound
+        while True:
+            n, m = part.n, part.m
+            if n < part.t:
+                part.state = CLOSED
+                return
+            part.state = LEFT
+            if part.t <= last or n <= part.t or _sets(n, part.t) <= few:
+                return
+            for i in range(n):
+                w.marks[i], w.g[i] = 0, part.z[i]
+            _capped(w.g, n, part.t, w.z)
+            part.n_bounds += 1
+            if not self._look(n, m, part.t, part.chosen, part.candidates, threshold, TURNS, &bound,
+                              w.marks, w):
+                return
+            part.bound = max(part.bound, bound)
+            if bound >= threshold:
+                part.state = CLOSED
+                return
+            _decide(part, w.marks, w.score, w.z)
+            if part.m == m:
+                part.state = OPEN
+                return
+
+    cdef int _look(self, int n, int m, int t, const int* chosen, const int* candidates,
+                   double threshold, int n_turns, double* bound, int* marks,
+                   RelaxationSpace w) noexcept nogil:
+        """The bound of a node, and, below the threshold, the marks of its candidates and scores;
+        0 if the relaxation says nothing."""
+        cdef Node node
+        node.n, node.m, node.t, node.q = n, m, t, self.n_targets
+        bound[0] = -1.0
+        if not (self._build(&node, chosen, candidates, w) and self._diagonal(n, w)
+                and self._target(&node, self.n_targets <= t, w)):
+            return 0
+        if node.span < threshold and not self._bound(&node, threshold, n_turns, bound, w):
+            return 0
+        if max(node.span, bound[0]) < threshold:
+            self._screen(&node, threshold, bound[0], marks, w)
+        bound[0] = max(node.span, bound[0])
+        return 1
 
     # -- the node -------------------------------------------------------------------
 
@@ -450,6 +565,44 @@ cdef class Relaxation:
                 marks[i] = 1
             elif w.g[i] < last and bound + last - w.g[i] >= threshold:
                 marks[i] = 2
+
+
+cdef object _array(const int* values, int n):
+    return np.array(<int[:n]> <int*> values) if n else np.empty(0, dtype=np.intc)
+
+
+cdef void _choose(Part* part, int item) noexcept nogil:
+    part.chosen[part.m] = item
+    part.m += 1
+    part.t -= 1
+
+
+cdef void _decide(Part* part, const int* marks, double* score, const double* z) noexcept nogil:
+    """Choose what is marked 1, drop what is marked 2, and put the rest in the order of scores."""
+    cdef int i, j, item, n = 0
+    cdef double own
+    for i in range(part.n):
+        item, own = part.candidates[i], score[i]
+        if marks[i] == 1:
+            _choose(part, item)
+        elif marks[i] == 0:
+            j = n
+            while j > 0 and score[j - 1] > own:
+                part.candidates[j], part.z[j] = part.candidates[j - 1], part.z[j - 1]
+                score[j] = score[j - 1]
+                j -= 1
+            part.candidates[j], part.z[j], score[j] = item, <float> z[i], own
+            n += 1
+    part.n = n
+
+
+cdef double _sets(int n, int t) noexcept nogil:
+    """About how many ways there are to choose t of n."""
+    cdef int i
+    cdef double ways = 1.0
+    for i in range(min(t, n - t)):
+        ways *= (n - i) / (i + 1.0)
+    return ways
 
 
 cdef double _rows(int n, int q, const double* A, const double* B, double* squares) noexcept nogil:

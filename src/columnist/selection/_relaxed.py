@@ -73,7 +73,7 @@ class RelaxedNodes:
         self.size = size
         self.traced = traced
         self._use = _TRACED if traced else _use(reduced, size)
-        self._groups = _groups_of_copies(reduced.columns, share)
+        self._groups = groups_of_copies(reduced.columns, share)
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
         self._relaxation = Relaxation(reduced.columns, reduced.weights, size, share, shift)
@@ -116,6 +116,11 @@ class RelaxedNodes:
         there is no z of its candidates yet."""
         if z is None:
             return self._shrunk(RelaxedNode(-np.inf, chosen, candidates, None), threshold, worker)
+        if self._groups is None and not self.traced:
+            parts, n_bounds = self._relaxation.divide(
+                chosen, candidates, z, self.size, threshold, *self._use, self._space(worker)
+            )
+            return Division([RelaxedNode(*part) for part in parts], n_bounds, [])
         rest = candidates[:-1]
         with_it = RelaxedNode(-np.inf, np.append(chosen, candidates[-1:]), rest, z[:-1])
         without = RelaxedNode(-np.inf, chosen, rest, z[:-1])
@@ -239,7 +244,7 @@ def _use(reduced: Reduced, size: int) -> _Use:
     return _FEW_TARGETS if few else _MANY_TARGETS
 
 
-def _groups_of_copies(columns: np.ndarray, share: float) -> np.ndarray | None:
+def groups_of_copies(columns: np.ndarray, share: float) -> np.ndarray | None:
     """A number for every column, the same for columns that differ by no more than ``share`` of
     their length; None if all are different."""
     lengths = np.linalg.norm(columns, axis=1)

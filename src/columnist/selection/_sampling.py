@@ -7,10 +7,12 @@ from abc import abstractmethod
 import numpy as np
 
 from columnist.data import Matrices
+from columnist.data._parameters import Flag
 from columnist.data._validation import random_generator
 from columnist.linalg._memory import available_memory
 from columnist.linalg._passes import squared_norms
 from columnist.selection._base import FastSelector
+from columnist.selection._expected_volume import least_expected
 from columnist.selection._factors import Deflated, column_squares, right_vectors
 
 
@@ -272,10 +274,16 @@ class VolumeSampler(_Sampler):
     the squared singular values: at most k + 1 times the best error of any rank-k matrix. The
     draw is exact, and needs the whole spectrum of X, O(mn min(m, n)). y is ignored.
 
+    ``deterministic=True`` takes, one by one, the column after which the expected error of a draw of
+    the others is least (the method of conditional expectations). Its error is at most the
+    expectation above, for certain, and a spectrum per column and step is needed.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of columns; a fraction of them if a float in (0, 1); half if None.
+    deterministic : bool, default=False
+        Whether every column is taken by the least expected error instead of at random.
     random_state : int, RandomState or None, default=None
         Randomness of the draw.
 
@@ -297,6 +305,8 @@ class VolumeSampler(_Sampler):
     .. [1] A. Deshpande, L. Rademacher, S. Vempala, G. Wang. Matrix approximation and
        projective clustering via volume sampling. Theory of Computing 2, 2006.
     .. [2] A. Kulesza, B. Taskar. k-DPPs: fixed-size determinantal point processes. ICML, 2011.
+    .. [3] A. Deshpande, L. Rademacher. Efficient volume sampling for row/column subset selection.
+       FOCS, 2010.
 
     Examples
     --------
@@ -305,7 +315,22 @@ class VolumeSampler(_Sampler):
     >>> X = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> 2 in VolumeSampler(2, random_state=0).fit(X).selected_
     True
+    >>> VolumeSampler(2, deterministic=True).fit(X).selected_
+    array([2, 0])
     """
+
+    _parameter_constraints = {"deterministic": Flag()}
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        deterministic: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.deterministic = deterministic
 
     def _select(self, matrices: Matrices, size: int) -> list[int]:
         side = min(matrices.X.shape)
@@ -315,6 +340,8 @@ class VolumeSampler(_Sampler):
                 f"Volume sampling needs the whole spectrum of X: about {need / 2**30:.0f} GB for a "
                 f"smaller side of {side}. Use LeverageSampler, or select rows or columns first."
             )
+        if self.deterministic:
+            return least_expected(matrices.X, size)
         return volume_sample(matrices.X, size, random_generator(self.random_state))
 
 

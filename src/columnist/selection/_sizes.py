@@ -239,9 +239,13 @@ class BestSize:
         error, subset = outcome.solutions[0]
         self.known[k] = min(self.known[k], (error, subset))
         self.outcomes[k] = outcome
-        for j in self.sizes:  # a larger choice never has a larger optimum
+        self._raise_bounds(k, outcome.certificate.lower_bound)
+
+    def _raise_bounds(self, k: int, bound: float) -> None:
+        """Take a bound for a size: a larger choice never has a larger optimum."""
+        for j in self.sizes:
             if j <= k:
-                self.bounds[j] = max(self.bounds[j], outcome.certificate.lower_bound)
+                self.bounds[j] = max(self.bounds[j], bound)
 
     def _extend(self) -> None:
         """Sizes that were not searched to their end get what a smaller one has, and one more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +12,15 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._selector import BaseSelector
+from columnist.constraints import Constraint
 from columnist.data import open_rows
 from columnist.data._parameters import Flag, Integer, Number
 from columnist.data._validation import check_room, resolve_constraints, resolve_size
 from columnist.search._certificate import tightened
 from columnist.search._interrupts import keeps_answer
 from columnist.search._log import Progress
+from columnist.selection._constrained_sizes import ConstrainedBestSize
+from columnist.selection._rules import Rules
 from columnist.selection._sizes import (
     RULES,
     BestSize,
@@ -27,10 +30,12 @@ from columnist.selection._sizes import (
     one_standard_error,
     step_of,
 )
-from columnist.selection._task import Options, Outcome, Solution
+from columnist.selection._task import Options, Outcome, Solution, pool_options, warn_if_list_full
 
 # Sizes that cross-validation tries, and those of a criterion where no bound ends them.
 _CV_SIZES, _UNBOUNDED_SIZES = 20, 50
+# Weights that sum to less cannot be numbers of samples.
+_FEWEST = 3
 
 
 class BestSubset(BaseSelector):
@@ -44,6 +49,7 @@ class BestSubset(BaseSelector):
         "fit_intercept": Flag(),
         "max_features": Integer(1) | None,
         "n_solutions": Integer(1),
+        "solution_tol": Number(0.0, 1.0, below=True) | None,
     }
 
     def __init__(
@@ -56,7 +62,9 @@ class BestSubset(BaseSelector):
         cv: Any = 5,
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
         max_memory: float | None = None,
@@ -72,7 +80,9 @@ class BestSubset(BaseSelector):
         self.cv = cv
         self.include = include
         self.exclude = exclude
+        self.constraints = constraints
         self.n_solutions = n_solutions
+        self.solution_tol = solution_tol
         self.time_limit = time_limit
         self.max_nodes = max_nodes
         self.max_memory = max_memory
@@ -84,16 +94,20 @@ class BestSubset(BaseSelector):
     # -- what a loss offers -----------------------------------------------------------
 
     @abstractmethod
-    def _open(self, X, y) -> Any:
+    def _open(self, X, y, sample_weight) -> Any:
         """Checked data."""
 
     @abstractmethod
-    def _sizes(self, data, options: Options, include, exclude) -> Any:
+    def _sizes(self, data, options: Options, include, exclude, rules: Rules | None) -> Any:
         """The problem for all sizes: a :class:`columnist.selection._sizes.SizeSearch`."""
 
     @abstractmethod
     def _coefficients(self, data, subset: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients (n_selected, n_outputs) of a selection, and the intercepts."""
+
+    @abstractmethod
+    def _part(self, data, rows: np.ndarray) -> Any:
+        """The same data for some rows."""
 
     @abstractmethod
     def _held_out(self, data, subset: Sequence[int], rows: np.ndarray, test: np.ndarray) -> float:
@@ -102,7 +116,7 @@ class BestSubset(BaseSelector):
     # -- fitting --------------------------------------------------------------------
 
     @keeps_answer
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Choose columns of X, and fit their coefficients.
 
         Parameters
@@ -111,6 +125,9 @@ class BestSubset(BaseSelector):
             Data.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Target.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts. Information criteria take the sum of the weights for the
+            number of samples; in cross-validation the weights go along with the rows.
 
         Returns
         -------
@@ -118,8 +135,10 @@ class BestSubset(BaseSelector):
         """
         self._check_parameters()
         rule = self._rule()
-        options = Options.of(self, self.time_limit, n_solutions=int(self.n_solutions))
-        data = self._open(X, y)
+        options = Options.of(
+            self, self.time_limit, **pool_options(self.n_solutions, self.solution_tol)
+        )
+        data = self._open(X, y, sample_weight)
         names = getattr(self, "feature_names_in_", None)
         include, exclude = resolve_constraints(
             self.include, self.exclude, self.n_features_in_, names
@@ -132,8 +151,11 @@ class BestSubset(BaseSelector):
             preparation=data.preparation,
         )
         with data.threads():
-            sizes = self._sizes(data, options, include, exclude)
-            if rule is None:
+            rules = self._rules(options.names)
+            sizes = self._sizes(data, options, include, exclude, rules)
+            if rules is not None:
+                self._by_rules(rule, data, sizes, rules)
+            elif rule is None:
                 size = resolve_size(self.n_features_to_select, self.n_features_in_)
                 check_room(size, include, exclude, self.n_features_in_)
                 self._store(data, sizes, [self._best(data, sizes, size)], 0)
@@ -142,6 +164,30 @@ class BestSubset(BaseSelector):
                 choose = self._by_validation if rule == "cv" else self._by_criterion
                 choose(rule, data, sizes, largest)
         return self
+
+    def _rules(self, names) -> Rules | None:
+        """The constraints, if there are any."""
+        if not self.constraints:
+            return None
+        return Rules.of(self.constraints, self.n_features_in_, names)
+
+    def _by_rules(self, rule: str | None, data, sizes, rules: Rules) -> None:
+        """Fit with constraints."""
+        include, exclude, names = sizes.include, sizes.exclude, sizes.options.names
+        if rule is None:
+            rules = rules.asked(self.n_features_to_select)
+            rules.check(include, exclude, names)
+            self._store(data, sizes, [sizes.best(rules.size)], 0)
+            return
+        if rules.grouped and rule != "cv":
+            raise ValueError(
+                f"n_features_to_select={rule!r} counts columns, but Groups selects groups: pass a "
+                "number of groups, or 'cv'."
+            )
+        rules.check(include, exclude, names)
+        largest = min(self._largest(rule, data, include, exclude), rules.n_units)
+        choose = self._by_validation if rule == "cv" else self._by_criterion
+        choose(rule, data, sizes, largest)
 
     def _rule(self) -> str | None:
         """How the size is chosen; None if it is given."""
@@ -164,7 +210,12 @@ class BestSubset(BaseSelector):
     def _largest(self, rule: str, data, include, exclude) -> int:
         """The largest size that a rule tries."""
         available = self.n_features_in_ - len(exclude)
-        room = max(data.n_samples - 2, 1)
+        if data.rows is not None and data.n_samples < _FEWEST:
+            raise ValueError(
+                f"sample_weight sums to {data.n_samples:g}, which a rule for the size takes for "
+                "the number of samples: rescale the weights, for example to a mean of one."
+            )
+        room = max(int(data.n_samples) - 2, 1)
         if rule == "cv":
             room = min(_CV_SIZES if self.max_features is None else room, room * 2 // 3)
         elif self.n_features_in_ > room and self.max_features is None:
@@ -172,7 +223,7 @@ class BestSubset(BaseSelector):
         largest = min(available, room, self.max_features or available)
         if largest < max(1, len(include)):
             raise ValueError(
-                f"No size can be chosen from {data.n_samples} samples, "
+                f"No size can be chosen from {data.n_samples:g} samples, "
                 f"{len(include)} included and {available} available columns: pass "
                 "n_features_to_select as a number."
             )
@@ -182,7 +233,8 @@ class BestSubset(BaseSelector):
         criterion = InformationCriterion(
             rule, self._loss, data.n_samples, data.n_targets, self.n_features_in_
         )
-        found: SizeChoice = BestSize(sizes, criterion, largest).run()
+        kind = ConstrainedBestSize if self.constraints else BestSize
+        found: SizeChoice = kind(sizes, criterion, largest).run()
         scores = [
             {"score": score, "score_bound": bound}
             for score, bound in zip(found.scores, found.bounds, strict=True)
@@ -192,18 +244,18 @@ class BestSubset(BaseSelector):
     def _by_validation(self, rule: str, data, sizes, largest: int) -> None:
         """Paths of the training rows in half of the time, then that of all rows."""
         folds = list(self._splits(data))
-        options, first = sizes.options, sizes.smallest
+        options = sizes.options
         half = options.deadline - 0.5 * max(options.deadline - options.started, 0.0)
-        losses = np.empty((len(folds), largest - first + 1))
+        losses = []
         for i, (train, test) in enumerate(folds):
-            left = replace(options, callback=None, verbose=False, n_solutions=1)
+            left = replace(options, callback=None, verbose=False, n_solutions=1, solution_tol=None)
             share = options.started + (half - options.started) * (i + 1) / len(folds)
             left = replace(left, deadline=share if np.isfinite(share) else np.inf)
-            part = data.take_rows(train)
-            path = self._sizes(part, left, sizes.include, sizes.exclude).up_to(largest)
-            for j, outcome in enumerate(path):
-                losses[i, j] = self._held_out(data, outcome.solutions[0][1], train, test)
-        chosen, means, errors = one_standard_error(losses)
+            part = self._part(data, train)
+            rules = getattr(sizes, "rules", None)
+            path = self._sizes(part, left, sizes.include, sizes.exclude, rules).up_to(largest)
+            losses.append([self._held_out(data, o.solutions[0][1], train, test) for o in path])
+        chosen, means, errors = one_standard_error(np.array(losses))
         outcomes = sizes.up_to(largest)
         scores = [
             {"score": float(mean), "score_error": float(error)}
@@ -211,11 +263,25 @@ class BestSubset(BaseSelector):
         ]
         self._store(data, sizes, outcomes, chosen, scores, rule)
 
-    def _splits(self, data):
-        """Training and test rows."""
-        labels = self._strata(data)
+    def _splits(self, data) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Training and test rows; folds are of all rows that were given, whatever their weight."""
+        labels, rows = self._strata(data), data.rows
+        if rows is None:
+            folds = check_cv(self.cv, labels, classifier=labels is not None)
+            yield from folds.split(np.empty(data.n_samples), labels)
+            return
+        if labels is not None:
+            every = np.zeros(rows.n_given, dtype=labels.dtype)
+            every[rows.places] = labels
+            labels = every
+        at = np.full(rows.n_given, -1)
+        at[rows.places] = np.arange(len(rows.places))
         folds = check_cv(self.cv, labels, classifier=labels is not None)
-        return folds.split(np.empty(data.n_samples), labels)
+        for parts in folds.split(np.empty(rows.n_given), labels):
+            train, test = (at[part][at[part] >= 0] for part in parts)
+            if not (len(train) and len(test)):
+                raise ValueError("A fold has no row whose weight is not zero: use other folds.")
+            yield train, test
 
     def _strata(self, data) -> np.ndarray | None:
         """Labels of the rows, of which every fold gets its share."""
@@ -242,7 +308,8 @@ class BestSubset(BaseSelector):
             for outcome, (coef, _), score in zip(outcomes, models, scores, strict=True)
         ]
         names = sizes.options.names
-        self.path_ = SubsetPath(tightened(steps), sizes.total, rule, chosen, proven, names)
+        every = tuple(steps) if self.constraints else tightened(steps)
+        self.path_ = SubsetPath(every, sizes.total, rule, chosen, proven, names)
         outcome, (coef, intercept) = outcomes[chosen], models[chosen]
         error, subset = outcome.solutions[0]
         self.selected_ = np.array(subset, dtype=np.intp)
@@ -251,6 +318,7 @@ class BestSubset(BaseSelector):
         self._keep_coefficients(coef, intercept)
         certificate = self.path_[chosen].certificate
         self.certificate_ = replace(certificate, elapsed=sizes.options.elapsed)
+        warn_if_list_full(outcome, sizes.options, stacklevel=4)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         every = np.zeros((coef.shape[1], self.n_features_in_))

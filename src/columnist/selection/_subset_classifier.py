@@ -11,14 +11,18 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from columnist.constraints import Constraint
 from columnist.data._blocks import open_blocks
 from columnist.data._target import resolve_classes
 from columnist.data._validation import read_data
+from columnist.data._weights import present_rows
 from columnist.linalg._passes import columns_of, merge_repeats
 from columnist.search._interrupts import at_once
 from columnist.search._log import Progress
+from columnist.selection._constrained import ConstrainedClasses
+from columnist.selection._constrained_sizes import SizesWithRules
 from columnist.selection._log_loss import log_losses
 from columnist.selection._logistic import (
     ClassData,
@@ -27,6 +31,7 @@ from columnist.selection._logistic import (
     LogisticForm,
     check_lengths,
 )
+from columnist.selection._rules import Rules
 from columnist.selection._subset import BestSubset
 from columnist.selection._task import Options, Outcome, Sizes
 
@@ -51,6 +56,22 @@ class LogisticSizes(Sizes):
     def _outcome(self, *args: Any) -> Outcome:
         outcome = super()._outcome(*args)
         return replace(outcome, certificate=replace(outcome.certificate, criterion="log_loss"))
+
+
+@dataclass(frozen=True)
+class ConstrainedLogisticSizes(SizesWithRules, LogisticSizes):
+    """The same with constraints."""
+
+    rules: Rules
+
+    def _searched(  # type: ignore[override]
+        self, size: int | None, options: Options, interval
+    ) -> ConstrainedClasses:
+        rules, include = self.rules.sized(size), np.array(sorted(self.include), dtype=np.int32)
+        most = len(include)
+        if len(self._allowed):
+            most += rules.node(include, self._allowed).most_columns
+        return ConstrainedClasses(super()._searched(most, options, interval), rules)
 
 
 class SubsetClassifier(ClassifierMixin, BestSubset):
@@ -86,8 +107,14 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         Folds of ``"cv"``, as in scikit-learn; stratified if a number.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
+    constraints : list of Constraint, optional
+        What a selection must obey besides, of :mod:`columnist.constraints`. With ``Groups``,
+        ``n_features_to_select`` counts groups.
     n_solutions : int, default=1
-        How many of the best sets of the size to find and prove.
+        How many of the best sets of the size to find and prove; with ``solution_tol`` the most to
+        list, where 1 stands for 1000.
+    solution_tol : float, optional
+        List every set of the size whose error is at most ``1 + solution_tol`` times the best.
     time_limit : float or None, default=30.0
         Seconds from the call on.
     max_nodes : int, optional
@@ -114,7 +141,8 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     selected_ : ndarray of int
         Selected columns, ascending.
     solutions_ : list of Solution
-        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+        The ``n_solutions`` best sets, or those within ``solution_tol``, best first: tuples of
+        columns with an ``error``.
     error_ : float
         The objective of the selection.
     certificate_ : Certificate
@@ -156,7 +184,9 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         cv: Any = 5,
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
         max_memory: float | None = None,
@@ -168,12 +198,13 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         super().__init__(
             n_features_to_select, alpha=alpha, fit_intercept=fit_intercept,
             max_features=max_features, cv=cv, include=include, exclude=exclude,
-            n_solutions=n_solutions, time_limit=time_limit, max_nodes=max_nodes,
-            max_memory=max_memory, max_gap=max_gap, n_jobs=n_jobs, callback=callback,
-            verbose=verbose,
+            constraints=constraints, n_solutions=n_solutions, solution_tol=solution_tol,
+            time_limit=time_limit,
+            max_nodes=max_nodes, max_memory=max_memory, max_gap=max_gap, n_jobs=n_jobs,
+            callback=callback, verbose=verbose,
         )  # fmt: skip
 
-    def _open(self, X, y) -> ClassData:
+    def _open(self, X, y, sample_weight) -> ClassData:
         if self.alpha <= 0.0:
             raise ValueError(
                 f"{type(self).__name__} needs alpha > 0 for a proof: without a penalty no bound "
@@ -187,16 +218,31 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
             y = y if blocks is None else blocks.gather()
             if y is not None:
                 assert_all_finite(y, input_name="y")
+            rows = None
+            if sample_weight is not None:
+                if y is not None:
+                    check_consistent_length(X, y)
+                rows = present_rows(X, y, sample_weight)
+                X, y = rows.X, rows.Y
             self.classes_, codes = resolve_classes(y, X.shape[0], type(self).__name__)
-        data = ClassData(merge_repeats(X), codes, bool(self.fit_intercept), float(self.alpha))
+        X, center = merge_repeats(X), bool(self.fit_intercept)
+        weights = None if rows is None else rows.weights
+        data = ClassData(X, codes, center, float(self.alpha), weights, rows)
         check_lengths(data)
         return data
 
-    def _sizes(self, data: ClassData, options: Options, include, exclude) -> LogisticSizes:
+    def _sizes(
+        self, data: ClassData, options: Options, include, exclude, rules: Rules | None
+    ) -> LogisticSizes:
+        if rules is not None:
+            return ConstrainedLogisticSizes(data, None, options, include, exclude, rules)
         return LogisticSizes(data, None, options, include, exclude)
 
     def _coefficients(self, data: ClassData, subset: Sequence[int]):
         return data.coefficients(subset)
+
+    def _part(self, data: ClassData, rows: np.ndarray) -> ClassData:
+        return data.take_rows(rows)
 
     def _held_out(self, data: ClassData, subset, rows: np.ndarray, test: np.ndarray) -> float:
         part = data.take_columns(np.asarray(subset)).take_rows(rows)
@@ -204,8 +250,9 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         eta = columns_of(data.X[test], list(subset)) @ coef + intercept
         present, codes = np.unique(data.Y[rows]), data.Y[test]
         seen = np.isin(codes, present)
-        losses = log_losses(eta[seen], np.searchsorted(present, codes[seen]))
-        return float((losses.sum() + _UNSEEN * np.count_nonzero(~seen)) / max(len(test), 1))
+        losses = np.full(len(test), _UNSEEN)
+        losses[seen] = log_losses(eta[seen], np.searchsorted(present, codes[seen]))
+        return float(np.average(losses, weights=data.weights_of(test)))
 
     def _strata(self, data: ClassData) -> np.ndarray:
         return data.Y

@@ -13,14 +13,18 @@ import numpy as np
 import scipy.linalg
 from sklearn.base import RegressorMixin
 
+from columnist.constraints import Constraint
 from columnist.data import Matrices, open_matrices
 from columnist.data._open import is_target_given
 from columnist.data._target import open_numbers
+from columnist.data._weights import rows_as_given, some_rows
 from columnist.linalg._passes import columns_of
 from columnist.linalg._reduce import Reduced
 from columnist.search._interrupts import at_once, raise_pending
 from columnist.search._log import Progress
+from columnist.selection._constrained_sizes import ConstrainedSizes
 from columnist.selection._proven import claim_of, problem_of, recorded
+from columnist.selection._rules import Rules
 from columnist.selection._subset import BestSubset
 from columnist.selection._task import Options, Outcome, Sizes
 
@@ -54,8 +58,14 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         Folds of ``"cv"``, as in scikit-learn.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
+    constraints : list of Constraint, optional
+        What a selection must obey besides, of :mod:`columnist.constraints`. With ``Groups``,
+        ``n_features_to_select`` counts groups.
     n_solutions : int, default=1
-        How many of the best sets of the size to find and prove.
+        How many of the best sets of the size to find and prove; with ``solution_tol`` the most to
+        list, where 1 stands for 1000.
+    solution_tol : float, optional
+        List every set of the size whose error is at most ``1 + solution_tol`` times the best.
     time_limit : float or None, default=30.0
         Seconds from the call on.
     max_nodes : int, optional
@@ -84,7 +94,8 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     selected_ : ndarray of int
         Selected columns, ascending.
     solutions_ : list of Solution
-        The ``n_solutions`` best sets, best first: tuples of columns with an ``error``.
+        The ``n_solutions`` best sets, or those within ``solution_tol``, best first: tuples of
+        columns with an ``error``.
     error_ : float
         The objective of the selection, recomputed from the data.
     certificate_ : Certificate
@@ -125,7 +136,9 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         cv: Any = 5,
         include: Sequence[int | str] | None = None,
         exclude: Sequence[int | str] | None = None,
+        constraints: Sequence[Constraint] | None = None,
         n_solutions: int = 1,
+        solution_tol: float | None = None,
         time_limit: float | None = 30.0,
         max_nodes: int | None = None,
         max_memory: float | None = None,
@@ -138,13 +151,13 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         super().__init__(
             n_features_to_select, alpha=alpha, fit_intercept=fit_intercept,
             max_features=max_features, cv=cv, include=include, exclude=exclude,
-            n_solutions=n_solutions, time_limit=time_limit, max_nodes=max_nodes,
-            max_memory=max_memory, max_gap=max_gap, n_jobs=n_jobs, callback=callback,
-            verbose=verbose,
+            constraints=constraints, n_solutions=n_solutions, solution_tol=solution_tol,
+            time_limit=time_limit, max_nodes=max_nodes, max_memory=max_memory, max_gap=max_gap,
+            n_jobs=n_jobs, callback=callback, verbose=verbose,
         )  # fmt: skip
         self.proof = proof
 
-    def _open(self, X, y) -> Matrices:
+    def _open(self, X, y, sample_weight) -> Matrices:
         if not is_target_given(X, y):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -157,7 +170,8 @@ class SubsetRegressor(RegressorMixin, BestSubset):
             )
         with at_once():
             matrices = open_matrices(
-                self, X, y, target=True, center=bool(self.fit_intercept), open_y=open_numbers,
+                self, X, y, sample_weight=sample_weight, target=True,
+                center=bool(self.fit_intercept), open_y=open_numbers,
                 rows=rule == "cv", accept_sparse=("csr", "csc"), dtype=np.float64,
                 ensure_min_samples=2,
             )  # fmt: skip
@@ -169,13 +183,17 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     def _default_rule(self) -> str:
         return "cv" if self.alpha > 0.0 else "bic"
 
-    def _sizes(self, data: Matrices, options: Options, include, exclude) -> Sizes:
+    def _sizes(
+        self, data: Matrices, options: Options, include, exclude, rules: Rules | None
+    ) -> Sizes:
         def reduce() -> Reduced:
             raise_pending()  # there is nothing to return yet
             reduced = data.reduce("exact", data.n_features, None)
             raise_pending()
             return reduced
 
+        if rules is not None:
+            return ConstrainedSizes(data, reduce, options, include, exclude, rules)
         return Sizes(data, reduce, options, include, exclude)
 
     def _coefficients(self, data: Matrices, subset: Sequence[int]):
@@ -194,20 +212,25 @@ class SubsetRegressor(RegressorMixin, BestSubset):
             intercept += y_means - x_means[list(subset)] @ coef
         return coef, intercept
 
+    def _part(self, data: Matrices, rows: np.ndarray) -> Matrices:
+        return some_rows(data, rows).with_ridge(float(self.alpha))
+
     def _held_out(self, data: Matrices, subset, rows: np.ndarray, test: np.ndarray) -> float:
-        assert data.Y is not None
-        coef, intercept = self._coefficients(data.take_rows(rows), subset)
-        predicted = data.x_scale * columns_of(data.X[test], list(subset)) @ coef + intercept
-        return float(np.mean(np.square(data.y_scale * data.Y[test] - predicted)))
+        coef, intercept = self._coefficients(self._part(data, rows), subset)
+        X, Y, weights = rows_as_given(data, test)
+        losses = np.square(Y - (columns_of(X, list(subset)) @ coef + intercept)).mean(axis=1)
+        return float(np.average(losses, weights=weights))
 
     def _best(self, data: Matrices, sizes: Sizes, size: int, start: Sequence = ()) -> Outcome:
         """The best set of a size, with the proof if there is to be one."""
         options = sizes.options
-        with recorded(self.proof, data, "exact", options.criterion) as recorder:
+        if self.proof is not None and self.constraints:
+            raise ValueError("proof does not go with constraints: only the certificate does.")
+        with recorded(self.proof, data, "exact", options) as recorder:
             if recorder is None:
                 return sizes.best(size, start=start)
             options = replace(options, recorder=recorder)
-            sizes = self._sizes(data, options, sizes.include, sizes.exclude)
+            sizes = replace(sizes, options=options)
             outcome = sizes.best(size, start=start)
             alpha = float(self.alpha)
             problem = problem_of(data, options, outcome, sizes.include, sizes.exclude, alpha)

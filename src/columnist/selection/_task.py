@@ -6,8 +6,9 @@ import time
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,6 +19,7 @@ from columnist.linalg._passes import others
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._residual import graded_basis
 from columnist.linalg._rounding import agrees, is_trusted
+from columnist.linalg._ties import TIE
 from columnist.search._certificate import Certificate
 from columnist.search._engine import search
 from columnist.search._incumbent import greedy, prefer_smaller
@@ -31,6 +33,8 @@ from columnist.selection._columns import InvariantColumns, column_problem, forwa
 from columnist.selection._duplicates import copies, distinct_columns
 from columnist.selection._wide import WideData, wide_data
 
+# How many sets are listed at most if a tolerance is given, but no number.
+MOST_SOLUTIONS = 1000
 # Operations from which errors of a path are computed together once its time is over.
 _LONG_WORK = 1e9
 
@@ -75,6 +79,7 @@ class Options(SearchOptions):
 
     n_components: int = 0
     n_solutions: int = 1
+    solution_tol: float | None = None
     names: tuple[str, ...] | None = None
     recorder: ProofRecorder | None = None
 
@@ -83,13 +88,16 @@ class Options(SearchOptions):
 class Outcome:
     """Solutions (error, subset), best first, the certificate of the first, the target's size, and
     the share of an eigenvalue by which a relaxation has shifted the target; ``filled`` if further
-    columns were added to what a search has chosen."""
+    columns were added to what a search has chosen. ``intervals`` hold the errors of the solutions,
+    and no other set has less than ``unlisted``."""
 
     solutions: list[tuple[float, tuple[int, ...]]]
     certificate: Certificate
     total: float
     shift: float = 1.0
     filled: bool = False
+    intervals: dict[tuple[int, ...], tuple[float, float]] = field(default_factory=dict)
+    unlisted: float = -np.inf
 
 
 @dataclass(frozen=True)
@@ -176,7 +184,8 @@ class Sizes:
         log = SolverLog(options.verbose)
         result = search(
             problem, options.policy(), options.limits(), n_solutions=options.n_solutions,
-            n_jobs=options.n_jobs, log=log, callback=options.callback, start=start,
+            solution_tol=options.solution_tol, n_jobs=options.n_jobs, log=log,
+            callback=options.callback, start=start,
             workers=options.workers or current_workers(), recorder=options.recorder,
         )  # fmt: skip
         if options.n_solutions == 1 and options.exhaustive and result.status == "optimal":
@@ -191,8 +200,11 @@ class Sizes:
             if not solutions or not expired(options.deadline):
                 error = confirmed_error(self.matrices, options, subset, error, interval)
             solutions.append((error, subset))
-        outcome = self._outcome(result, sorted(solutions), options)
-        outcome = replace(outcome, shift=getattr(problem, "shift", 1.0))
+        outcome = self._outcome(result, ranked_solutions(solutions), options)
+        outcome = replace(
+            outcome, shift=getattr(problem, "shift", 1.0), intervals=result.intervals,
+            unlisted=result.unlisted,
+        )  # fmt: skip
         log.message(repr(outcome.certificate))
         return outcome
 
@@ -234,7 +246,8 @@ class Sizes:
         certificate = certificate_of(
             result, options, error, subset, options.elapsed,
             target="X" if self.matrices.Y is None else "y", names=self._names(subset),
-            target_kind=self.matrices.target_kind,
+            target_kind=self.matrices.target_kind, missing=self.matrices.missing,
+            **list_facts(result, options),
         )  # fmt: skip
         return Outcome(solutions, certificate, self.total)
 
@@ -421,6 +434,54 @@ class Sizes:
     def _names(self, subset: Sequence[int]) -> tuple[str, ...] | None:
         names = self.options.names
         return names and tuple(names[i] for i in subset)
+
+
+def ranked_solutions(
+    solutions: Iterable[tuple[float, tuple[int, ...]]],
+) -> list[tuple[float, tuple[int, ...]]]:
+    """Solutions (error, subset), best first; near ties, which share the smaller error, by subset.
+
+    Examples
+    --------
+    >>> from columnist.selection._task import ranked_solutions
+    >>> ranked_solutions([(1.0 + 1e-15, (0, 1)), (2.0, (0, 2)), (1.0, (1, 2))])
+    [(1.0, (0, 1)), (1.0, (1, 2)), (2.0, (0, 2))]
+    """
+    levelled, level = [], -np.inf
+    for error, subset in sorted(solutions):
+        level = level if error - level <= TIE * abs(error) else error
+        levelled.append((level, subset))
+    return sorted(levelled)
+
+
+def list_facts(result: SearchResult, options: Options) -> dict[str, Any]:
+    """What a certificate says of a list of solutions."""
+    if options.n_solutions == 1:
+        return {}
+    complete = None if options.solution_tol is None else result.complete
+    bound = result.unlisted if np.isfinite(result.unlisted) else None
+    return {"unlisted_bound": bound, "list_complete": complete}
+
+
+def pool_options(n_solutions: int, solution_tol: float | None) -> dict[str, Any]:
+    """Options of an estimator with both parameters."""
+    if solution_tol is None:
+        return {"n_solutions": int(n_solutions)}
+    size = MOST_SOLUTIONS if n_solutions == 1 else int(n_solutions)
+    return {"n_solutions": size, "solution_tol": float(solution_tol)}
+
+
+def warn_if_list_full(outcome: Outcome, options: Options, *, stacklevel: int) -> None:
+    """Warn if there may be more sets within the tolerance than are listed."""
+    full = len(outcome.solutions) == options.n_solutions
+    if options.solution_tol is not None and full and not outcome.certificate.list_complete:
+        warnings.warn(
+            f"{options.n_solutions} sets within solution_tol={options.solution_tol:g} are listed, "
+            "the most that n_solutions allows; there may be more. Raise n_solutions, or lower "
+            "solution_tol.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _rank(reduced: Reduced, chosen) -> int:

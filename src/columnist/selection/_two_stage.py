@@ -216,7 +216,8 @@ class TwoStageSelector(FastSelector):
 
     def _matrices(self, X, y, **how) -> Matrices:
         y = y if self._uses_target(X, y) else None
-        matrices = super()._matrices(X, y, **how)
+        # Stages may remove means themselves.
+        matrices = super()._matrices(X, y, **{"means": True, **how})
         # Stages that see other rows than these get a target of these.
         self._y = matrices.Y if matrices.sample or not matrices.is_here else in_memory(y)
         return matrices

@@ -82,6 +82,10 @@ class WideColumns:
         self._improver: GramImprover | None = None
         self._include = np.array(sorted(include), dtype=np.int32)
 
+    def places(self, items: np.ndarray) -> np.ndarray:
+        """Columns as the form numbers them."""
+        return self._place[items]
+
     def root(self) -> tuple[np.ndarray, np.ndarray]:
         """Included columns and candidates."""
         return self._include, np.setdiff1d(self.columns, self._include).astype(np.int32)
