@@ -96,8 +96,6 @@ def test_the_error_is_that_of_a_linear_regression(seed, own):
     for data in (X, sp.csc_array(X)):
         found = left_out_error(data, Y, weights, drawn, left, columns)
         assert found == pytest.approx(expected, rel=1e-8)
-            expected, rel=1e-8
-        )
 
 
 def test_a_constant_target_has_no_error():
