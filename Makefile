@@ -107,7 +107,8 @@ bench-peers: $(VENV)/.extra-test $(VENV)/.package
 	$(BIN)/python benchmarks/against/environments.py $(PEERS)
 	$(BIN)/python benchmarks/against/run.py --environments $(PEERS) $(PEERS_ARGS)
 
-# Best subsets, with the same programs where they are there (SUBSET_ARGS="products --seconds 30").
+# Best subsets, with the same programs where they are there (SUBSET_ARGS="products --seconds 30"); a run
+# that was cut off goes on with SUBSET_ARGS="--since COMMIT".
 bench-subset: $(VENV)/.extra-test $(VENV)/.package
 	$(BIN)/python benchmarks/subset/run.py --environments $(PEERS) $(SUBSET_ARGS)
 

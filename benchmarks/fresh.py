@@ -9,16 +9,17 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 if str(Path(__file__).resolve().parents[1]) not in sys.path:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.store import HOME, Stored, git, names
 
-__all__ = ["MEASURES", "changed", "old", "sources_of"]
+__all__ = ["MEASURES", "REPRODUCES", "changed", "old", "old_tables", "sources_of"]
 
 SEARCH = (
     "search/_engine.py",
@@ -63,6 +64,12 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "parallel": SEARCH,
     "secular": ("linalg",),
     "exchange": ("selection/_exchange.py", "selection/_swaps.py", "selection/_improve.py"),
+    "constrained": (
+        "selection/_constrained.py",
+        "selection/_rules.py",
+        "selection/_feasible.py",
+        "selection/_unit_relaxation.py",
+    ),
     "weighted_tables": SEARCH,
     "wide": ("selection/_two_stage.py", "selection/_wide.py", "selection/_sampling.py"),
     "wide_dask": (*DASK, "selection/_wide.py"),
@@ -77,9 +84,11 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "out_of_core": (*DASK, "linalg/_moments.py"),
     "scaling": (*DASK, "linalg/_moments.py", "linalg/_passes.py"),
     "proofs": (*SEARCH, "search/_proof.py", "_verify.py"),
+    "missing": ("data/_missing.py",),
     "peers-columns": (*SEARCH, *FAST),
     "peers-target": (*SEARCH, *FAST),
     "peers-scores": (*GRAPHS, "spectral/_relief.py", "spectral/_ratios.py", "spectral/_mrsf.py"),
+    "peers-large": (*GRAPHS, "spectral/_relief.py", "spectral/_spec.py"),
     "peers-robust": (*ROBUST, "robust/_robpca.py", "robust/_baselines.py"),
     "subset-designs": SUBSET,
     "subset-readme_case": SUBSET,
@@ -92,20 +101,60 @@ MEASURES: dict[str, tuple[str, ...]] = {
 """Files or folders of ``src/columnist`` whose code a benchmark measures, by its name."""
 
 
+REPRODUCES: dict[str, tuple[str, ...]] = {
+    "example_tables": (),
+    "column_tables": ("selection/_columns.py", "selection/_algebraic.py", "metrics/_entries.py"),
+    "weighted_tables": ("selection/_algebraic.py", "selection/_two_stage.py"),
+    "two_stage_tables": ("selection/_two_stage.py", "selection/_algebraic.py"),
+    "multilabel_tables": ("selection/_multilabel.py", "selection/_multilabel_informed.py"),
+    "phase_transition": ("robust/_schatten.py", "robust/_pursuit.py"),
+    "privacy_tables": ("privacy",),
+    "lowrank_tables": ("lowrank",),
+    "robust_tables": (*ROBUST, "robust/_pursuit.py", "robust/_robpca.py"),
+    "robust_toys": (*ROBUST, "robust/_pursuit.py"),
+    "robust_figures": (*ROBUST, "robust/_pursuit.py"),
+    "noise_figures": ("spectral/_noise.py", "spectral/_spec.py"),
+    "spectral_tables": ("spectral/_mrsf.py", "spectral/_mcsf.py", "spectral/_spec.py"),
+    "spectral_examples": ("spectral/_spec.py", "spectral/_graph.py"),
+    "row_sparse_tables": ("spectral/_mrsf.py", "spectral/_l21_path.py"),
+    "gene_tables": ("knowledge",),
+}
+"""The same for the modules of ``reproduction``, whose own code counts, too."""
+
+
 def sources_of(name: str) -> tuple[str, ...]:
     """Paths in the checkout that a stored result measures."""
+    if name in REPRODUCES:
+        parts = (f"src/columnist/{part}" for part in REPRODUCES[name])
+        return (f"reproduction/{name}.py", *parts)
     return tuple(f"src/columnist/{part}" for part in MEASURES[name])
+
+
+def old_tables() -> Iterator[str]:
+    """One line per table of the stored reproduction that is older than its code, and why."""
+    from reproduction import stored
+
+    for part in stored().tables:
+        module = getattr(part.table.cells, "func", part.table.cells).__module__
+        why = reason(part.run, sources_of(module.rpartition(".")[2]))
+        if why:
+            yield f"{part.name} ({part.run['commit']}, {part.run['date']}): {why}"
 
 
 def old(benchmarks: Iterable[str]) -> Iterator[str]:
     """One line per stored result that is older than its code, and why."""
     for name in benchmarks:
         for run in Stored(name).runs:
-            why = "measured with changes that were not committed"
-            if not run["commit"].endswith("-dirty"):
-                why = ", ".join(changed(run["commit"], sources_of(name)))
+            why = reason(run, sources_of(name))
             if why:
                 yield f"{name} ({run['commit']}, {run['date']}): {why}"
+
+
+def reason(run: Mapping[str, Any], sources: Iterable[str]) -> str:
+    """Why a run is old; empty if it is not."""
+    if run["commit"].endswith("-dirty"):
+        return "measured with changes that were not committed"
+    return ", ".join(changed(run["commit"], sources))
 
 
 def changed(commit: str, sources: Iterable[str]) -> list[str]:
@@ -150,7 +199,7 @@ def is_text(node: ast.AST) -> bool:
 
 def main() -> int:
     """Print what is old."""
-    lines = list(old(names()))
+    lines = [*old(names()), *old_tables()]
     print(*(lines or ["every stored result is as new as the code it measures"]), sep="\n")
     return 1 if lines else 0
 

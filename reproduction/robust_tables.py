@@ -27,6 +27,7 @@ from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.printed import printed
 from reproduction.registry import PrintedTable, Run, by_set
 from reproduction.settings import TUNED_PRICE, pursuit_price
+from reproduction.weighted_search import MOST_NODES
 from tests.oracles.textbook_outliers import textbook_outliers
 
 __all__ = [
@@ -66,7 +67,7 @@ class PrintedSearch:
 
     def fit(self, X: np.ndarray) -> PrintedSearch:
         """Find outliers among the rows."""
-        self.error_ = textbook_outliers(X, self.r, self.k, self.epsilon).error
+        self.error_ = textbook_outliers(X, self.r, self.k, self.epsilon, MOST_NODES).error
         return self
 
 
@@ -171,6 +172,9 @@ def error_cell(X: np.ndarray, line: Line, method: str, fit: Fit, limit: float) -
     where, theirs = place(line, method), line[method]
     if method == "optimal":
         return optimum_cell(where, theirs, fit, limit)
+    if np.isnan(fit.error):
+        why = f"the printed search comes to no end within {MOST_NODES:,} nodes"
+        return not_possible(where, theirs, why, whose="search")
     detail = ""
     if method == "pursuit":
         k, r = sizes(line)

@@ -13,6 +13,8 @@ import pytest
 from benchmarks import fresh, store
 from benchmarks.shown import shown
 from benchmarks.store import Stored
+from reproduction import stored
+from reproduction.catalogue import MODULES
 
 ROOT = Path(__file__).parents[1]
 FACTS = {"commit", "date", "command", "load", "memory [GB]", "cores", "processor", "numpy"}
@@ -89,9 +91,15 @@ def test_every_stored_result_can_be_shown(name):
     docutils.publish_doctree(text, settings_overrides={"halt_level": 2, "report_level": 2})
 
 
-@pytest.mark.parametrize("name", store.names())
+@pytest.mark.parametrize("name", [*store.names(), *fresh.REPRODUCES])
 def test_every_stored_result_names_the_code_it_measures(name):
     assert all((ROOT / path).exists() for path in fresh.sources_of(name))
+
+
+def test_every_module_of_tables_names_its_code():
+    assert set(fresh.REPRODUCES) == set(MODULES)
+    assert all(set(part.run) >= {"commit", "date", "load", "command"} for part in stored().tables)
+    assert all(isinstance(line, str) for line in fresh.old_tables())
 
 
 def test_every_page_shows_what_is_stored():

@@ -17,7 +17,7 @@ if str(HOME.parents[1]) not in sys.path:
     sys.path.insert(0, str(HOME.parents[1]))
 
 from benchmarks import table  # noqa: E402
-from benchmarks.against import columns, robust, scores, target  # noqa: E402
+from benchmarks.against import columns, large, robust, scores, target  # noqa: E402
 from benchmarks.against.area import Area, measure, summary  # noqa: E402
 from benchmarks.against.protocol import Runner  # noqa: E402
 from benchmarks.data import Sets  # noqa: E402
@@ -27,7 +27,7 @@ from benchmarks.store import FOLDER, Stored  # noqa: E402
 __all__ = ["AREAS", "details", "failures", "main", "versions"]
 
 AREAS: dict[str, Area] = {
-    module.AREA.key: module.AREA for module in (columns, target, scores, robust)
+    module.AREA.key: module.AREA for module in (columns, target, scores, large, robust)
 }
 NOTE = """Every call runs in a process of its own, with one thread, on the same data in the same
 run. Time is processor time, the least of several calls (for R the mean); "time / ours" is its ratio

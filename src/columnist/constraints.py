@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from columnist.data._categories import coded
 from columnist.data._parameters import Integer, Number
 from columnist.data._validation import resolve_columns
 
@@ -147,7 +148,7 @@ class Groups(_PerColumn):
     >>> X = np.random.default_rng(0).standard_normal((20, 5))
     >>> selector = ColumnSelector(2, constraints=[Groups(["a", "a", "b", "b", "c"])]).fit(X)
     >>> selector.selected_
-    array([0, 1, 2, 3])
+    array([2, 3, 4])
     """
 
     columns: tuple[str, ...] | None
@@ -241,7 +242,7 @@ class Budget(_PerColumn):
     >>> from columnist.constraints import Budget
     >>> X = np.random.default_rng(0).standard_normal((20, 4))
     >>> ColumnSelector(constraints=[Budget([1, 2, 3, 4], 5)]).fit(X).selected_
-    array([0, 3])
+    array([0, 2])
     """
 
     columns: tuple[str, ...] | None
@@ -352,7 +353,7 @@ class AtMost(Constraint):
     >>> from columnist.constraints import AtMost
     >>> X = np.random.default_rng(0).standard_normal((20, 5)) * [9, 8, 7, 1, 1]
     >>> ColumnSelector(3, constraints=[AtMost([0, 1, 2], 2)]).fit(X).selected_
-    array([0, 1, 3])
+    array([1, 2, 3])
     """
 
     columns: tuple[int | str, ...]
@@ -575,5 +576,4 @@ def _numeric(name: str, series: Any) -> list[tuple[str, np.ndarray]]:
     missing = [value is None or value != value for value in values.tolist()]
     if any(missing):
         raise ValueError(f"The column {name!r} has missing values: fill them in, or name them.")
-    text = np.array([str(value) for value in values.tolist()])
-    return [(f"{name}_{level}", (text == level).astype(float)) for level in np.unique(text)]
+    return list(coded(name, values.tolist()).items())

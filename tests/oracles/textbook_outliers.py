@@ -17,14 +17,16 @@ __all__ = ["OutlierResult", "textbook_outliers"]
 
 @dataclass(frozen=True)
 class OutlierResult:
-    """The removed points, their error and the effort."""
+    """The removed points, their error (NaN if the search was given up) and the effort."""
 
     removed: tuple[int, ...]
     error: float
     n_expanded: int
 
 
-def textbook_outliers(X: np.ndarray, r: int, k: int, eps: float = 0.0) -> OutlierResult:
+def textbook_outliers(
+    X: np.ndarray, r: int, k: int, eps: float = 0.0, max_nodes: int = 10**9
+) -> OutlierResult:
     """Uncentred outliers among the rows of X under squared Frobenius, in the order f + eps u.
 
     The rows are reduced once to n dimensions; all children of a node are evaluated together
@@ -41,6 +43,8 @@ def textbook_outliers(X: np.ndarray, r: int, k: int, eps: float = 0.0) -> Outlie
         _, depth, removed, error = heapq.heappop(fringe)
         if -depth == k:
             return OutlierResult(removed, error, n_expanded)
+        if n_expanded == max_nodes:
+            return OutlierResult((), np.nan, n_expanded)
         n_expanded += 1
         options = [i for i in range(len(points)) if i not in removed]
         children = [tuple(sorted((*removed, i))) for i in options]

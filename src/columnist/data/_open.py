@@ -99,7 +99,8 @@ def open_matrices(
         if gram:
             _check_gram(X)
         if gaps and has_gaps(X):
-            return _matrices_with_gaps(X, y if target else None, sample_weight, center, missing)
+            y = y if target else None
+            return _matrices_with_gaps(X, y, sample_weight, center, missing, open_y)
     return matrices_of(
         X, y, sample_weight=sample_weight, target=target, center=center, gram=gram, passes=passes,
         means=means, open_y=open_y,
@@ -162,11 +163,14 @@ def matrices_of(
     return replace(matrices, target_kind=kind, workers=X.workers(), preparation=spent)
 
 
-def _matrices_with_gaps(X, y, sample_weight, center: bool, missing: str) -> Matrices:
+def _matrices_with_gaps(
+    X, y, sample_weight, center: bool, missing: str, open_y: Callable
+) -> Matrices:
+    """Rows with the moments that are estimated from what is there."""
     weights = None
     if sample_weight is not None:
         X, y, weights, *_ = present_rows(X, y, sample_weight)
-    along, read = (None, None) if y is None else open_target(y, X)
+    along, read = (None, None) if y is None else open_y(y, X)
     kind, Y = None if read is None else read.kind, _whole(along, read, X.shape[0])
     matrices = estimated_matrices(
         X, Y, missing, weights=weights, center=center, classes=kind == "classes"

@@ -343,7 +343,8 @@ def mcd(
 def exact_fit(X: np.ndarray, alpha: float, rng: np.random.Generator) -> Scatter | None:
     """Mean and covariance of all rows in a hyperplane that holds a subset of the MCD, whose
     determinant is zero then; None if there is none."""
-    rows = _finalist(X, subset_size(*X.shape, alpha), rng, 250, None)[1]
+    n, d = X.shape
+    rows = _finalist(X, subset_size(n, d, alpha), rng, 250, None)[1]
     mean, covariance = _moments(X[rows])
     normal = np.linalg.eigh(covariance)[1][:, 0]
     off = np.abs((X - mean) @ normal)

@@ -102,7 +102,7 @@ def budget_path(
     >>> X = scale(load_wine().data)
     >>> path = budget_path(X, [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 4], [2, 4])
     >>> [step.selection.tolist() for step in path]
-    [[3, 6], [3, 6, 10]]
+    [[6, 9], [0, 3, 6, 9]]
     """
     given = list(options.pop("constraints", None) or ())
     selector = ColumnSelector(

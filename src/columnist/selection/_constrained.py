@@ -10,7 +10,9 @@ relaxation comes before them (:mod:`columnist.selection._unit_relaxation`).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +30,8 @@ from columnist.selection._logistic import LogisticColumns
 from columnist.selection._rules import Maximum, Possible, Rules
 from columnist.selection._unit_relaxation import UnitRelaxation
 
+# Share of the time for the first choice.
+_FIRST_SHARE = 0.25
 # Up to so many columns to add, candidates are looked at one by one.
 _FEW = 4
 _DIRECTIONS, _RELAXATION = "unconstrained directions", "relaxation"
@@ -102,6 +106,8 @@ class Constrained:
 
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Greedy by gain, and by gain for the cost, and what exchanges make of them."""
+        now = time.perf_counter()
+        deadline = now + _FIRST_SHARE * (deadline - now) if np.isfinite(deadline) else deadline
         for exponent in self.feasible.exponents:
             first = self.feasible.complete(chosen, candidates, exponent, deadline)
             if first is not None:
@@ -264,6 +270,19 @@ class ConstrainedColumns(Constrained):
     """Columns with constraints, under any criterion, with or without components."""
 
     problem: InvariantColumns
+
+    def root_bounds(self) -> tuple[float, float]:
+        """Lower bound of all choices, and the error of the included columns."""
+        return self._root
+
+    @cached_property
+    def _root(self) -> tuple[float, float]:
+        """What as many columns as may be added, or all candidates, leave at least."""
+        low, high = self.problem.root_bounds()
+        if not len(self.candidates):
+            return low, high
+        spanned = self._spanned(self.rules.node(*self.root()), -np.inf)
+        return max(low, spanned.bound), high
 
     def __init__(self, problem: InvariantColumns, rules: Rules):
         super().__init__(problem, rules)
