@@ -378,3 +378,21 @@ def test_scales_change_nothing(change):
     assert found.selected_.tolist() == expected.selected_.tolist()
     assert found.certificate_.lower_bound <= expected.error_ * (1 + 1e-6)
     assert found.certificate_.status in ("optimal", "precision_limit")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_choice_within_a_tolerance_is_listed(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 8))
+    constraints = random_constraints(rng, 8)
+    size = random_size(rng, constraints, 8)
+    choices = every_choice(8, constraints, size)
+    if not choices:
+        return
+    theta = get_criterion("frobenius")
+    errors = {choice: subset_error(X, choice, theta) for choice in choices}
+    limit = 1.1 * min(errors.values())
+    selector = ColumnSelector(size, constraints=constraints, solution_tol=0.1, time_limit=None)
+    listed = {tuple(solution) for solution in selector.fit(X).solutions_}
+    assert listed >= {choice for choice, error in errors.items() if error < limit * (1 - 1e-9)}
+    assert listed <= {choice for choice, error in errors.items() if error <= limit * (1 + 1e-9)}

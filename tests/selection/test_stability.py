@@ -17,7 +17,13 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from columnist import ColumnSelector, ForwardSelector, PivotedQRSelector, selection_stability
+from columnist import (
+    ColumnSelector,
+    ForwardSelector,
+    PivotedQRSelector,
+    ScaleWarning,
+    selection_stability,
+)
 from columnist.selection import SelectionStability
 from columnist.selection._resamples import Drawing, left_out_error
 from columnist.selection._stability import replacements, stability_index
@@ -81,18 +87,22 @@ def test_the_error_is_that_of_a_linear_regression(seed, own):
     drawn = np.sort(rng.choice(30, 30))
     left = np.setdiff1d(np.arange(30), drawn)
     T = X if Y is None else Y
-    model = LinearRegression().fit(X[drawn][:, columns], T[drawn])
-    residual = np.square(T[left] - model.predict(X[left][:, columns])).sum()
-    expected = residual / np.square(T[left] - T[drawn].mean(axis=0)).sum()
+    weights = rng.choice([0.5, 1.0, 2.0], 30)
+    inside, outside = weights[drawn], weights[left, None]
+    model = LinearRegression().fit(X[drawn][:, columns], T[drawn], inside)
+    residual = (outside * np.square(T[left] - model.predict(X[left][:, columns]))).sum()
+    mean = np.average(T[drawn], axis=0, weights=inside)
+    expected = residual / (outside * np.square(T[left] - mean)).sum()
     for data in (X, sp.csc_array(X)):
-        assert left_out_error(data, Y, drawn, left, columns) == pytest.approx(expected, rel=1e-8)
+        found = left_out_error(data, Y, weights, drawn, left, columns)
+        assert found == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_constant_target_has_no_error():
     X = np.full((4, 2), 0.1)
-    args = np.array([0, 0, 1]), np.array([2, 3]), np.array([0])
+    args = np.ones(4), np.array([0, 0, 1]), np.array([2, 3]), np.array([0])
     assert np.isnan(left_out_error(X, None, *args))
-    assert np.isnan(left_out_error(WINE[:4], None, args[0], np.array([], int), args[2]))
+    assert np.isnan(left_out_error(WINE[:4], None, *args[:2], np.array([], int), args[3]))
 
 
 def test_everything_against_a_slow_direct_run():
@@ -171,7 +181,7 @@ def test_random_columns_replace_nobody():
     reported = 0
     for _ in range(200):
         Z = np.array([np.isin(np.arange(12), rng.choice(12, 4, replace=False)) for _ in range(50)])
-        reported += len(replacements(Z, np.arange(4), rng.normal(size=(9, 12)))) > 0
+        reported += len(replacements(Z, np.arange(4), rng.normal(size=(9, 12)), np.ones(9))) > 0
     assert reported < 20
 
 
@@ -247,6 +257,78 @@ def test_the_target_of_the_error():
     }  # fmt: skip
     assert [f.target for f in found.values()] == ["y", "X", "y", "X", "X", "y"]
     assert found["auto", "y"].errors[0] < 0.5
+
+
+# -- weights and missing values ------------------------------------------------------
+
+
+def test_weights_go_to_the_selector_and_into_the_errors():
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 4, len(WINE)).astype(float)
+    here = weights > 0.0
+    how = {"n_resamples": 4, "random_state": 0, "sizes": [1, 3]}
+    weighed = selection_stability(ForwardSelector(3), WINE, sample_weight=weights, **how)
+    X, own = WINE[here], weights[here]
+    for i, seed in enumerate(_seeds(0, 4)):
+        drawn = np.sort(np.random.default_rng(seed).choice(len(X), len(X)))
+        left = np.setdiff1d(np.arange(len(X)), drawn)
+        model = ForwardSelector(3).fit(X[drawn], sample_weight=own[drawn])
+        kept = np.flatnonzero(model.get_support())
+        assert np.array_equal(np.flatnonzero(weighed.supports[i]), kept)
+        error = left_out_error(X, None, own, drawn, left, kept)
+        assert weighed.losses[i, 1] == pytest.approx(error, rel=1e-8)
+    plain = selection_stability(ForwardSelector(3), WINE, **how)
+    ones = selection_stability(ForwardSelector(3), WINE, sample_weight=np.ones(len(WINE)), **how)
+    assert np.array_equal(ones.supports, plain.supports)
+    assert np.allclose(ones.losses, plain.losses)
+
+
+def test_every_step_of_a_pipeline_that_takes_weights_gets_them():
+    frame = load_wine(as_frame=True).data
+    weights = np.random.default_rng(0).integers(0, 3, len(frame))
+    pipeline = make_pipeline(StandardScaler(), ForwardSelector(3))
+    found = selection_stability(pipeline, frame, sample_weight=weights, n_resamples=3)
+    rows = np.repeat(np.arange(len(frame)), weights)
+    repeated = pipeline.fit(frame.iloc[rows])
+    assert np.array_equal(found.selected, np.flatnonzero(repeated[-1].get_support()))
+    with pytest.raises(ValueError, match="SelectKBest takes no sample_weight"):
+        selection_stability(SelectKBest(), WINE, CLASSES, sample_weight=np.ones(len(WINE)))
+
+
+def test_missing_values_go_to_a_selector_that_takes_them():
+    X = WINE.copy()
+    X[::3, 0] = X[1::9, 4] = np.nan
+    selector = ColumnSelector(3, missing="covariance", centering="mean")
+    weights = np.random.default_rng(0).integers(1, 3, len(X)).astype(float)
+    found = selection_stability(
+        selector, X, sample_weight=weights, n_resamples=3, random_state=0, sizes=[2, 3]
+    )
+    assert np.array_equal(found.selected, selector.fit(X, sample_weight=weights).selected_)
+    complete = ~np.isnan(X).any(axis=1)
+    drawn = np.sort(np.random.default_rng(_seeds(0, 3)[0]).choice(len(X), len(X)))
+    left = np.setdiff1d(np.arange(len(X)), drawn)
+    drawn, left = drawn[complete[drawn]], left[complete[left]]
+    kept = np.flatnonzero(found.supports[0])
+    error = left_out_error(WINE, None, weights, drawn, left, kept)
+    assert found.losses[0, 1] == pytest.approx(error, rel=1e-8)
+    with pytest.raises(ValueError, match="NaN"):
+        selection_stability(ForwardSelector(3), X, n_resamples=3)
+
+
+def test_without_complete_rows_there_is_no_error():
+    X = WINE.copy()
+    X[::2, 0] = X[1::2, 4] = np.nan
+    selector = ColumnSelector(3, missing="covariance", centering="mean")
+    found = selection_stability(selector, X, n_resamples=2, random_state=0)
+    assert np.isnan(found.losses).all()
+    assert found.supports.sum(axis=1).tolist() == [3, 3]
+
+
+def test_scales_are_warned_of_once():
+    X = load_wine().data
+    with pytest.warns(ScaleWarning) as caught:
+        selection_stability(ColumnSelector(2), X, n_resamples=4, sizes=[1, 2], n_jobs=2)
+    assert len(caught) == 1
 
 
 # -- interruption, and what is shown --------------------------------------------------

@@ -67,6 +67,8 @@ class Table:
         Name in the file of the columns that had to be renamed, for names are unique here.
     header : bool or None
         Whether the first line of a text file holds the names; None for other formats.
+    dummies : dict of str to tuple of str
+        Columns of text, and the columns of X that stand for their categories.
     """
 
     X: np.ndarray | sp.csr_array
@@ -81,6 +83,7 @@ class Table:
     rows: np.ndarray | None
     renamed: dict[str, str] = field(default_factory=dict)
     header: bool | None = None
+    dummies: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def as_names(names: Names, known: Sequence[str]) -> tuple[str, ...]:

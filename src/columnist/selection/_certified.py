@@ -272,17 +272,11 @@ class ColumnSelector(ScoredSelector):
         proof = recorded(self.proof, matrices, self.reduction, options)
         with matrices.threads(), proof as recorder:
             options = replace(options, recorder=recorder)
-            if (rules := self._rules(matrices, options)) is not None:
-                rules = rules.asked(self.n_features_to_select)
-                rules.check(include, exclude, options.names)
-                sizes = self._sizes(matrices, options, include, exclude, rules.n_units, rules)
-                outcome = sizes.best(rules.size)  # type: ignore[arg-type] # None: any
-            elif self.n_features_to_select == "auto":
+            if self.n_features_to_select == "auto" and not self.constraints:
                 outcome = self._fewest(matrices, options, include, exclude)
             else:
-                size = resolve_size(self.n_features_to_select, matrices.n_features)
-                check_room(size, include, exclude, matrices.n_features)
-                outcome = self._sizes(matrices, options, include, exclude, size).best(size)
+                sizes, size = self._asked(matrices, options, include, exclude)
+                outcome = sizes.best(size)
             if recorder is not None:
                 problem = problem_of(matrices, options, outcome, include, exclude)
                 recorder.finish(problem, claim_of(outcome))
@@ -341,6 +335,19 @@ class ColumnSelector(ScoredSelector):
             return None
         _check_constrained(self)
         return Rules.of(self.constraints, matrices.n_features, options.names)
+
+    def _asked(
+        self, matrices: Matrices, options: Options, include, exclude, name="n_features_to_select"
+    ) -> tuple[Sizes, Any]:
+        """The problem, and the size that is asked for: None is any."""
+        if (rules := self._rules(matrices, options)) is not None:
+            rules = rules.asked(self.n_features_to_select, name)
+            rules.check(include, exclude, options.names)
+            sizes = self._sizes(matrices, options, include, exclude, rules.n_units, rules)
+            return sizes, rules.size
+        size = resolve_size(self.n_features_to_select, matrices.n_features, name=name)
+        check_room(size, include, exclude, matrices.n_features)
+        return self._sizes(matrices, options, include, exclude, size), size
 
     def _sizes(
         self, matrices: Matrices, options: Options, include, exclude, size: int, rules=None

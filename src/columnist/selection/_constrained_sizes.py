@@ -45,11 +45,21 @@ class SizesWithRules(Sizes):
 
     def first(self, size: int) -> list[int] | None:
         """Some choice of a size, if there is one."""
-        return self.problem(size).completed(self.include, self.options.deadline)
+        return self.some(size)[0]
 
-    def problem(self, size: int) -> Constrained:
+    def some(self, size: int | None) -> tuple[list[int] | None, bool]:
+        """The same, and whether it is certain."""
+        problem = self.problem(size)
+        found = problem.completed(self.include, self.options.deadline)
+        return found, found is not None or not problem.feasible.gave_up
+
+    def unit(self, column: int) -> set[int]:
+        """A column with all that it brings along."""
+        return set(self.rules.unit(column).tolist())
+
+    def problem(self, size: int | None) -> Constrained:
         """The problem of a size, without errors from the data."""
-        return self._searched(size, self.options, None)
+        return self._searched(size, self.options, None)  # type: ignore[arg-type] # None: any
 
 
 @dataclass(frozen=True)
@@ -85,11 +95,10 @@ class ConstrainedBestSize(BestSize):
         """Some choice of every size."""
         self.known = {}
         for size in range(self.search.smallest, largest + 1):
-            problem = self.search.problem(size)
-            first = problem.completed(self.search.include, self.options.deadline)
+            first, certain = self.search.some(size)
             if first is not None:
                 self.known[size] = (self.search.error(first), tuple(sorted(first)))
-            self.cut_short |= first is None and problem.feasible.gave_up
+            self.cut_short |= not certain
         if not self.known:
             raise ValueError(self.search.rules.sized(largest).nothing)
 

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from columnist.data._validation import take_rows
 from columnist.linalg._passes import column_blocks, columns_of
@@ -70,17 +71,18 @@ class Drawing:
 class Refitter:
     """Clones of a selector, or of a pipeline that ends with one, fitted to some rows."""
 
-    def __init__(self, selector, X, y):
-        self.X, self.y = X, y
+    def __init__(self, selector, X, y, weights: np.ndarray | None = None, *, alone: bool = True):
+        self.X, self.y, self.weights = X, y, weights
         steps = getattr(selector, "steps", None)
         self.prefix = "" if steps is None else f"{steps[-1][0]}__"
-        self.last = _silent(selector if steps is None else steps[-1][1])
+        self.last = _silent(selector if steps is None else steps[-1][1], alone)
         if steps is not None:
             own = selector.get_params(deep=False)
             own["steps"] = [*steps[:-1], (steps[-1][0], self.last)]
             selector = type(selector)(**own)
         self.selector = self.last if steps is None else selector
         self.known = self.selector.get_params()
+        self._weighed = [] if weights is None else self._weight_parameters(steps)
 
     def size_parameter(self) -> str:
         """The parameter that says how many columns are kept."""
@@ -97,11 +99,27 @@ class Refitter:
         open_seeds = [n for n in self.known if n.endswith("random_state") and self.known[n] is None]
         chance = dict.fromkeys(open_seeds, seed)
         model = clone(self.selector).set_params(**chance, **self._limit(seconds), **changed)
-        X, y = (D if D is None or rows is None else take_rows(D, rows) for D in (self.X, self.y))
-        model.fit(X) if y is None else model.fit(X, y)
+        X, y, weights = (
+            D if D is None or rows is None else take_rows(D, rows)
+            for D in (self.X, self.y, self.weights)
+        )
+        weighed = dict.fromkeys(self._weighed, weights)
+        model.fit(X, **weighed) if y is None else model.fit(X, y, **weighed)
         last = model if not self.prefix else model.steps[-1][1]
         certificate = getattr(last, "certificate_", None)
         return Fitted(self._support(last), getattr(certificate, "status", None))
+
+    def _weight_parameters(self, steps) -> list[str]:
+        """What the weights are called in ``fit``: every step that takes them gets them."""
+        if not has_fit_parameter(self.last, "sample_weight"):
+            raise ValueError(
+                f"{type(self.last).__name__} takes no sample_weight: leave it out, or use another "
+                "selector."
+            )
+        if steps is None:
+            return ["sample_weight"]
+        takers = [n for n, step in steps if has_fit_parameter(step, "sample_weight")]
+        return [f"{name}__sample_weight" for name in takers]
 
     def _limit(self, seconds: float | None) -> dict[str, Any]:
         """The time for one fit, never more than the selector's own."""
@@ -122,21 +140,26 @@ class Refitter:
         return support
 
 
-def _silent(selector):
-    """The selector without what would speak, stop or write; callbacks may not be copied."""
+def _silent(selector, alone: bool):
+    """The selector without what would speak, stop or write, and with one thread if several of it
+    run at the same time; callbacks may not be copied."""
     own = selector.get_params(deep=False)
-    own |= {name: value for name, value in _SILENT.items() if name in own}
+    changed = _SILENT if alone else {**_SILENT, "n_jobs": None}
+    own |= {name: value for name, value in changed.items() if name in own}
     return type(selector)(**own)
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """Everything a resample needs; ``size_name`` is None where there is only the own size."""
+    """Everything a resample needs; ``complete`` tells which rows have no missing values, and
+    ``size_name`` is None where there is only the own size."""
 
     refit: Refitter
     draw: Drawing
     data: Any
     target: np.ndarray | None
+    weights: np.ndarray
+    complete: np.ndarray
     sizes: Sequence[int]
     size_name: str | None
     deadline: float | None
@@ -193,31 +216,36 @@ class Resampling:
         return left * min(effective_n_jobs(self.n_jobs), self.n_resamples) / fits
 
     def _loss(self, drawn: np.ndarray, left: np.ndarray, support: np.ndarray) -> float:
-        return left_out_error(self.data, self.target, drawn, left, np.flatnonzero(support))
+        drawn, left = drawn[self.complete[drawn]], left[self.complete[left]]
+        columns = np.flatnonzero(support)
+        return left_out_error(self.data, self.target, self.weights, drawn, left, columns)
 
 
-def left_out_error(X, Y, drawn: np.ndarray, left: np.ndarray, columns: np.ndarray) -> float:
+def left_out_error(X, Y, weights, drawn, left, columns: np.ndarray) -> float:
     """Share of the rows left out that the columns leave unexplained: least squares with an
     intercept from the rows drawn, against the mean of these. NaN where there is nothing to explain.
 
-    Y is X itself if None.
+    Y is X itself if None; the weights are those of all rows.
     """
-    if not len(left):
+    if not len(left) or not len(drawn):
         return np.nan
+    inside, outside = weights[drawn], weights[left, None]
+    root = np.sqrt(inside)[:, None]
     kept = columns_of(X, columns)
-    kept = kept / _lengths(kept)
-    center = kept[drawn].mean(axis=0)
-    solve = np.linalg.pinv(kept[drawn] - center, rcond=_DEPENDENT)
+    kept = kept / _lengths(kept[np.concatenate([drawn, left])])
+    center = np.average(kept[drawn], axis=0, weights=inside)
+    solve = np.linalg.pinv(root * (kept[drawn] - center), rcond=_DEPENDENT)
     shown = kept[left] - center
     residual = total = size = 0.0
     T = X if Y is None else Y
     for block in column_blocks(T.shape[1], T.shape[0]):
         part = columns_of(T, block)
-        mean = part[drawn].mean(axis=0)
+        mean = np.average(part[drawn], axis=0, weights=inside)
         around = part[left] - mean
-        total += float(np.square(around).sum())
-        size += float(np.square(part[left]).sum())
-        residual += float(np.square(around - shown @ (solve @ (part[drawn] - mean))).sum())
+        total += float((outside * np.square(around)).sum())
+        size += float((outside * np.square(part[left])).sum())
+        rest = around - shown @ (solve @ (root * (part[drawn] - mean)))
+        residual += float((outside * np.square(rest)).sum())
     return residual / total if total > CONSTANT**2 * size else np.nan
 
 
@@ -226,10 +254,21 @@ def _lengths(columns: np.ndarray) -> np.ndarray:
     return np.where(lengths > 0.0, lengths, 1.0)
 
 
-def shared_variance(X, first: int, second: int) -> float:
-    """Squared correlation of two columns; NaN where one is constant."""
-    a, b = columns_of(X, np.array([first, second])).astype(np.float64).T
-    a, b = a - a.mean(), b - b.mean()
+def complete_rows(X) -> np.ndarray:
+    """Which rows of an array, or of a sparse matrix by columns, have no missing values."""
+    if not sp.issparse(X):
+        return ~np.isnan(X).any(axis=1)
+    return ~np.isin(np.arange(X.shape[0]), X.indices[np.isnan(X.data)])
+
+
+def shared_variance(X, weights: np.ndarray, first: int, second: int) -> float:
+    """Squared correlation of two columns in rows that have both; NaN where one is constant."""
+    both = columns_of(X, np.array([first, second])).astype(np.float64)
+    there = ~np.isnan(both).any(axis=1)
+    if not there.any():
+        return np.nan
+    both = both[there] - np.average(both[there], axis=0, weights=weights[there])
+    a, b = (np.sqrt(weights[there])[:, None] * both).T
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
     return min(float(a @ b / lengths) ** 2, 1.0) if lengths > 0.0 else np.nan
 

@@ -66,13 +66,13 @@ class Rules:
         rules.given, rules.names = tuple(constraints), names
         return rules
 
-    def asked(self, size) -> Rules:
+    def asked(self, size, name: str = "n_features_to_select") -> Rules:
         """The same for what ``n_features_to_select`` asks for: None is any number with a budget,
         else half."""
         if size is None and self.budgets:
             return self
         what = "groups" if self.grouped else "features"
-        return self.sized(resolve_size(size, self.n_units, what=what))
+        return self.sized(resolve_size(size, self.n_units, name=name, what=what))
 
     def sized(self, size: int | None) -> Rules:
         """The same with another number of units."""

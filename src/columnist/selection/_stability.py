@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.stats import norm
 from sklearn.utils.validation import check_array, check_consistent_length
 
@@ -30,7 +31,12 @@ from columnist._text import count, percent
 from columnist.data import open_blocks, uses_target
 from columnist.data._parameters import Integer, Methods, Number, StrOptions, checked
 from columnist.data._target import as_target
-from columnist.data._validation import random_generator, resolve_size
+from columnist.data._validation import (
+    check_weights,
+    random_generator,
+    resolve_size,
+    take_rows,
+)
 from columnist.linalg._passes import merge_repeats
 from columnist.linalg._reduce import power_of_two
 from columnist.search._interrupts import keeps_answer
@@ -42,6 +48,7 @@ from columnist.selection._resamples import (
     Resampling,
     StabilityProgress,
     as_rows_of,
+    complete_rows,
     shared_variance,
 )
 from columnist.selection._sizes import one_standard_error
@@ -50,6 +57,7 @@ from columnist.selection._sizes import one_standard_error
 _LEVEL = 0.05
 _CHECKS = {
     "accept_sparse": "csc", "dtype": [np.float64, np.float32], "input_name": "X",
+    "ensure_all_finite": "allow-nan",  # the selector decides
 }  # fmt: skip
 # Who takes more than this of a place replaces a column, even where no third one could.
 _HALF = 0.5
@@ -88,7 +96,7 @@ class SelectionStability:
         Numbers of columns whose error on rows left out was computed, ascending.
     losses : ndarray of shape (n_resamples, n_sizes)
         The share of the rows left out that remains unexplained; NaN where a resample leaves out
-        no row.
+        no (complete) row.
     replacements : tuple of Replacement
         Which columns replace a selected one beyond chance, the largest share first.
     target : str
@@ -222,6 +230,7 @@ def selection_stability(
     X,
     y=None,
     *,
+    sample_weight=None,
     n_resamples: int = 50,
     method: str = "bootstrap",
     fraction: float | None = None,
@@ -243,6 +252,9 @@ def selection_stability(
         Data in memory.
     y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
         Target. If it holds classes, rows are drawn from each class in proportion.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each sample counts. Rows are drawn with their weights, which the selector and the
+        errors take into account; a row of weight zero is never drawn.
     n_resamples : int, default=50
         Number of resamples, at least 2.
     method : {"bootstrap", "subsample"}, default="bootstrap"
@@ -275,7 +287,9 @@ def selection_stability(
 
     The error is the share of the rows left out that a least-squares fit to the rows drawn, with an
     intercept, leaves unexplained. The standard error of its mean treats resamples as independent;
-    as they share rows, it is rather too small.
+    as they share rows, it is rather too small. Rows with missing values, which a selector with
+    ``missing="covariance"`` takes, are drawn like others, but the error is computed from complete
+    rows only; it is NaN if there are too few of them.
 
     Examples
     --------
@@ -298,18 +312,28 @@ def selection_stability(
         raise ValueError("A Gram matrix has no rows to draw: selection_stability needs the data.")
     started = time.perf_counter()
     data = merge_repeats(check_array(X, ensure_min_samples=2, **_CHECKS))
-    refit = Refitter(selector, X if hasattr(X, "columns") else as_rows_of(data), y)
+    names, weights = getattr(X, "columns", None), None
+    if sample_weight is not None:
+        weights = check_weights(sample_weight, data.shape[0])
+        X, data, y, weights = _present(weights, X, data, y, weights)
+    refit = Refitter(
+        selector, X if hasattr(X, "columns") else as_rows_of(data), y, weights,
+        alone=effective_n_jobs(n_jobs) == 1,
+    )  # fmt: skip
     if not hasattr(refit.last, "get_support"):
         raise ValueError(
             f"selector must have fit and get_support; {type(refit.last).__name__} has no "
             "get_support."
         )
+    complete = complete_rows(data)
     drawn_y = _target_of(refit.last, data, y, target)
     draw = _drawing(data.shape[0], y, method, fraction)
     rng = random_generator(random_state)
     first, *seeds = rng.integers(2**31 - 1, size=n_resamples + 1).tolist()
     resampling = Resampling(
-        refit, draw, data / power_of_two(data), drawn_y, _sizes(sizes, data.shape[1]),
+        refit, draw, data / power_of_two(data[complete]), drawn_y,
+        np.ones(data.shape[0]) if weights is None else weights / weights.max(),
+        complete, _sizes(sizes, data.shape[1]),
         None if sizes is None else refit.size_parameter(),
         None if time_limit is None else started + time_limit, n_resamples, n_jobs,
     )  # fmt: skip
@@ -317,7 +341,7 @@ def selection_stability(
     found, interrupted = resampling.run(seeds, callback)
     if len(found) < 2:
         raise KeyboardInterrupt
-    return _result(resampling, whole, found, getattr(X, "columns", None), interrupted)
+    return _result(resampling, whole, found, names, interrupted)
 
 
 def stability_index(supports: np.ndarray) -> tuple[float, float]:
@@ -335,7 +359,9 @@ def stability_index(supports: np.ndarray) -> tuple[float, float]:
     return index, float(np.sqrt(variance)) / n_resamples
 
 
-def replacements(supports: np.ndarray, selected: np.ndarray, X) -> tuple[Replacement, ...]:
+def replacements(
+    supports: np.ndarray, selected: np.ndarray, X, weights: np.ndarray
+) -> tuple[Replacement, ...]:
     """Columns outside the selection that replace one inside beyond chance."""
     f = supports.mean(axis=0)
     variance = f * (1.0 - f)
@@ -354,7 +380,7 @@ def replacements(supports: np.ndarray, selected: np.ndarray, X) -> tuple[Replace
         low, spread = _smoothed(without, beside)
         for d in others[(low - expected > bar * spread)[others]].tolist():
             times, share = int(without[:, d].sum()), float(shares[d])
-            r2 = shared_variance(X, c, d)
+            r2 = shared_variance(X, weights, c, d)
             found.append(Replacement(c, d, times, int(absent.sum()), share, r2))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.column, pair.by)))
 
@@ -365,6 +391,12 @@ def _smoothed(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.nda
     p, q = ((part.sum(axis=0) + 1.0) / (len(part) + 2.0) for part in (first, second))
     variance = p * (1.0 - p) / (len(first) + 2.0) + q * (1.0 - q) / (len(second) + 2.0)
     return p - q, np.sqrt(variance)
+
+
+def _present(weights: np.ndarray, *given) -> list[Any]:
+    """Data without the rows of weight zero."""
+    rows = np.flatnonzero(weights)
+    return [D if D is None else take_rows(D, rows) for D in given]
 
 
 def _target_of(last, X, y, target: str) -> np.ndarray | None:
@@ -410,7 +442,7 @@ def _result(
     statuses = [resample.status for resample in found]
     return SelectionStability(
         selected, supports, np.array(sizes), np.array([resample.losses for resample in found]),
-        replacements(supports, selected, resampling.data),
+        replacements(supports, selected, resampling.data, resampling.weights),
         "X" if resampling.target is None else "y",
         None if names is None else tuple(map(str, names)),
         None if whole.status is None else statuses.count("optimal"), interrupted,

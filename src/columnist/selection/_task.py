@@ -135,6 +135,16 @@ class Sizes:
             return self._solve(size, options, start)
         return self._fill_up(self._solve(enough, options, ()), size, options)
 
+    def some(self, size: int) -> tuple[list[int] | None, bool]:
+        """Some choice of a size, if there is one; and whether that is certain."""
+        n_more = size - len(self.include)
+        fits = 0 <= n_more <= len(self._allowed)
+        return ([*self.include, *self._allowed[:n_more].tolist()] if fits else None), True
+
+    def unit(self, column: int) -> set[int]:
+        """A column with all that it brings along."""
+        return {column}
+
     def error(self, subset: Sequence[int]) -> float:
         """Error of a given choice, from the data."""
         found = 0.0 if self._wide is not None else self._problem(len(subset)).value(subset)

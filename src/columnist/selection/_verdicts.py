@@ -18,7 +18,6 @@ import numpy as np
 
 from columnist._text import between
 from columnist.data._parameters import Number, StrOptions
-from columnist.data._validation import check_room, resolve_size
 from columnist.linalg._rounding import AGREEMENT, EPS, above
 from columnist.search._certificate import Certificate, listing
 from columnist.search._interrupts import expired, keeps_answer, pending
@@ -38,7 +37,7 @@ _ORDER = ("necessary", "replaceable", "undecided", "useless")
 
 @dataclass(frozen=True)
 class ColumnVerdicts:
-    """What is proven about each column, for all sets of one size.
+    """What is proven about each column, for all sets of one size that obey the constraints.
 
     Attributes
     ----------
@@ -136,7 +135,7 @@ class ColumnVerdicts:
 @keeps_answer
 def column_verdicts(
     X,
-    k: int,
+    k: int | None,
     *,
     y=None,
     sample_weight=None,
@@ -157,8 +156,10 @@ def column_verdicts(
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Data.
-    k : int
-        Number of columns of a set; a fraction of them if a float in (0, 1).
+    k : int or None
+        Number of columns of a set; a fraction of them if a float in (0, 1). As in
+        :class:`~columnist.ColumnSelector`, groups count with ``Groups``, and None means any number
+        with a ``Budget``.
     y : array-like, optional
         Target; X itself by default.
     sample_weight : array-like of shape (n_samples,), optional
@@ -171,7 +172,8 @@ def column_verdicts(
         Seconds; at most half of them for listing the sets within the tolerance.
     **options
         Further parameters of :class:`~columnist.ColumnSelector`, such as ``centering``,
-        ``include`` (then necessary), ``exclude`` (then useless), ``max_nodes`` or ``n_jobs``.
+        ``include`` (then necessary), ``exclude`` (then useless), ``constraints`` (only sets that
+        obey count), ``max_nodes`` or ``n_jobs``.
         ``n_solutions`` is the most sets to list, 1000 by default.
 
     Returns
@@ -197,21 +199,14 @@ def column_verdicts(
     StrOptions("auto", "optimal").check("search", options.get("search", "auto"))
     if options.get("proof") is not None:
         raise ValueError("column_verdicts writes no proof: use ColumnSelector(..., proof=...).")
-    if options.get("constraints"):
-        raise ValueError(
-            "column_verdicts takes no constraints: use include and exclude, or compare "
-            "ColumnSelector(..., constraints=..., solution_tol=...).solutions_."
-        )
     selector = ColumnSelector(
         k, criterion=criterion, n_components=n_components, time_limit=time_limit,
         solution_tol=tol, **options,
     )  # fmt: skip
     matrices, settings = selector._prepare(X, y, sample_weight)
-    size = resolve_size(k, matrices.n_features, name="k")
     include, exclude = selector._constraints(matrices.n_features, settings, matrices)
-    check_room(size, include, exclude, matrices.n_features)
     with matrices.threads():
-        sizes = selector._sizes(matrices, settings, include, exclude, size)
+        sizes, size = selector._asked(matrices, settings, include, exclude, "k")
         found = _Evidence(sizes, size)
         found.search()
         return found.verdicts()
@@ -220,7 +215,7 @@ def column_verdicts(
 class _Evidence:
     """What searches have shown so far."""
 
-    def __init__(self, sizes: Sizes, size: int):
+    def __init__(self, sizes: Sizes, size: Any):
         self.sizes, self.size, self.options = sizes, size, sizes.options
         self.n = sizes.matrices.n_features
         assert self.options.solution_tol is not None
@@ -230,7 +225,9 @@ class _Evidence:
         self.intervals: dict[tuple[int, ...], tuple[float, float]] = {}
         # Proven bounds of the best error with a column (row 0) and without it (row 1).
         self.lower = np.full((2, self.n), -np.inf)
-        self.lower[1, list(sizes.include)] = self.lower[0, list(sizes.exclude)] = np.inf
+        for columns, out in ((sizes.include, True), (sizes.exclude, False)):
+            for column in columns:
+                self._raise(column, out, np.inf)
         self.optimum = -np.inf  # no set has less
 
     # -- searches -----------------------------------------------------------------
@@ -249,10 +246,10 @@ class _Evidence:
         while waiting and not stopped:
             column = waiting.pop(0)
             if self._is_open(column):
-                outcome = self._forced(column, len(waiting) + 1, nodes)
-                if outcome is None:
+                expanded = self._forced(column, len(waiting) + 1, nodes)
+                if expanded is None:
                     return
-                nodes += outcome.certificate.nodes_expanded
+                nodes += expanded
 
     def _learn(self, outcome: Outcome, forced: int | None = None, out: bool = False) -> None:
         """Take in what a search has shown, of all sets or of those with a column forced in or
@@ -264,7 +261,7 @@ class _Evidence:
                 self.intervals[subset] = outcome.intervals[subset]
         least = min(outcome.unlisted, *lows.values())
         if forced is not None:
-            self.lower[int(out), forced] = max(self.lower[int(out), forced], least)
+            self._raise(forced, out, least)
             return
         self.optimum = max(self.optimum, least)
         best = np.full((2, self.n), outcome.unlisted)
@@ -274,14 +271,22 @@ class _Evidence:
             best[1, ~contains] = np.minimum(best[1, ~contains], low)
         self.lower = np.maximum(self.lower, best)
 
+    def _raise(self, column: int, out: bool, bound: float) -> None:
+        """Take a bound of the sets with a column, or without it: it holds with all columns that
+        bring it along, or without those that it brings along."""
+        unit = self.sizes.unit
+        same = unit(column) if out else {i for i in range(self.n) if column in unit(i)}
+        row = self.lower[int(out)]
+        row[list(same)] = np.maximum(row[list(same)], bound)
+
     def _contains(self, subset: Sequence[int]) -> np.ndarray:
         contains = np.zeros(self.n, dtype=bool)
         contains[list(subset)] = True
         return contains
 
-    def _forced(self, column: int, n_waiting: int, nodes: int) -> Outcome | None:
+    def _forced(self, column: int, n_waiting: int, nodes: int) -> int | None:
         """Search the sets that the best one is not of: without a column of its, or with another
-        one; None if a limit leaves nothing to search with."""
+        one. How many nodes that took; None if a limit leaves nothing to search with."""
         options, sizes = self.options, self.sizes
         now = time.perf_counter()
         left = options.max_nodes - nodes
@@ -297,24 +302,25 @@ class _Evidence:
         )  # fmt: skip
         include = list(sizes.include) if out else sorted([*sizes.include, column])
         exclude = sorted([*sizes.exclude, column]) if out else list(sizes.exclude)
-        if len(include) > self.size or self.n - len(exclude) < self.size:
-            self.lower[int(out), column] = np.inf  # there are no such sets
-            return self.outcome
         forced = replace(
             sizes, options=options, include=include, exclude=exclude,
             reduce=lambda: sizes.reduced,
         )  # fmt: skip
-        outcome = forced.choose(self.size, options, list(self._near(column, out)))
+        some, certain = forced.some(self.size)
+        if some is None:
+            if certain:  # there are no such sets
+                self._raise(column, out, np.inf)
+            return 0
+        outcome = forced.choose(self.size, options, [*self._near(column, out), some])
         self._learn(outcome, column, out)
-        return None if stop.asked else outcome
+        return None if stop.asked else outcome.certificate.nodes_expanded
 
     def _near(self, column: int, out: bool) -> Iterator[tuple[int, ...]]:
         """The best set, changed to have a column or not, to start from."""
-        best, fixed = set(self.best), set(self.sizes.include)
-        if out:
-            yield tuple(sorted(best - {column}))
-        else:
-            yield from (tuple(sorted(best - {i} | {column})) for i in sorted(best - fixed))
+        best, fixed, unit = set(self.best), set(self.sizes.include), self.sizes.unit
+        for gone in [column] if out else sorted(best - fixed):
+            rest = {i for i in best if gone not in unit(i)}
+            yield tuple(sorted(rest if out else rest | unit(column)))
 
     # -- conclusions ----------------------------------------------------------------
 
@@ -363,8 +369,6 @@ class _Evidence:
         inside = [(e, s) for e, s in ranked if self.intervals[s][0] <= beyond]
         lower = np.maximum(np.minimum(self.lower, known), self.least)
         ends = [np.column_stack([lower[i], known[i]]) for i in (0, 1)]
-        for i, forbidden in enumerate((self.sizes.exclude, self.sizes.include)):
-            ends[i][list(forbidden)] = np.inf
         replaceable = np.flatnonzero(verdicts == "replaceable").tolist()
         return ColumnVerdicts(
             tuple(verdicts.tolist()),
