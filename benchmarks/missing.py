@@ -1,7 +1,5 @@
 """Columns chosen from data with gaps: what they leave of the complete data.
 
-    python -m benchmarks.missing
-
 Values of bundled data sets are removed at random; columns are then chosen with filled means, with
 pairwise covariances and with those of the EM algorithm. The table shows the unexplained variance of
 the complete data that the chosen columns leave, next to that of the best columns: the mean over
@@ -10,7 +8,6 @@ draws of the gaps, and the worst one.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 
@@ -19,9 +16,14 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.data import Sets
+from benchmarks.measure import Row
 from columnist import ColumnSelector
 from columnist.metrics import reconstruction_error
 
+TITLE = "Columns chosen from data with gaps"
+
+DRAWS = 5
 SETS: dict[str, tuple[Callable, int]] = {"wine": (load_wine, 4), "wdbc": (load_breast_cancer, 5)}
 SHARES = (0.1, 0.3, 0.5)
 METHODS = ("mean", "pairwise", "covariance")
@@ -50,26 +52,24 @@ def errors(X: np.ndarray, k: int, share: float, seed: int) -> dict[str, tuple[fl
     return found
 
 
-def table(draws: int) -> list[str]:
-    """Lines of the table."""
-    head = f"{'set':<6}{'k':>3}{'missing':>9}{'best':>8}"
-    lines = [head + "".join(f"{method:>25}" for method in METHODS)]
+def rows(sets: Sets, quick: bool = False) -> list[Row]:
+    """One row per set and share of missing values."""
+    found = []
     for name, (load, k) in SETS.items():
         X = StandardScaler().fit_transform(load().data)
         best = ColumnSelector(k, centering="mean").fit(X).relative_error_
-        for share in SHARES:
-            runs = [errors(X, k, share, seed) for seed in range(draws)]
-            line = f"{name:<6}{k:>3}{share:>9.0%}{best:>8.2%}"
+        for share in SHARES[:1] if quick else SHARES:
+            runs = [errors(X, k, share, seed) for seed in range(1 if quick else DRAWS)]
+            row: Row = {
+                "set": name,
+                "k": k,
+                "missing [%]": 100.0 * share,
+                "best [%]": 100.0 * best,
+            }
             for method in METHODS:
                 values, spent = zip(*(run[method] for run in runs), strict=True)
-                words = f"{np.mean(values):.2%} ({max(values):.2%}) {np.mean(spent):5.2f}s"
-                line += f"{words:>25}"
-            lines.append(line)
-            print(line, flush=True)
-    return lines
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=5)
-    print(*table(parser.parse_args().draws)[:1], sep="\n")
+                row[f"{method} [%]"] = 100.0 * float(np.mean(values))
+                row[f"{method}, worst [%]"] = 100.0 * max(values)
+                row[f"{method} [s]"] = float(np.mean(spent))
+            found.append(row)
+    return found

@@ -1,13 +1,12 @@
 """What proofs cost: size, time of the search with a proof, and time of the check.
 
-``python -m benchmarks.proofs [name ...]``; without names all cases. Every case is stored in
-``benchmarks/proofs.json`` as soon as it is measured, and the table in ``benchmarks/proofs.md``.
-Times are processor times.
+``python -m benchmarks.proofs [name ...]``; without names all cases. Every case is stored as soon as
+it is measured (:mod:`benchmarks.store`). Times are processor times; those with a proof and of the
+check are shares of that of the search.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
@@ -19,10 +18,14 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.preprocessing import PolynomialFeatures, scale
 
+from benchmarks import table
+from benchmarks.measure import Row
+from benchmarks.store import FOLDER, Stored
 from columnist import ColumnSelector, SubsetRegressor, datasets, verify
 from columnist.robust import RobustPCA
 
-HOME = Path(__file__).parent
+TITLE = "What proofs cost"
+
 _SECONDS = 30.0
 # Cases with fewer processor seconds than this are repeated until they take as many.
 _SHORT = 0.1
@@ -119,35 +122,35 @@ def measure(case: Case, path: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def table(results: list[dict[str, Any]]) -> str:
-    """The results in Markdown."""
-    heads = ["data", "problem", "status", "bytes", "search (s)", "with proof", "check", "verdict"]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    for r in results:
-        ratios = [f"{r[key] / r['search']:.2f}" for key in ("with_proof", "check")]
-        cells = [
-            r["data"], r["problem"], r["status"], f"{r['bytes']:,}", f"{r['search']:.3f}", *ratios,
-            "holds" if r["holds"] else r["statement"],
-        ]  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+def line(r: Row) -> Row:
+    """What the documentation shows of a case."""
+    return {
+        "data": r["data"],
+        "problem": r["problem"],
+        "status": r["status"],
+        "bytes": r["bytes"],
+        "search [s]": r["search"],
+        "with proof": r["with_proof"] / r["search"],
+        "check": r["check"] / r["search"],
+        "verdict": "holds" if r["holds"] else r["statement"],
+    }
 
 
-def main(names: list[str], home: Path = HOME) -> None:
+def tables(rows: list[Row]) -> dict[str, list[Row]]:
+    """One line per case."""
+    return {"": [line(row) for row in rows]}
+
+
+def main(names: list[str], folder: Path | None = FOLDER) -> None:
     """Measure cases one by one; those that were stored before and are not asked for stay."""
-    stored = home / "proofs.json"
-    known = json.loads(stored.read_text(encoding="utf-8")) if stored.exists() else []
-    results = {(r["data"], r["problem"]): r for r in known}
-    with tempfile.TemporaryDirectory() as folder:
+    stored = Stored("proofs", folder)
+    with tempfile.TemporaryDirectory() as place:
         for case in cases():
             if names and case[0] not in names:
                 continue
-            found = measure(case, Path(folder, "p"))
-            results[case[:2]] = found
-            some = list(results.values())
-            stored.write_text(json.dumps(some, indent=1) + "\n", encoding="utf-8")
-            (home / "proofs.md").write_text(table(some), encoding="utf-8")
-            print(table([found]).splitlines()[-1], flush=True)
+            found = measure(case, Path(place, "p"))
+            stored.put([found], by=("data", "problem"))
+            print(table.fixed_width([line(found)]), flush=True)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ from columnist._verify import (
 
 _END, _MAP, _BLOCKS, _MATRICES, _MERGE = range(5)
 # Rows of a block whose sets are all listed; operations that a check may take.
-_MOST_ROWS, _MOST_WORK = 14, 1e13
+_MOST_ROWS, _MOST_WORK = 14, 1e11
 # Sets evaluated, or pairs looked at, in one go.
 _SETS, _PAIRS = 2048, 2**20
 
@@ -351,7 +351,7 @@ class Blocks:
             if not self.blocks:
                 raise Refuted("the proof has no blocks.")
             return
-        self.rows.spend(math.prod(float(len(block.bounds)) for block in self.blocks) * 1e3)
+        self.rows.spend(math.prod(float(len(block.bounds)) for block in self.blocks) * 1e5)
         for picks in product(*(range(len(block.bounds)) for block in self.blocks)):
             parts = zip(self.blocks, picks, strict=True)
             removed = np.concatenate([block.rows[block.members[pick]] for block, pick in parts])

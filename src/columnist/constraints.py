@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from columnist.data._categories import coded
 from columnist.data._parameters import Integer, Number
 from columnist.data._validation import resolve_columns
 
@@ -575,5 +576,4 @@ def _numeric(name: str, series: Any) -> list[tuple[str, np.ndarray]]:
     missing = [value is None or value != value for value in values.tolist()]
     if any(missing):
         raise ValueError(f"The column {name!r} has missing values: fill them in, or name them.")
-    text = np.array([str(value) for value in values.tolist()])
-    return [(f"{name}_{level}", (text == level).astype(float)) for level in np.unique(text)]
+    return list(coded(name, values.tolist()).items())

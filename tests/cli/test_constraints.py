@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 from sklearn.preprocessing import scale
 
 from columnist import ColumnSelector
 from columnist.constraints import AtMost, Budget, Groups, Requires
+from columnist.io import read_table
 from tests.cli.conftest import NAMES, WINE
 
 SCALED = scale(WINE.data)
@@ -93,3 +96,65 @@ def test_contradictions_are_one_line(cli, wine, costs, groups, options, message)
     answer = cli("select", wine, *READ, *(files.get(option, option) for option in options))
     assert answer.code == 2
     assert message in answer.err.strip().splitlines()[-1]
+
+
+@pytest.fixture
+def plants(tmp_path):
+    """Two columns of text, of which one has a gap, among numbers."""
+    rng = np.random.default_rng(1)
+    colours, shapes = rng.choice(["red", "blue"], 40), rng.choice(["flat", "round"], 40)
+    lines = ["colour,size,weight,shape"]
+    for i in range(40):
+        size = rng.standard_normal()
+        shape = "" if i == 7 else shapes[i]
+        lines.append(f"{colours[i]},{size:.3f},{2 * size + rng.standard_normal():.3f},{shape}")
+    path = tmp_path / "plants.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_dummies_are_kept_whole(cli, plants, tmp_path):
+    out = tmp_path / "kept.csv"
+    answer = cli("select", plants, "-k", 2, "--dummies", "--missing", "drop", "--include", "colour",
+                 "--out", out, "--json")  # fmt: skip
+    found = answer.json
+    assert found["data"]["dummies"] == {
+        "colour": ["colour_blue", "colour_red"], "shape": ["shape_flat", "shape_round"],
+    }  # fmt: skip
+    assert found["data"]["rows"] == 39
+    assert {"colour_blue", "colour_red"} < set(found["selected"])
+    assert found["certificate"]["status"] == "optimal"
+    assert any("colour holds text" in note for note in found["notes"])
+    first = out.read_text().splitlines()[0]
+    assert first.split(",")[0].startswith(("colour", "size", "weight"))
+    table = read_table(plants, non_numeric="dummies", missing="drop")
+    labels = ["size", "weight", "colour", "colour", "shape", "shape"]
+    best = ColumnSelector(2, include=["colour_blue"], constraints=[Groups(labels)])
+    best.fit(pd.DataFrame(table.X, columns=list(table.names)))
+    assert sorted(found["selected"]) == sorted(best.get_feature_names_out())
+
+
+def test_excluded_text_leaves_its_dummies_out(cli, plants):
+    answer = cli("select", plants, "-k", 2, "--dummies", "--missing", "mean", "--exclude", "shape",
+                 "--json")  # fmt: skip
+    assert not any(name.startswith("shape") for name in answer.json["selected"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(["--dask"], "--dummies needs the data in memory"),
+     (["--groups", "groups.csv"], "--dummies and --groups do not go together"),
+     (["--proof", "x.proof"], "--proof does not go with")],
+)  # fmt: skip
+def test_dummies_refuse(cli, plants, options, words):
+    answer = cli("select", plants, "-k", 2, "--dummies", "--missing", "mean", *options)
+    assert answer.code == 2
+    assert words in answer.err
+
+
+def test_too_many_categories(cli, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("name,a,b\n" + "".join(f"n{i},{i % 3},{i * i % 7}\n" for i in range(20)))
+    answer = cli("select", path, "-k", 1, "--dummies")
+    assert answer.code == 2
+    assert "20 different values in 20 rows: too many for categories" in answer.err

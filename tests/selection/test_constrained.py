@@ -386,3 +386,21 @@ def test_what_a_column_brings_along_is_possible_without_it():
     assert [step.selection.tolist() for step in path][1] == [0, 1]
     groups = [Groups([0, 0, 0, 1, 1]), Requires(4, [0])]
     assert ColumnSelector(1, constraints=groups).fit(np.eye(5)).selected_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_choice_within_a_tolerance_is_listed(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 8))
+    constraints = random_constraints(rng, 8)
+    size = random_size(rng, constraints, 8)
+    choices = every_choice(8, constraints, size)
+    if not choices:
+        return
+    theta = get_criterion("frobenius")
+    errors = {choice: subset_error(X, choice, theta) for choice in choices}
+    limit = 1.1 * min(errors.values())
+    selector = ColumnSelector(size, constraints=constraints, solution_tol=0.1, time_limit=None)
+    listed = {tuple(solution) for solution in selector.fit(X).solutions_}
+    assert listed >= {choice for choice, error in errors.items() if error < limit * (1 - 1e-9)}
+    assert listed <= {choice for choice, error in errors.items() if error <= limit * (1 + 1e-9)}

@@ -94,8 +94,8 @@ def test_the_error_is_that_of_a_linear_regression(seed, own):
     mean = np.average(T[drawn], axis=0, weights=inside)
     expected = residual / (outside * np.square(T[left] - mean)).sum()
     for data in (X, sp.csc_array(X)):
-        error = left_out_error(data, Y, weights, drawn, left, columns)
-        assert error == pytest.approx(expected, rel=1e-8)
+        found = left_out_error(data, Y, weights, drawn, left, columns)
+        assert found == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_constant_target_has_no_error():
@@ -303,9 +303,7 @@ def test_missing_values_go_to_a_selector_that_takes_them():
     found = selection_stability(
         selector, X, sample_weight=weights, n_resamples=3, random_state=0, sizes=[2, 3]
     )
-    assert np.array_equal(
-        found.selected, selector.fit(X, sample_weight=weights).selected_
-    )
+    assert np.array_equal(found.selected, selector.fit(X, sample_weight=weights).selected_)
     complete = ~np.isnan(X).any(axis=1)
     drawn = np.sort(np.random.default_rng(_seeds(0, 3)[0]).choice(len(X), len(X)))
     left = np.setdiff1d(np.arange(len(X)), drawn)

@@ -72,9 +72,7 @@ class Problem:
         weights = np.ones(len(self.X), int) if self.weights is None else self.weights
         self.X_rows = self._centred(np.repeat(self.X, weights, axis=0))
         self.Y_rows = None if self.Y is None else self._centred(np.repeat(self.Y, weights, axis=0))
-        subsets = every_choice(
-            self.X.shape[1], self.constraints, size, self.include, self.exclude
-        )
+        subsets = every_choice(self.X.shape[1], self.constraints, size, self.include, self.exclude)
         return {subset: self.error(subset) for subset in subsets}
 
     def _centred(self, T: np.ndarray) -> np.ndarray:

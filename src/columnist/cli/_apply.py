@@ -43,15 +43,15 @@ class Options(Out, Printing, Reading, ModelFile):
     """What to write of a selection."""
 
     rebuild: bool = option(
-        "--rebuild", "Write all columns, rebuilt from the kept ones.", default=False
+        "--rebuild", "Write all columns, reconstructed from the selected ones.", default=False
     )
     prepared: bool = option(
-        "--prepared", "Write kept columns as the fit saw them: centred and scaled.", default=False
+        "--prepared", "Write selected columns as in the fit: centred and scaled.", default=False
     )
 
 
 class Apply(Task):
-    """Apply a model to new data: kept columns, outlier flags, or cleaned rows."""
+    """Apply a model to new data: selected columns, outlier flags, or cleaned rows."""
 
     command = "apply"
     options: Options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,12 +26,17 @@ class Obeying:
         "--groups", "Groups of columns to keep or drop whole; -k counts groups. A CSV file with "
         "name,group on each line.", metavar="FILE"
     )  # fmt: skip
+    dummies: bool = option(
+        "--dummies", "Code columns of text as zeros and ones, one column for each category; those "
+        "of one column are selected or dropped together, and -k counts columns of the file.",
+        default=False
+    )  # fmt: skip
     costs: str | None = option(
         "--costs", "What each column costs, for --budget. A CSV file with name,cost on each line.",
         metavar="FILE"
     )  # fmt: skip
     budget: float | None = option(
-        "--budget", "The most that the kept columns may cost; without -k any number of them."
+        "--budget", "Largest total cost of the selected columns; without -k, of any number."
     )
     at_most: list[str] | None = option(
         "--at-most", "Keep at most so many of some columns: 2=a,b,q1:q9 (repeatable).",
@@ -44,7 +49,11 @@ class Obeying:
 
 
 def check_obeying(options: Obeying) -> None:
-    """Refuse options that need one another."""
+    """Refuse options that need one another, or do not go together."""
+    if options.dummies and options.groups is not None:
+        raise BadInput(
+            "--dummies and --groups do not go together: --dummies makes groups of its own."
+        )
     if (options.costs is None) != (options.budget is None):
         given, missing = ("--costs", "--budget") if options.costs else ("--budget", "--costs")
         raise BadInput(f"{given} needs {missing}: what each column costs, and how much is there.")
@@ -55,14 +64,17 @@ def constraints_of(
     names: Sequence[str],
     places: Callable[[Sequence[str], str], list[int]],
     note: Callable[[str], None],
+    dummies: Mapping[str, Sequence[str]],
 ) -> list[Constraint]:
     """The constraints of the options, for columns with these names; ``places`` finds columns, and
-    ``note`` is told what is left out."""
+    ``note`` is told what is left out. ``dummies`` are columns of one column of text."""
     from columnist.constraints import AtMost, Budget, Groups, Requires
 
     found: list[Constraint] = []
     if options.groups is not None:
         found.append(Groups(_values(options.groups, "group", names, note)))
+    if dummies:
+        found.append(Groups({made: name for name, some in dummies.items() for made in some}))
     if options.costs is not None and options.budget is not None:
         costs = {
             name: _number(text, name, options.costs)

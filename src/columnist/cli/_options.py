@@ -104,8 +104,9 @@ class Reading:
         metavar="NAMES"
     )  # fmt: skip
     non_numeric: Literal["refuse", "drop"] = _data(
-        "--non-numeric", "Columns of text: refuse or drop.", default="refuse", metavar="HOW"
-    )
+        "--non-numeric", "Columns of text: refuse or drop (select --dummies codes them).",
+        default="refuse", metavar="HOW"
+    )  # fmt: skip
     missing: Literal["refuse", "mean", "median", "drop", "covariance"] = _data(
         "--missing", "Missing values: refuse, fill with the mean or median, drop the rows; select "
         "and certify can also estimate a covariance matrix without them.",

@@ -41,8 +41,9 @@ def read_here(options: Reading, ids: Sequence[str]) -> Data:
             "Parquet files with --dask."
         )
     missing = "keep" if options.missing == "covariance" else options.missing
+    text = "dummies" if getattr(options, "dummies", False) else options.non_numeric
     return Data(read_table(
-        options.file, non_numeric=options.non_numeric, missing=missing, **options.read_as(ids),
+        options.file, non_numeric=text, missing=missing, **options.read_as(ids),
     ))  # fmt: skip
 
 
@@ -101,6 +102,11 @@ def mention(table: Table, screen: Screen) -> None:
             reasons.setdefault(why, []).append(name)
     for why, names in reasons.items():
         screen.note(f"{count(len(names), 'column')} left out ({why}): {listed(names)}")
+    for name, made in table.dummies.items():
+        screen.note(
+            f"{name} holds text: {count(len(made), 'column')} of zeros and ones stand for its "
+            f"categories, and are kept or dropped together: {listed(list(made))}"
+        )
     mention_gaps(table, screen)
     if table.renamed:
         screen.note(f"repeated or empty column names changed: {listed(list(table.renamed))}")

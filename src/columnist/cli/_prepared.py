@@ -200,6 +200,13 @@ class Data:
             fill[places[name]] = value
         return fill
 
+    @property
+    def dummies(self) -> dict[str, list[str]]:
+        """Columns of text, and the features that stand for their categories."""
+        here = set(self.names)
+        made = {name: [i for i in some if i in here] for name, some in self.table.dummies.items()}
+        return {name: some for name, some in made.items() if some}
+
     def names_of(self, columns: Sequence[int]) -> list[str]:
         """Names of some features."""
         return [self.names[i] for i in columns]
@@ -247,6 +254,7 @@ class Data:
             "weight": self.weight_name,
             "header": table.header,
             "ignored": table.ignored,
+            "dummies": self.dummies,
             "imputed": {c: {"count": k, "value": v} for c, (k, v) in table.imputed.items()},
             "centered": self.mean is not None,
             "scaled": self.scale is not None,

@@ -58,12 +58,12 @@ class Options(Saving, Obeying, Searching, Weighting, Anywhere):
     )
     include: list[str] | None = option(
         "--include",
-        "Columns that must be kept: a name, a,b or a range a:c (repeatable).",
+        "Columns that must be selected: a name, a,b or a range a:c (repeatable).",
         metavar="NAMES",
     )
     exclude: list[str] | None = option(
         "--exclude",
-        "Columns that must not be kept: a name, a,b or a range a:c (repeatable).",
+        "Columns that must not be selected: a name, a,b or a range a:c (repeatable).",
         metavar="NAMES",
     )
     explain: Literal["X", "y"] | None = option(
@@ -130,7 +130,9 @@ class Select(Task):
             "include": self.places(options.include, "--include") or None,
             "exclude": self.places(options.exclude, "--exclude") or None,
         }
-        constraints = constraints_of(options, data.names, self.places, self.screen.note)
+        constraints = constraints_of(
+            options, data.names, self.places, self.screen.note, data.dummies
+        )
         if constraints:
             self.limits["constraints"] = constraints
         amount = "some" if options.k is None else options.k
@@ -163,7 +165,9 @@ class Select(Task):
         if both:
             raise BadInput(f"--include and --exclude both name {listed(sorted(both))}: choose one.")
         if options.proof is not None and self._obeys():
-            raise BadInput("--proof does not go with --groups, --budget, --at-most or --requires.")
+            raise BadInput(
+                "--proof does not go with --groups, --dummies, --budget, --at-most or --requires."
+            )
         free = len(self.data.names) - len(exclude)
         if options.path is not None and not 1 <= options.path <= free:
             raise BadInput(f"--path takes a number from 1 to {free}; got {options.path}.")
@@ -172,7 +176,7 @@ class Select(Task):
         """Whether there are constraints."""
         options = self.options
         given = (options.groups, options.budget, options.at_most, options.requires)
-        return any(value is not None for value in given)
+        return options.dummies or any(value is not None for value in given)
 
     def _check_proof(self) -> None:
         if self.method != "certified" and self.options.tolerance is not None:

@@ -90,7 +90,7 @@ def show_stability(task: Select, found: SelectionStability) -> None:
         ],
     )  # fmt: skip
     if len(rows) > _MOST_ROWS:
-        screen.line(f"and {len(rows) - _MOST_ROWS} columns that are kept less often")
+        screen.line(f"and {len(rows) - _MOST_ROWS} columns that are selected less often")
     screen.table(
         ["columns>", "unexplained in rows left out>", "±>", ""],
         [

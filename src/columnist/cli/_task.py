@@ -101,8 +101,9 @@ class Task(ABC):
             self._prepare(data)
             yield
             return
-        if self.weight:
-            raise BadInput("--weight needs the data in memory: leave out --dask.")
+        if self.weight or getattr(options, "dummies", False):
+            given = "--weight" if self.weight else "--dummies"
+            raise BadInput(f"{given} needs the data in memory: leave out --dask.")
         try:
             from columnist.cli._dask import DataInBlocks, on_cluster, open_in_blocks
         except ModuleNotFoundError as error:
@@ -260,7 +261,9 @@ class Task(ABC):
         """Places of columns named on the command line."""
         names = self.data.names
         places = {name: i for i, name in enumerate(names)}
-        wanted = expanded(given, names)
+        dummies = self.data.dummies
+        named = expanded(given, [*names, *dummies])
+        wanted = [column for name in named for column in dummies.get(name, [name])]
         for name in wanted:
             if name not in places:
                 close = difflib.get_close_matches(name, list(names)[:100_000], n=3)

@@ -237,7 +237,7 @@ def _assembled(source: Source, request: Request, name: str, format: str) -> Coll
     """The collections that were asked for."""
     places = {column: place for place, column in enumerate(source.names)}
     check_roles(request, places, source)
-    features, ignored = numeric_features(source, request, places)
+    features, ignored, _ = numeric_features(source, request, places)
     targets = [places[column] for column in request.target]
     return Collection(
         X=source.matrix([places[column] for column in features]),

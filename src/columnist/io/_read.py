@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
+from columnist.data._categories import coded
 from columnist.data._parameters import StrOptions
 from columnist.io._arff import columns_of, parsed
 from columnist.io._delimited import read_delimited
@@ -49,6 +50,8 @@ from columnist.io._table import (
 EXACT = 2**53
 # Larger numbers may overflow where they are summed up.
 _LARGE = 1e150
+# A column of text with more different values holds no categories.
+_MOST_CATEGORIES = 100
 _REMEDIES = (
     "use missing='mean' or missing='median' to impute, or missing='drop' to leave out rows; "
     "ColumnSelector(missing='covariance') needs none of these."
@@ -83,8 +86,8 @@ def read_table(
     source : str, path or binary stream
         The file; ``"-"`` is standard input.
     format : str, optional
-        One of `FORMATS`, or "excel", "spss" or "h5ad"; by default the extension says it, without
-        one the content.
+        One of `FORMATS`, or "excel", "spss" or "h5ad"; by default it is inferred from the
+        extension or, without one, from the content.
     delimiter : str, optional
         What separates the columns of a text file: one character, or ``" "`` for blanks.
     header : bool, optional
@@ -102,9 +105,10 @@ def read_table(
     columns : str, sequence of str or callable, optional
         Read only these features, in this order.
     fill : sequence of float, optional
-        With ``columns``, what stands for a missing value of each.
-    non_numeric : {"refuse", "drop"}
-        What to do with features that are not numbers.
+        With ``columns``, the value that replaces missing values in each.
+    non_numeric : {"refuse", "drop", "dummies"}
+        What to do with features that are not numbers; ``"dummies"`` replaces a column of text by a
+        column of zeros and ones for each category (``Table.dummies``).
     missing : {"refuse", "mean", "median", "drop", "keep"}
         Missing feature values are an error, are replaced, drop their rows, or stay NaN. A missing
         target is an error unless rows are dropped.
@@ -132,7 +136,7 @@ def read_table(
     array([[ 21.5 , 300.  ],
            [ 30.25, 300.  ]])
     """
-    StrOptions("refuse", "drop").check("non_numeric", non_numeric)
+    StrOptions("refuse", "drop", "dummies").check("non_numeric", non_numeric)
     StrOptions("refuse", "mean", "median", "drop", "keep").check("missing", missing)
     if format is not None:
         StrOptions(*FORMATS, *READ_ONLY).check("format", format)
@@ -207,8 +211,11 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
     """Take from the columns what was asked for."""
     places = {name: place for place, name in enumerate(columns.names)}
     check_roles(request, places, columns)
-    names, ignored = numeric_features(columns, request, places)
+    names, ignored, text = numeric_features(columns, request, places)
     X = columns.numbers([places[name] for name in names])
+    dummies: dict[str, tuple[str, ...]] = {}
+    if text:
+        X, names, dummies = with_dummies(X, names, {n: columns.values(places[n]) for n in text})
     if not len(columns.names) or not X.shape[0]:
         raise DataFileError("there is not a single row of data.")
     gaps = None if is_complete(X) else find_gaps(X)
@@ -238,7 +245,33 @@ def assemble(columns: Columns, request: Request, source: str, format: str) -> Ta
         rows=kept,
         renamed=dict(columns.renamed),
         header=columns.header,
+        dummies=dummies,
     )
+
+
+def with_dummies(X: np.ndarray, names: list[str], text: dict[str, np.ndarray]):
+    """X and names with columns of zeros and ones for columns of text, and which these are."""
+    made = {name: coded(name, categories(name, values)) for name, values in text.items()}
+    new = {name: column for columns in made.values() for name, column in columns.items()}
+    taken = set(names) & set(new)
+    if taken or len(new) < sum(map(len, made.values())):
+        raise DataFileError(
+            f"coding text would make a second column {quoted(min(taken or new))}: rename one."
+        )
+    parts = [X] if names else []
+    X = np.ascontiguousarray(np.column_stack([*parts, *new.values()]))
+    return X, [*names, *new], {name: tuple(columns) for name, columns in made.items()}
+
+
+def categories(name: str, values: np.ndarray) -> np.ndarray:
+    """The values of a column of text, if they are few enough for categories."""
+    n_levels, n = len({value for value in values if value is not None}), len(values)
+    if n_levels > min(_MOST_CATEGORIES, max(n / 2, 2)):
+        raise DataFileError(
+            f"column {quoted(name)} has {n_levels} different values in {plural(n, 'row')}: too "
+            "many for categories; name it in drop= or ids=."
+        )
+    return values
 
 
 def check_roles(request: Request, places: dict[str, int], columns: Described) -> None:
@@ -272,21 +305,23 @@ def unknown_column(role: str, name: str, places: dict[str, int], columns: Descri
 
 def numeric_features(
     columns: Described, request: Request, places: dict[str, int]
-) -> tuple[list[str], dict[str, str]]:
-    """Names of the features, and the columns that are none."""
+) -> tuple[list[str], dict[str, str], list[str]]:
+    """Names of the features, the columns that are none, and those of text that become some."""
     ignored = dict.fromkeys(request.drop, "on request")
     apart = {*request.target, *request.drop, *request.ids}
     wanted = [name for name in columns.names if name not in apart]
     if request.columns is not None:
         wanted = list(request.columns)
     kinds = {name: columns.kind(places[name]) for name in wanted}
-    other = {name: kind for name, kind in kinds.items() if kind != "number"}
-    if other and (request.non_numeric == "refuse" or request.columns is not None):
+    text = [name for name, kind in kinds.items() if kind == "text"]
+    text = text if request.non_numeric == "dummies" else []
+    other = {n: kind for n, kind in kinds.items() if kind != "number" and n not in text}
+    if other and (request.non_numeric != "drop" or request.columns is not None):
         raise DataFileError(not_numbers(columns, other, places, request))
-    features = [name for name in wanted if name not in other]
-    if not features:
+    features = [name for name in wanted if name not in other and name not in text]
+    if not features and not text:
         raise DataFileError("no column of numbers is left to work with.")
-    return features, ignored | other
+    return features, ignored | other, text
 
 
 def not_numbers(

@@ -60,13 +60,15 @@ class Table:
     ignored : dict of str to str
         Columns left out of X, and why: ``"text"``, ``"dates"``, ``"on request"``, ...
     imputed : dict of str to (int, float)
-        How many missing values each column had, and what stands in their place.
+        Number of missing values of each column, and the value that replaces them.
     rows : ndarray or None
         Numbers (from 0) of the rows that were kept, where rows were dropped.
     renamed : dict of str to str
-        Name in the file of the columns that had to be renamed, for names are unique here.
+        Names in the file of columns that were renamed because names must be unique.
     header : bool or None
         Whether the first line of a text file holds the names; None for other formats.
+    dummies : dict of str to tuple of str
+        Columns of text, and the columns of X that stand for their categories.
     """
 
     X: np.ndarray | sp.csr_array
@@ -81,6 +83,7 @@ class Table:
     rows: np.ndarray | None
     renamed: dict[str, str] = field(default_factory=dict)
     header: bool | None = None
+    dummies: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def as_names(names: Names, known: Sequence[str]) -> tuple[str, ...]:

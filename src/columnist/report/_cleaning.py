@@ -151,7 +151,7 @@ def _columns(shares: np.ndarray, labels: list[str]) -> Section:
     shown = [j for j in order[:_MOST_BARS] if not np.isnan(shares[j])]
     text = (
         "How much of its own variation each column still has. Above 100 % it varies more than "
-        "before: rows had to be moved to hide something."
+        "before, because rows were moved to hide the confidential outputs."
     )
     blocks: list[Block] = [Text(text)]
     if shown:

@@ -59,7 +59,7 @@ class SizesWithRules(Sizes):
 
     def problem(self, size: int | None) -> Constrained:
         """The problem of a size, without errors from the data."""
-        return self._searched(size, self.options, None)
+        return self._searched(size, self.options, None)  # type: ignore[arg-type] # None: any
 
 
 @dataclass(frozen=True)
