@@ -45,9 +45,12 @@ REFUSED = {
     ("bootstrap", "dask"): "--bootstrap draws rows again and again: leave out --dask",
     ("verdicts", "forward"): "--verdicts goes with --method certified",
     ("tolerance", "forward"): "--tolerance goes with --method certified",
+    ("solutions", "forward"): "--solutions does not apply to forward",
+    ("components", "forward"): "does not apply to forward",
+    ("tolerance", "proof"): "proof does not cover --tolerance yet",
     ("forward", "proof"): "--proof goes with --method certified",
     **{
-        (name, "proof"): "--proof does not go with --groups, --budget, --at-most or --requires"
+        (name, "proof"): "--proof does not go with --groups"
         for name in ("groups", "budget", "at most", "requires")
     },
 }
