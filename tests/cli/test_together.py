@@ -47,6 +47,7 @@ REFUSED = {
     ("tolerance", "forward"): "--tolerance goes with --method certified",
     ("solutions", "forward"): "--solutions does not apply to forward",
     ("components", "forward"): "does not apply to forward",
+    ("jobs", "forward"): "--jobs does not apply to forward",
     ("tolerance", "proof"): "proof does not cover --tolerance yet",
     ("forward", "proof"): "--proof goes with --method certified",
     **{
