@@ -29,7 +29,7 @@ _MOSTLY_MEANS = 0.5
 _WORTH_A_WARNING = 0.05
 _ALLOWS_GAPS = (
     "select --missing covariance needs no filling: it estimates a covariance matrix from the "
-    "values that are there."
+    "observed values."
 )
 
 
