@@ -229,9 +229,21 @@ class Select(Task):
 
         self.watch.phase("verdicts on the columns")
         tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
-        return self._unless_interrupted(column_verdicts, len(self.selected), tol=tol)
+        return self._unless_interrupted(column_verdicts, self._count(), tol=tol)
 
-    def _unless_interrupted(self, function, size: int, **more):
+    def _count(self) -> int | None:
+        """The size of the selection as constraints count it: groups; None with a budget alone."""
+        from columnist.constraints import Groups
+
+        if self.size is None:
+            return None
+        for one in self.limits.get("constraints", ()):
+            if isinstance(one, Groups):
+                numbers = one.resolve(len(self.data.names), self.data.names).numbers
+                return len(set(numbers[list(self.selected)].tolist()))
+        return len(self.selected)
+
+    def _unless_interrupted(self, function, size: int | None, **more):
         """What a function finds with the options of the selection; None if interrupted before
         there is anything."""
         options, data, found = self.options, self.data, None
