@@ -215,7 +215,7 @@ def test_an_mcd_that_is_not_run_says_why(cli, tmp_path, shape, why):
 def test_the_limit_is_for_the_certified_search(cli, tmp_path):
     path = write(tmp_path / "hbk.csv", list("abcd"), HBK)
     answer = cli("outliers", path, "-k", 14, "--max-distance", 1, "--method", "robpca")
-    assert answer.code == 2 and "--max-distance goes with --method certified" in answer.err
+    assert answer.code == 2 and "--max-distance needs --method certified" in answer.err
 
 
 # -- everything again from the report ---------------------------------------------------------

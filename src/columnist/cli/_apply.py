@@ -109,7 +109,7 @@ class Apply(Task):
         )  # fmt: skip
         if model.fill is not None and table.imputed:
             total = sum(number for number, _ in table.imputed.values())
-            self.screen.note(f"{count(total, 'missing value')} filled in as the model says")
+            self.screen.note(f"{count(total, 'missing value')} filled in with values of the model")
             table = replace(table, imputed={})
         mention_gaps(table, self.screen)
         self.table = table

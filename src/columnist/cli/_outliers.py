@@ -74,7 +74,7 @@ class Outliers(Task):
         if number_of is None:
             raise BadInput(f"-k takes a number; got {self.options.k!r}.")
         if self.options.max_distance is not None and self.options.method != "certified":
-            raise BadInput("--max-distance goes with --method certified.")
+            raise BadInput("--max-distance needs --method certified.")
         self.n_outliers = number_of
 
     def work(self) -> None:

@@ -156,7 +156,7 @@ class Select(Task):
         options = self.options
         if self.method == "certified" and options.tol is not None and options.k != "auto":
             raise BadInput(
-                "--tol goes with -k auto: the fewest columns that leave no larger error."
+                "--tol needs -k auto, which selects the fewest columns with at most this error."
             )
         include, exclude = (
             expanded(o, self.data.names) for o in (options.include, options.exclude)
@@ -180,11 +180,11 @@ class Select(Task):
 
     def _check_proof(self) -> None:
         if self.method != "certified" and self.options.tolerance is not None:
-            raise BadInput("--tolerance goes with --method certified.")
+            raise BadInput("--tolerance needs --method certified.")
         if self.method != "certified" and self.options.verdicts:
-            raise BadInput("--verdicts goes with --method certified.")
+            raise BadInput("--verdicts needs --method certified.")
         if self.options.proof is not None and self.method != "certified":
-            raise BadInput(f"--proof goes with --method certified; {self.method} gives no proof.")
+            raise BadInput(f"--proof needs --method certified; {self.method} gives no proof.")
 
     def _proof(self):
         """Where the proof is written, with how the file was read and prepared."""

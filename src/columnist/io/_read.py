@@ -141,7 +141,7 @@ def read_table(
     if format is not None:
         StrOptions(*FORMATS, *READ_ONLY).check("format", format)
     if fill is not None and columns is None:
-        raise ValueError("fill goes with columns: one value for each of them.")
+        raise ValueError("fill needs columns: one value for each of them.")
     name = source if isinstance(source, str) else str(getattr(source, "name", source))
     with said_of(name, UNREADABLE, OSError):
         data = open_input(source)
@@ -299,7 +299,7 @@ def unknown_column(role: str, name: str, places: dict[str, int], columns: Descri
     else:
         hint = f"the columns are {listed(map(quoted, [*places][:6]), len(places))}"
         extras = listed(map(quoted, columns.extras))
-        hint += f"; next to them stand {extras}." if extras else "."
+        hint += f"; the file also has {extras}." if extras else "."
     return f"no column {quoted(name)} ({role}) among the {len(places)} columns; {hint}"
 
 
