@@ -56,12 +56,12 @@ def verify(
     exact : bool, default=False
         Redo all leaves and complete sets in exact arithmetic, not only those that rounding leaves
         in doubt. Needs python-flint, without which only complete sets in doubt are decided so.
-        Does not apply to proofs about rows.
+        Not for proofs about rows.
     sample : int, optional
         Check only so many parts of the proof, chosen at random. The verdict then says that it is
-        about a sample. Proofs about rows are checked whole.
+        about a sample. Not for proofs about rows.
     n_jobs : int, optional
-        Processes; None means 1, -1 all processors.
+        Processes; None means 1, -1 all processors. Not for proofs about rows.
     random_state : int, RandomState or None, default=None
         Randomness of the sample.
     callback : callable, optional
@@ -98,6 +98,11 @@ def verify(
         verdict = Verdict(True, core.statement_of(header), claim=header["claim"])
         try:
             if header["problem"]["kind"] == "rows":
+                if exact or sample is not None or n_jobs not in (None, 1):
+                    raise ValueError(
+                        "This proof is about rows, and checked whole, in one process: leave out "
+                        "exact, sample and n_jobs."
+                    )
                 rows = check_rows(header, np.asarray(X, dtype=np.float64), file, digest)
                 verdict.rules, verdict.seconds = dict(rows.rules), time.perf_counter() - started
                 return verdict

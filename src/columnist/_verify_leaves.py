@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist._verify import Node, Relaxation
+from columnist._verify import UNIT, Node, Relaxation
 from columnist._verify_exact import ExactErrors, enclosed
 
 # Bits of balls.
@@ -107,7 +107,8 @@ class ExactLeaves:
         return found
 
     def _reaches(self, low: np.ndarray) -> bool:
-        return float(self._rules.theta(low)) * (1.0 - 1e-12) >= self._rules.limit
+        charge = 8 * (len(low) + 8) * UNIT
+        return float(self._rules.theta(low)) * (1.0 - charge) >= self._rules.limit
 
     # -- the rules ----------------------------------------------------------------------
 
