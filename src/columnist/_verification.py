@@ -136,9 +136,7 @@ class Check:
         self._leaves = ExactLeaves(self._exact, exact) if _has_flint(exact) else None
         self._every = exact
         self.found: Counter[str] = Counter()
-        self.exactly = dict.fromkeys(
-            ["complete sets", "in doubt", "leaves", "leaves in doubt"], 0
-        )
+        self.exactly = dict.fromkeys(["complete sets", "in doubt", "leaves", "leaves in doubt"], 0)
         self.rules.exact = self._exact
         core.check_claim(self.rules, header)
 
