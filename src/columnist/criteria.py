@@ -270,8 +270,8 @@ def schatten_power(criterion: Criterion) -> float | None:
 def leading_values(criterion: Criterion) -> int | None:
     """How many leading singular values the error depends on; None for all.
 
-    ``n_leading`` speaks of the ``value`` it was written with: one that is inherited beside a
-    newer ``value`` says nothing.
+    ``n_leading`` belongs to the ``value`` defined with it: if a subclass overrides ``value``
+    only, the inherited ``n_leading`` is ignored.
 
     Examples
     --------

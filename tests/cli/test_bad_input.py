@@ -68,7 +68,7 @@ def test_columns_of_text_are_named(cli, wine):
         (("-k", "nan"), "-k takes"),
         (("-k", "auto"), "-k auto needs --tol"),
         (("-k", "auto", "--tol", "2"), "--tol must be"),
-        (("-k", "2", "--tol", "0.1"), "--tol goes with -k auto"),
+        (("-k", "2", "--tol", "0.1"), "--tol needs -k auto"),
         (("-k", "two"), "-k takes"),
         ((), "-k is missing"),
         (("-k", "2", "--time-limit", "soon"), "--time-limit"),

@@ -158,3 +158,18 @@ def test_too_many_categories(cli, tmp_path):
     answer = cli("select", path, "-k", 1, "--dummies")
     assert answer.code == 2
     assert "20 different values in 20 rows: too many for categories" in answer.err
+
+
+@pytest.mark.parametrize("more", [("-k", 2, "--dummies"), ("--budget", 3)], ids=str)
+def test_verdicts_are_about_the_selection(cli, plants, tmp_path, more):
+    costs = tmp_path / "costs.csv"
+    costs.write_text("name,cost\nsize,2\nweight,2\n")
+    options = ["--dummies"] if "--dummies" in more else ["--costs", costs, "--drop", "colour,shape"]
+    options += [option for option in more if option != "--dummies"]
+    answer = cli("select", plants, *options, "--missing", "mean", "--verdicts", "--json")
+    assert answer.code == 0, answer.err
+    found = answer.json
+    assert found["certificate"]["status"] == "optimal"
+    best = found["verdicts"]["solutions"][0]
+    assert len(best["columns"]) == len(found["selected"])
+    assert best["error"] == pytest.approx(found["error"], rel=1e-9)

@@ -260,8 +260,8 @@ def test_verdicts_on_columns(cli, wine, tmp_path):
     ("options", "message"),
     [
         (("--tolerance", 2), "--tolerance must be a number >= 0 and < 1"),
-        (("--tolerance", 0.1, "--method", "forward"), "--tolerance goes with --method certified"),
-        (("--verdicts", "--method", "forward"), "--verdicts goes with --method certified"),
+        (("--tolerance", 0.1, "--method", "forward"), "--tolerance needs --method certified"),
+        (("--verdicts", "--method", "forward"), "--verdicts needs --method certified"),
     ],
 )
 def test_verdicts_need_a_proof(cli, wine, options, message):

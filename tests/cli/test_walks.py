@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shlex
 
@@ -119,7 +120,7 @@ def test_filled_values_are_told(cli, tmp_path, where):
     assert answer.code == 0, answer.err
     warning = next(note for note in answer.json["notes"] if note.startswith("warning"))
     assert all(name in warning for name in ("st2", "st3", "st4")) and "st1" not in warning
-    assert 'input="gram"' in warning and warning in answer.err
+    assert "--missing covariance" in warning and warning in answer.err
     html = page.read_text(encoding="utf-8")
     assert html.index("are filled, not measured") < html.index("<main")
 
@@ -130,6 +131,44 @@ def test_mostly_filled_columns_are_refused(cli, tmp_path):
     assert answer.code == 2 and "st2 (" in answer.err and "--max-filled" in answer.err
     assert cli("select", path, "-k", 2, "--missing", "mean", "--max-filled", 0.9).code == 0
     assert cli("select", path, "-k", 2, "--missing", "mean", "--drop", "st2").code == 0
+
+
+# -- everything that is said, in all forms --------------------------------------------------------
+
+
+def mixed(tmp_path):
+    """Running numbers, text, a gap, a constant column, and units that differ."""
+    rows = [[i + 1, *row[:4], 1000 * row[4], 7, ("Ulm", "Kiel", "Jena")[i % 3]]
+            for i, row in enumerate(questionnaire().tolist())]  # fmt: skip
+    for row in rows[:20]:
+        row[2] = None
+    names = ["id", "q1", "q2", "q3", "q4", "pay", "same", "city"]
+    return write(tmp_path / "mixed file.csv", names, rows)
+
+
+@pytest.mark.parametrize("text", [("--non-numeric", "drop"), ("--dummies",)], ids=" ".join)
+def test_what_is_said_stands_in_json_and_report(cli, tmp_path, text):
+    path, page = mixed(tmp_path), tmp_path / "mixed.html"
+    answer = cli("select", path, "-k", 2, "--missing", "mean", *text,
+                 "--report", page, "--json")  # fmt: skip
+    assert answer.code == 0, answer.err
+    notes = answer.json["notes"]
+    said = [line.removeprefix("note: ") for line in answer.err.splitlines()]
+    assert said == [*notes, f"written: {page}"]
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    assert [note for note in notes if note not in text] == []
+    for word in ("id (running numbers)", "filled in: q2", "warning: many", "one scale", "same",
+                 "city"):  # fmt: skip
+        assert any(word in note for note in notes), word
+
+
+def test_preparation_counts_into_the_time(cli, tmp_path):
+    path = write(tmp_path / "hbk.csv", list("abcd"), HBK)
+    for command in (("select", path, "-k", 2), ("outliers", path, "-k", 4)):
+        page = tmp_path / f"{command[0]}.html"
+        answer = cli(*command, "--time-limit", 2, "--report", page)
+        assert "to read and prepare the data" in answer.out
+        assert "of it to read and prepare" in page.read_text(encoding="utf-8")
 
 
 # -- outliers --------------------------------------------------------------------------------
@@ -176,7 +215,7 @@ def test_an_mcd_that_is_not_run_says_why(cli, tmp_path, shape, why):
 def test_the_limit_is_for_the_certified_search(cli, tmp_path):
     path = write(tmp_path / "hbk.csv", list("abcd"), HBK)
     answer = cli("outliers", path, "-k", 14, "--max-distance", 1, "--method", "robpca")
-    assert answer.code == 2 and "--max-distance goes with --method certified" in answer.err
+    assert answer.code == 2 and "--max-distance needs --method certified" in answer.err
 
 
 # -- everything again from the report ---------------------------------------------------------

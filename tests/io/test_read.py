@@ -178,7 +178,7 @@ def test_npz_vectors(tmp_path):
         ("a,y\n1,\n2,3\n", {"target": "y", "missing": "mean"}, "never imputed"),
         ("Height,b\n1,2\n", {"target": "height"}, "did you mean 'Height'"),
         ("a,b\n1,2\n", {"target": "zzz"}, "among the 2 columns"),
-        ("1 1:2 2:3\n", {"format": "svmlight", "target": "y"}, "next to them stand 'label'"),
+        ("1 1:2 2:3\n", {"format": "svmlight", "target": "y"}, "the file also has 'label'"),
         ("a,b,c\n", {"format": "svmlight"}, "not rows of 'label place:value'"),
         ("a,b,c,d\n1 2,3 4\n2 4,5 7\n", {}, "is this a table"),
         ("a,b\n1,2\n", {"target": "a", "drop": "a"}, "named twice"),
@@ -223,7 +223,7 @@ def test_columns_chosen_by_a_function_and_filled_with_given_values(tmp_path):
     (tmp_path / "t.svm").write_text("0 1:nan 2:4\n1 2:nan\n")
     sparse = read_table(tmp_path / "t.svm", columns=["x2", "x1"], fill=[7.0, 9.0])
     np.testing.assert_array_equal(sparse.X.toarray(), [[4.0, 9.0], [7.0, 0.0]])
-    with pytest.raises(ValueError, match="fill goes with columns"):
+    with pytest.raises(ValueError, match="fill needs columns"):
         read_table(path, fill=[1.0])
 
 

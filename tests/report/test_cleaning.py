@@ -47,7 +47,7 @@ def test_a_secret_hostile_names_and_constant_columns():
     secret = rng.standard_normal((1, len(HOSTILE)))
     cleaner, after = cleaned(X, rng.standard_normal((2, len(HOSTILE))), confidential=secret)
     outline = check_page(cleaning_report(cleaner, X, after, names=HOSTILE))
-    assert "kept secret" in outline.section("What was removed")
+    assert "confidential outputs" in outline.section("What was removed")
     assert "1 column did not vary" in outline.section("Column by column")
 
 

@@ -73,7 +73,7 @@ def test_every_dropped_column_has_its_row(wine):
 
 def test_columns_are_drawn_below_what_stands_for_them(wine):
     selector, outline = wine
-    (table,) = [t for _, t in outline.all("table") if t.strip().startswith("What stands for each")]
+    (table,) = [t for _, t in outline.all("table") if t.strip().startswith("Selected columns and")]
     rows = re.findall(r"\S.*", table.split("R²)")[1])
     order = RepresentativeDisplay.from_estimator(selector).order_
     assert sorted(order) == list(range(13))

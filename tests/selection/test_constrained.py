@@ -380,6 +380,14 @@ def test_scales_change_nothing(change):
     assert found.certificate_.status in ("optimal", "precision_limit")
 
 
+def test_what_a_column_brings_along_is_possible_without_it():
+    """All three columns gain most, but are one too many: of two only the first ones obey."""
+    path = selection_path(np.eye(3), 2, constraints=[Requires(2, [0, 1])])
+    assert [step.selection.tolist() for step in path][1] == [0, 1]
+    groups = [Groups([0, 0, 0, 1, 1]), Requires(4, [0])]
+    assert ColumnSelector(1, constraints=groups).fit(np.eye(5)).selected_.tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_every_choice_within_a_tolerance_is_listed(seed):
     rng = np.random.default_rng(seed)

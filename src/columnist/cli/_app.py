@@ -102,7 +102,7 @@ def _run(arguments: Sequence[str]) -> int:
         context = getattr(error, "ctx", None)
         path = "columnist" if context is None else context.command_path
         message = error.format_message().replace("Value error, ", "")
-        say_error(f"{message} ({path} --help shows what there is)")
+        say_error(f"{message} (see {path} --help)")
         return 2
     sys.stdout.flush()
     return code if isinstance(code, int) else 0

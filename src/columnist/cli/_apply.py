@@ -43,15 +43,15 @@ class Options(Out, Printing, Reading, ModelFile):
     """What to write of a selection."""
 
     rebuild: bool = option(
-        "--rebuild", "Write all columns, rebuilt from the kept ones.", default=False
+        "--rebuild", "Write all columns, reconstructed from the selected ones.", default=False
     )
     prepared: bool = option(
-        "--prepared", "Write kept columns as the fit saw them: centred and scaled.", default=False
+        "--prepared", "Write selected columns as in the fit: centred and scaled.", default=False
     )
 
 
 class Apply(Task):
-    """Apply a model to new data: kept columns, outlier flags, or cleaned rows."""
+    """Apply a model to new data: selected columns, outlier flags, or cleaned rows."""
 
     command = "apply"
     options: Options
@@ -109,7 +109,7 @@ class Apply(Task):
         )  # fmt: skip
         if model.fill is not None and table.imputed:
             total = sum(number for number, _ in table.imputed.values())
-            self.screen.note(f"{count(total, 'missing value')} filled in as the model says")
+            self.screen.note(f"{count(total, 'missing value')} filled in with values of the model")
             table = replace(table, imputed={})
         mention_gaps(table, self.screen)
         self.table = table

@@ -28,7 +28,7 @@ class Obeying:
     )  # fmt: skip
     dummies: bool = option(
         "--dummies", "Code columns of text as zeros and ones, one column for each category; those "
-        "of one column are kept or dropped together, and -k counts columns of the file.",
+        "of one column are selected or dropped together, and -k counts columns of the file.",
         default=False
     )  # fmt: skip
     costs: str | None = option(
@@ -36,7 +36,7 @@ class Obeying:
         metavar="FILE"
     )  # fmt: skip
     budget: float | None = option(
-        "--budget", "The most that the kept columns may cost; without -k any number of them."
+        "--budget", "Largest total cost of the selected columns; without -k, of any number."
     )
     at_most: list[str] | None = option(
         "--at-most", "Keep at most so many of some columns: 2=a,b,q1:q9 (repeatable).",

@@ -79,11 +79,11 @@ class Outliers(Task):
         if number_of is None:
             raise BadInput(f"-k takes a number; got {self.options.k!r}.")
         if self.options.max_distance is not None and self.options.method != "certified":
-            raise BadInput("--max-distance goes with --method certified.")
+            raise BadInput("--max-distance needs --method certified.")
         if self.options.proof is not None and self.options.method != "certified":
-            raise BadInput("--proof goes with --method certified.")
+            raise BadInput("--proof needs --method certified.")
         if self.options.proof is not None and self.options.max_distance is not None:
-            raise BadInput("--proof does not go with --max-distance.")
+            raise BadInput("--proof does not work with --max-distance.")
         self.n_outliers = number_of
 
     def outputs(self) -> dict[str, str | None]:

@@ -29,7 +29,7 @@ _MOSTLY_MEANS = 0.5
 _WORTH_A_WARNING = 0.05
 _ALLOWS_GAPS = (
     "select --missing covariance needs no filling: it estimates a covariance matrix from the "
-    "values that are there."
+    "observed values."
 )
 
 
@@ -104,8 +104,8 @@ def mention(table: Table, screen: Screen) -> None:
         screen.note(f"{count(len(names), 'column')} left out ({why}): {listed(names)}")
     for name, made in table.dummies.items():
         screen.note(
-            f"{name} holds text: {count(len(made), 'column')} of zeros and ones stand for its "
-            f"categories, and are kept or dropped together: {listed(list(made))}"
+            f"{name} holds text: it is coded as {count(len(made), 'column')} of zeros and ones, "
+            f"selected or dropped together: {listed(list(made))}"
         )
     mention_gaps(table, screen)
     if table.renamed:

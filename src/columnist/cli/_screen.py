@@ -143,7 +143,7 @@ class Screen:
         if text in self.notes:
             return
         self.notes.append(text)
-        self.aside("note", text)
+        self.aside(*(("warning", text[9:]) if text.startswith("warning: ") else ("note", text)))
 
     def written(self, what: str, path: str) -> None:
         """A file is in place."""

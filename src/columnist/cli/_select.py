@@ -58,12 +58,12 @@ class Options(Saving, Obeying, Searching, Weighting, Anywhere):
     )
     include: list[str] | None = option(
         "--include",
-        "Columns that must be kept: a name, a,b or a range a:c (repeatable).",
+        "Columns that must be selected: a name, a,b or a range a:c (repeatable).",
         metavar="NAMES",
     )
     exclude: list[str] | None = option(
         "--exclude",
-        "Columns that must not be kept: a name, a,b or a range a:c (repeatable).",
+        "Columns that must not be selected: a name, a,b or a range a:c (repeatable).",
         metavar="NAMES",
     )
     explain: Literal["X", "y"] | None = option(
@@ -156,7 +156,7 @@ class Select(Task):
         options = self.options
         if self.method == "certified" and options.tol is not None and options.k != "auto":
             raise BadInput(
-                "--tol goes with -k auto: the fewest columns that leave no larger error."
+                "--tol needs -k auto, which selects the fewest columns with at most this error."
             )
         include, exclude = (
             expanded(o, self.data.names) for o in (options.include, options.exclude)
@@ -180,11 +180,11 @@ class Select(Task):
 
     def _check_proof(self) -> None:
         if self.method != "certified" and self.options.tolerance is not None:
-            raise BadInput("--tolerance goes with --method certified.")
+            raise BadInput("--tolerance needs --method certified.")
         if self.method != "certified" and self.options.verdicts:
-            raise BadInput("--verdicts goes with --method certified.")
+            raise BadInput("--verdicts needs --method certified.")
         if self.options.proof is not None and self.method != "certified":
-            raise BadInput(f"--proof goes with --method certified; {self.method} gives no proof.")
+            raise BadInput(f"--proof needs --method certified; {self.method} gives no proof.")
 
     def _made(self):
         """The selector that was asked for; options that it does not have are refused."""
@@ -221,9 +221,10 @@ class Select(Task):
 
         self.watch.phase("verdicts on the columns")
         tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
-        return self._unless_interrupted(column_verdicts, len(self.selected), tol=tol)
+        size = self.size if "constraints" in self.limits else len(self.selected)
+        return self._unless_interrupted(column_verdicts, size, tol=tol)
 
-    def _unless_interrupted(self, function, size: int, **more):
+    def _unless_interrupted(self, function, size: Any, **more):
         """What a function finds with the options of the selection; None if interrupted before
         there is anything."""
         options, data, found = self.options, self.data, None

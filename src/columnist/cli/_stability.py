@@ -32,9 +32,7 @@ def resampled(task: Select) -> SelectionStability | None:
     from columnist import selection_stability
 
     options, data = task.options, task.data
-    total, sizes = int(options.bootstrap or 0), None
-    if options.path is not None and isinstance(task.size, int):
-        sizes = range(max(1, len(task.limits["include"] or ())), options.path + 1)
+    total, sizes = int(options.bootstrap or 0), _sizes(task)
     task.watch.phase(f"resampling: 0 of {total}  Ctrl-C: stop")
 
     def hear(progress: Any) -> bool:
@@ -44,7 +42,8 @@ def resampled(task: Select) -> SelectionStability | None:
     try:
         found = selection_stability(
             task.selector, data.X, data.y, n_resamples=total, sizes=sizes, target=task.explained,
-            time_limit=options.seconds, random_state=options.seed or 0, callback=hear,
+            sample_weight=data.weights, time_limit=options.seconds, n_jobs=options.jobs,
+            random_state=options.seed or 0, callback=hear,
         )  # fmt: skip
     except KeyboardInterrupt:
         task.screen.note("interrupted: too few resamples to say how stable the selection is")
@@ -57,6 +56,18 @@ def resampled(task: Select) -> SelectionStability | None:
             "of --time-limit; the others have the best columns found"
         )
     return replace(found, feature_names=tuple(data.names))
+
+
+def _sizes(task: Select) -> list[int] | None:
+    """The sizes of the path, where -k is one of such sizes; None for the selection alone."""
+    if task.path is None or not isinstance(task.size, int):
+        return None
+    if task.options.groups is not None:
+        task.screen.note(
+            "with --groups the error on rows left out is that of the selection, not of every size"
+        )
+        return None
+    return [int(size) for size in task.path.sizes]
 
 
 def show_stability(task: Select, found: SelectionStability) -> None:
@@ -79,7 +90,7 @@ def show_stability(task: Select, found: SelectionStability) -> None:
         ],
     )  # fmt: skip
     if len(rows) > _MOST_ROWS:
-        screen.line(f"and {len(rows) - _MOST_ROWS} columns that are kept less often")
+        screen.line(f"and {len(rows) - _MOST_ROWS} columns that are selected less often")
     screen.table(
         ["columns>", "unexplained in rows left out>", "±>", ""],
         [

@@ -12,8 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils.validation import has_fit_parameter
-
 from columnist.cli._errors import BadInput
 from columnist.cli._model import Model, write_model
 from columnist.cli._names import expanded
@@ -193,6 +191,8 @@ class Task(ABC):
         """The weights of the rows for a fit; an estimator that takes none is refused."""
         if self.data.weights is None:
             return {}
+        from sklearn.utils.validation import has_fit_parameter
+
         if not has_fit_parameter(estimator, "sample_weight"):
             raise BadInput(f"--weight does not apply to {type(estimator).__name__}.")
         return {"sample_weight": self.data.weights}

@@ -43,7 +43,7 @@ def fetch(
     as_frame : bool, default=False
         Data and target as pandas objects, for sets that are not sparse.
     progress : callable or None, default=None
-        Is told of a download: the file, how many bytes are there and how many are expected.
+        Called during a download with the file, the bytes received and the bytes expected.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def fetch(
     Raises
     ------
     DataNotAvailable
-        If a file is missing and cannot be had.
+        If a file is missing and cannot be downloaded.
 
     Examples
     --------
@@ -169,9 +169,9 @@ def download_dataset(
     data_home : path or None, default=None
         Folder of the files, see :func:`data_home`.
     timeout : float, default=30.0
-        Seconds to wait for a server that says nothing.
+        Seconds to wait for a server that does not answer.
     progress : callable or None, default=None
-        Is told the file, how many bytes are there and how many are expected.
+        Called with the file, the bytes received and the bytes expected.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def download_dataset(
     Raises
     ------
     DataNotAvailable
-        If a file cannot be had.
+        If a file cannot be downloaded.
 
     Examples
     --------

@@ -232,7 +232,7 @@ def unpacked(content: bytes, address: str, limit: int) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
             found = stream.read(limit + 1)
     except (EOFError, zlib.error) as error:
-        raise ValueError(f"it is not a whole gzip file ({error})") from error
+        raise ValueError(f"the gzip file is incomplete ({error})") from error
     if len(found) > limit:
         raise ValueError(_TOO_LARGE.format(limit=limit))
     return found

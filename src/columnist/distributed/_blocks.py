@@ -247,7 +247,7 @@ def _check_any(shape) -> None:
 
 
 class ChunkWarning(UserWarning):
-    """A Dask array had to be rechunked."""
+    """A Dask array was rechunked."""
 
 
 def row_chunks(X: da.Array) -> da.Array:

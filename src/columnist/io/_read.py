@@ -86,8 +86,8 @@ def read_table(
     source : str, path or binary stream
         The file; ``"-"`` is standard input.
     format : str, optional
-        One of `FORMATS`, or "excel", "spss" or "h5ad"; by default the extension says it, without
-        one the content.
+        One of `FORMATS`, or "excel", "spss" or "h5ad"; by default it is inferred from the
+        extension or, without one, from the content.
     delimiter : str, optional
         What separates the columns of a text file: one character, or ``" "`` for blanks.
     header : bool, optional
@@ -105,7 +105,7 @@ def read_table(
     columns : str, sequence of str or callable, optional
         Read only these features, in this order.
     fill : sequence of float, optional
-        With ``columns``, what stands for a missing value of each.
+        With ``columns``, the value that replaces missing values in each.
     non_numeric : {"refuse", "drop", "dummies"}
         What to do with features that are not numbers; ``"dummies"`` replaces a column of text by a
         column of zeros and ones for each category (``Table.dummies``).
@@ -141,7 +141,7 @@ def read_table(
     if format is not None:
         StrOptions(*FORMATS, *READ_ONLY).check("format", format)
     if fill is not None and columns is None:
-        raise ValueError("fill goes with columns: one value for each of them.")
+        raise ValueError("fill needs columns: one value for each of them.")
     name = source if isinstance(source, str) else str(getattr(source, "name", source))
     with said_of(name, UNREADABLE, OSError):
         data = open_input(source)
@@ -299,7 +299,7 @@ def unknown_column(role: str, name: str, places: dict[str, int], columns: Descri
     else:
         hint = f"the columns are {listed(map(quoted, [*places][:6]), len(places))}"
         extras = listed(map(quoted, columns.extras))
-        hint += f"; next to them stand {extras}." if extras else "."
+        hint += f"; the file also has {extras}." if extras else "."
     return f"no column {quoted(name)} ({role}) among the {len(places)} columns; {hint}"
 
 

@@ -60,11 +60,11 @@ class Table:
     ignored : dict of str to str
         Columns left out of X, and why: ``"text"``, ``"dates"``, ``"on request"``, ...
     imputed : dict of str to (int, float)
-        How many missing values each column had, and what stands in their place.
+        Number of missing values of each column, and the value that replaces them.
     rows : ndarray or None
         Numbers (from 0) of the rows that were kept, where rows were dropped.
     renamed : dict of str to str
-        Name in the file of the columns that had to be renamed, for names are unique here.
+        Names in the file of columns that were renamed because names must be unique.
     header : bool or None
         Whether the first line of a text file holds the names; None for other formats.
     dummies : dict of str to tuple of str

@@ -95,7 +95,7 @@ def write_table(
         More columns, numbers or text, such as ids and targets. NPZ and MAT store them as arrays
         of their own; NPY and Matrix Market can hold numbers only; svmlight one label in ``after``.
     format : str, optional
-        One of `FORMATS`; by default the extension says it, and standard output gets CSV.
+        One of `FORMATS`; by default it is inferred from the extension; CSV for standard output.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Numerical kernels that several families share: no estimators, no validation.
 
-For the author of a selector or a problem: ranking with ties, the small matrix that stands for data,
-and how rounding is charged.
+For authors of selectors and problems: ranking with ties, the small matrix that replaces the data,
+and bounds of rounding errors.
 """
 
 from columnist.linalg._reduce import Reduced, reduce_data, reduce_gram

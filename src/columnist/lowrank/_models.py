@@ -231,8 +231,8 @@ class SparseLoadings(LowRankModel, BaseSelector):
         Squared lengths or lengths of the residual's rows.
     alpha : float, optional
         Penalty, as in the formula. For the quadratic loss it is measured in units of the data,
-        for the robust one it has no unit; :func:`alpha_max` gives the value from which on nothing
-        is selected. None: chosen such that ``n_features_to_select`` columns are left.
+        for the robust one it has no unit; :func:`alpha_max` gives the smallest value
+        at which no column is selected. None: such that ``n_features_to_select`` columns remain.
     n_features_to_select : int, float or None, default=None
         Number of columns; a fraction of them if a float in (0, 1). None means half of
         the columns if ``alpha`` is None too, and all with loadings otherwise. With both
@@ -294,7 +294,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
 
     See Also
     --------
-    alpha_max : The penalty from which on nothing is selected.
+    alpha_max : The smallest penalty at which no column is selected.
     loadings_path : Selections over a range of penalties.
     QuadraticPCA : Squared penalties, in closed form.
 

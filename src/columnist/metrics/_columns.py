@@ -48,7 +48,7 @@ def reconstruction_error(
         The selection: indices, names of a data frame's columns, or a mask.
     y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
         Target; X itself if None. A vector of strings, booleans or integers holds class labels
-        and stands for their indicator matrix.
+        and is replaced by their indicator matrix.
     sample_weight : array-like of shape (n_samples,), optional
         How often each sample counts.
     criterion : str or Criterion, default="frobenius"

@@ -130,15 +130,15 @@ class FeatureScoresDisplay(Display):
 class RepresentativeDisplay(Display):
     """Which selected column represents each dropped one, and how well it is explained.
 
-    One bar per column: the share of it (R²) that all kept columns together rebuild. Columns
-    are grouped under the kept column closest to them, the largest group first.
+    One bar per column: its share (R²) that all selected columns explain. Columns are grouped
+    under the selected column closest to them, the largest group first.
 
     Parameters
     ----------
     column_r2 : array-like of shape (n_features,)
         Share of each column that the selection rebuilds.
     representative : array-like of int of shape (n_features,)
-        The kept column closest to each column; kept ones represent themselves.
+        The selected column closest to each column; selected columns represent themselves.
     feature_names : sequence of str, optional
         Names of the columns; ``x0``, ``x1`` and so on by default.
 
@@ -238,7 +238,7 @@ class RepresentativeDisplay(Display):
     def _order(self) -> tuple[np.ndarray, np.ndarray]:
         """Columns by group, and the number of each one's group: the largest group first.
 
-        A group is its kept column, then those it stands for, the best rebuilt first.
+        A group is a selected column, then those it represents, the best explained first.
         """
         _, place, sizes = np.unique(self.representative, return_inverse=True, return_counts=True)
         order = np.lexsort((-self.column_r2, ~self._kept(), place, -sizes[place]))
@@ -251,9 +251,10 @@ class RepresentativeDisplay(Display):
         kept, shares = self._kept()[order], self.column_r2[order]
         return Bars(
             [self.feature_names[j] for j in order], shares, [f"{share:.2f}" for share in shares],
-            "What stands for each column", kept,
-            f"{len(order)} columns, each below the kept one closest to it; {kept.sum()} are kept.",
-            "share rebuilt by the kept columns (R²)", ("kept", "dropped"),
+            "Selected columns and the columns they represent", kept,
+            f"{len(order)} columns, each below its closest selected column; {kept.sum()} of them "
+            "are selected.",
+            "share explained by the selected columns (R²)", ("selected", "dropped"),
         )  # fmt: skip
 
 

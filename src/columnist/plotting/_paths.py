@@ -26,8 +26,8 @@ class ErrorPathDisplay(Display):
     """Error against the number of columns, with what is proven about it.
 
     Filled circles are selections proven optimal, open diamonds the best found where the
-    proof is incomplete. The band between the lower bound and the error is all that is left
-    unknown: the best possible error lies in it.
+    proof is incomplete. The best possible error lies in the band between the lower bound
+    and the error.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class StabilityDisplay(Display):
     >>> stability = selection_stability(ForwardSelector(3), X, n_resamples=10, random_state=0)
     >>> display = StabilityDisplay.from_stability(stability)
     >>> display.ax_.get_xlabel()
-    'share of 10 resamples that keep the column'
+    'share of 10 resamples that select the column'
     """
 
     def __init__(self, stability: SelectionStability, *, names: Sequence[str] | None = None):
@@ -151,10 +151,10 @@ class StabilityDisplay(Display):
         shares, spreads = s.frequencies[order], s.standard_errors[order]
         texts = [f"{100 * f:.0f} ± {100 * e:.0f} %" for f, e in zip(shares, spreads, strict=True)]
         return pic.Bars(
-            [self.names[j] for j in order], shares, texts, "How often columns are kept",
+            [self.names[j] for j in order], shares, texts, "How often columns are selected",
             np.isin(order, s.selected),
             f"{count(len(order), 'column')}, the most frequent first.",
-            f"share of {count(s.n_resamples, 'resample')} that keep the column",
+            f"share of {count(s.n_resamples, 'resample')} that select the column",
             ("selected from all rows", "not selected"),
         )  # fmt: skip
 

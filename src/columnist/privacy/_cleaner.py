@@ -43,14 +43,14 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
     r"""Remove from every row what a predictor does not need.
 
     A predictor that begins with a linear map, :math:`f(Ax)`, is blind to the null space of A.
-    Rows are cleaned of it, and of as much else as its outputs bear: each row x becomes
-    :math:`\tilde x` with
+    Cleaning removes this part of each row, and further parts as far as the outputs allow: each
+    row x becomes :math:`\tilde x` with
 
     .. math:: \|A x - A \tilde x\|^2 \le \text{utility},
 
     for every row, seen or not, in single and in double precision, whatever the rank of A. The
-    predictor goes on working without knowing of it. Whoever sees :math:`\tilde x` has the outputs,
-    and what can be guessed from them, but nothing else of x.
+    predictor works on cleaned rows without changes. :math:`\tilde x` reveals the outputs, and what
+    can be inferred from them, but nothing else about x.
 
     Without ``confidential`` the directions that the predictor reads most weakly go first:
     that makes :math:`\|x - \tilde x\|` as large as shares of directions allow, and with it the

@@ -26,8 +26,9 @@ _EQUAL = 1e-12
 # Penalties that the linear adversary chooses from.
 _ALPHAS = np.logspace(-6, 6, 13)
 _NOT_PROTECTED = (
-    "What the outputs of the predictor tell. Who sees a cleaned row can compute them, and guess\n"
-    "    from them whatever goes with them: nothing that keeps the outputs can prevent that.",
+    "Information in the outputs of the predictor. They can be computed from a cleaned row, and\n"
+    "    what is correlated with them can be inferred. No method that keeps the outputs can\n"
+    "    prevent that.",
     'What nonlinear models find in the same numbers: try attack(..., estimator="svm").',
     "Who a row belongs to. Equal rows stay equal, and may be recognised in other data.",
     "The rows that were used for training. This is not differential privacy: no noise is added,\n"
@@ -387,8 +388,8 @@ class PrivacyReport:
         ]
         if self.n_rows_at_mean:
             lines.append(
-                f"  All of {count(self.n_rows_at_mean, 'row')}: too near the mean to be told "
-                "from it within the tolerance."
+                f"  All of {count(self.n_rows_at_mean, 'row')}: too near the mean to be "
+                "distinguished from it within the tolerance."
             )
         lines += ["Still there for an adversary with a linear model", *self._still_there()]
         lines += ["Not protected"]

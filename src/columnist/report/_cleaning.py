@@ -133,13 +133,11 @@ def _removed(figures: PrivacyReport, remark: str) -> Section:
     ]
     if figures.secret_recoverable is not None:
         found = percent(figures.secret_recoverable)
-        texts.append(
-            f"Of what was to be kept secret, a linear model finds {found} in cleaned rows."
-        )
+        texts.append(f"Of the confidential outputs, a linear model finds {found} in cleaned rows.")
     if figures.n_rows_at_mean:
         texts.append(
             f"Nothing at all is left of {count(figures.n_rows_at_mean, 'row')}: within the "
-            "tolerance they cannot be told from the mean."
+            "tolerance they equal the mean."
         )
     notes = [Note(remark)] if remark else []
     return Section("What was removed", [*map(Text, texts), *notes])
@@ -151,7 +149,7 @@ def _columns(shares: np.ndarray, labels: list[str]) -> Section:
     shown = [j for j in order[:_MOST_BARS] if not np.isnan(shares[j])]
     text = (
         "How much of its own variation each column still has. Above 100 % it varies more than "
-        "before: rows had to be moved to hide something."
+        "before, because rows were moved to hide the confidential outputs."
     )
     blocks: list[Block] = [Text(text)]
     if shown:
@@ -192,8 +190,8 @@ def _kept(cleaner: NullSpaceCleaner, figures: PrivacyReport) -> Section:
 
 def _limits(figures: PrivacyReport) -> list[str]:
     said = [
-        "Whatever the outputs of the predictor tell: who sees a cleaned row can compute them, and "
-        "guess from them whatever goes with them.",
+        "Information in the outputs of the predictor: these can be computed from a cleaned row, "
+        "and everything that is correlated with them can be inferred.",
         "Who a row belongs to: equal rows stay equal, and may be recognised in other data. This "
         "is not differential privacy, and nonlinear models may find more than linear ones.",
     ]

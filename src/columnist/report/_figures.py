@@ -427,7 +427,8 @@ def cell_table(picture: pic.Cells, width: float = 720.0) -> str:
     cell = min(max((width - left - 40.0) / n_columns, 4.0), 22.0)
     top = 0.72 * max(text_width(readable(n)) for n in picture.columns) + 20
     row = max(cell, 16.0)
-    size = left + cell * n_columns + 40.0, top + row * n_rows + 4
+    # Not narrower than the page, or the browser enlarges it.
+    size = max(left + cell * n_columns + 40.0, width), top + row * n_rows + 4
     stride = {"data-stride": str(n_columns)}
     svg = _root(size[0], size[1], picture.title, picture.description, **stride)
     every = max(1, math.ceil(14.0 / cell))  # names need room

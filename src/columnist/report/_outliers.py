@@ -97,6 +97,7 @@ def outlier_report(
         KeyFigure("Flagged", f"{flagged:,}", "rows beyond a cut-off"),
         KeyFigure("Components", f"{estimator.n_components_}"),
         KeyFigure("Error", number(float(estimator.error_)), "of the kept rows"),
+        *([] if certificate is None else [pages.time_figure(certificate, origin)]),
     ]
     code = pages.code_of(estimator, "estimator", "fit(X)", "outliers_")
     return pages.report(

@@ -53,7 +53,7 @@ def selection_report(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The data of the fit.
     y : array-like, optional
-        The target of the fit, if it had one.
+        The target of the fit, if there was one.
     names : sequence of str, optional
         Names of the columns; those of the fit by default.
     path : SelectionPath, optional
@@ -215,7 +215,7 @@ class _SelectionPage:
         return f"{thing}, by the {self.criterion.name} measure"
 
     def answer(self) -> Section:
-        """The kept columns and the runners-up."""
+        """The selected columns and the runners-up."""
         s = self.selector
         kept = [self.names[j] for j in s.selected_]
         extra = count(s.n_components, "extracted component") if s.n_components else ""
@@ -313,7 +313,7 @@ class _SelectionPage:
         shares, labels = self._target_shares()
         rows = list(zip(labels, shares, strict=True))[:_MOST_ROWS]
         kinds = [("Target", "text"), ("Explained (R²)", "bar")]
-        table = Table("Share of each target that the kept columns explain", kinds, rows)
+        table = Table("Share of each target that the selected columns explain", kinds, rows)
         return [Section(title, [table, *_cut(len(shares), "target")])]
 
     def _target_shares(self) -> tuple[list[float], list[str]]:

@@ -1,4 +1,4 @@
-"""PCA that survives outliers: whole rows are removed, not single entries."""
+"""Robust PCA: removes outlying rows (whole rows, not single entries)."""
 
 from columnist.robust._baselines import HRPCA, CoherencePursuit, LeverageOutliers, TrimmedPCA
 from columnist.robust._bias import BiasCentered

@@ -357,11 +357,11 @@ class HRPCA(CenteredPCA):
 
     Notes
     -----
-    The method has two numbers: how many rows it drops, and how many of the smallest squares
-    the trimmed variance sums. Tying both to ``n_outliers`` (k, and n - k) is a choice made
-    here, and so is centring. The authors' program was not at hand to compare with. The
-    guarantees are for about as many features as rows; on small data expect a baseline: hardly
-    better than PCA on scattered outliers, and on clusters only at times.
+    The method has two parameters: the number of rows to remove, and the number of smallest
+    squares in the trimmed variance. Here, ``n_outliers`` sets both (k and n - k), and centring
+    is an addition. The implementation was not compared with that of the authors. The guarantees
+    hold for about as many features as rows. On small data, the method is a baseline: hardly
+    better than PCA for scattered outliers, and only sometimes better for clusters of outliers.
 
     References
     ----------

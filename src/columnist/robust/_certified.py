@@ -61,7 +61,7 @@ class RobustPCA(BaseRobustPCA):
         ``"auto"`` and ``"optimal"`` find a strong choice, then prove it until the limits
         (``"optimal"`` warns if the proof is incomplete); ``"weighted"`` stops within a
         guarantee set by ``epsilon``; ``"greedy"`` removes the best row each time;
-        ``"optimistic"`` goes on from there, alternating choice and proof.
+        ``"optimistic"`` starts from that choice and alternates between choice and proof.
     epsilon : float, default=0.0
         Weight of the error so far in the weighted search.
     max_distance : float, optional

@@ -120,7 +120,7 @@ def outlier_path(
     centering, criterion
         As in :class:`~columnist.robust.RobustPCA`.
     time_limit : float or None, default=30.0
-        Seconds for the whole path; what easy steps leave over goes to the hard ones.
+        Seconds for the whole path; time not used by easy steps is given to hard ones.
     **options
         Further parameters of :class:`~columnist.robust.RobustPCA`; ``max_gap=1.0`` skips the
         proofs, for a quick look.

@@ -41,7 +41,7 @@ class PivotedQRSelector(FastSelector):
 
     See Also
     --------
-    columnist.selection.StrongRRQRSelector : Goes on by swaps to a guaranteed factorisation.
+    columnist.selection.StrongRRQRSelector : Adds swaps, which guarantee the factorisation.
     columnist.selection.ForwardSelector : Takes the column that lowers the error most.
 
     References

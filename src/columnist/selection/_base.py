@@ -52,6 +52,9 @@ class FastSelector(ScoredSelector):
         -------
         self
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight=None):
         matrices, size = self._begin(X, y, sample_weight)
         with matrices.threads():
             self._store(matrices, self.selected_)
@@ -168,7 +171,7 @@ class FastSelector(ScoredSelector):
     def _warn_if_short(self, found: int, size: int | None) -> None:
         if size is not None and found < size and (why := self._why_short(found)):
             text = f"{type(self).__name__} selected {found} of {size} columns: {why}"
-            warnings.warn(text, UserWarning, stacklevel=3)
+            warnings.warn(text, UserWarning, stacklevel=4)
 
 
 class RowSparseSelector(FastSelector):
@@ -194,7 +197,7 @@ class RowSparseSelector(FastSelector):
         -------
         self
         """
-        return super().fit(X, y)
+        return self._fit(X, y)
 
     @abstractmethod
     def _fit_coefficients(self, X, Y, x_scale, y_scale) -> tuple[np.ndarray, np.ndarray]:
@@ -226,7 +229,7 @@ class RowSparseSelector(FastSelector):
             f"{type(self).__name__} stopped after {how} (tol={self.tol:g}). Raise max_iter or tol, "
             f"standardise X, or take a larger {self._penalty_name}."
         )
-        warnings.warn(text, ConvergenceWarning, stacklevel=6)
+        warnings.warn(text, ConvergenceWarning, stacklevel=7)
 
     def _needs_rows(self) -> bool:
         return True  # for norms of single rows, or their neighbours

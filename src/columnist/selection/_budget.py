@@ -85,7 +85,7 @@ def budget_path(
     criterion, n_components
         As in :class:`~columnist.ColumnSelector`.
     time_limit : float or None, default=30.0
-        Seconds for the whole path; what easy budgets leave over goes to the hard ones.
+        Seconds for the whole path; time not used by easy budgets is given to hard ones.
     **options
         Further parameters of :class:`~columnist.ColumnSelector`, such as ``constraints`` or
         ``n_features_to_select``.

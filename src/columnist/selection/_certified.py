@@ -71,7 +71,7 @@ class ColumnSelector(ScoredSelector):
         ``"auto"`` and ``"optimal"`` find a strong choice, then prove it until the limits
         (``"optimal"`` warns if the proof is incomplete); ``"weighted"`` stops within a
         guarantee set by ``epsilon``; ``"greedy"`` adds the best column each time;
-        ``"optimistic"`` goes on from there, alternating choice and proof.
+        ``"optimistic"`` starts from that choice and alternates between choice and proof.
     target : {"auto", "X", "y"}, default="auto"
         What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
     centering : {"none", "mean"}, default="none"
@@ -84,13 +84,13 @@ class ColumnSelector(ScoredSelector):
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
     constraints : list of Constraint, optional
-        What a selection must obey besides, of :mod:`columnist.constraints`. With ``Groups``,
+        Further constraints, from :mod:`columnist.constraints`. With ``Groups``,
         ``n_features_to_select`` counts groups; with ``Budget``, None means any number of columns.
     tol : float, optional
         Relative error for ``n_features_to_select="auto"``.
     n_solutions : int, default=1
-        How many of the best sets to find and prove; with ``solution_tol`` the most to list,
-        where 1 stands for 1000.
+        Number of best sets to find and prove; with ``solution_tol``, the maximal length of the
+        list, where 1 means 1000.
     solution_tol : float, optional
         List every set whose error is at most ``1 + solution_tol`` times the best.
     input : {"data", "gram"}, default="data"

@@ -58,9 +58,9 @@ class Feasible:
             inside, free = node
             if not len(free):
                 return inside.tolist()
-            unit = self._best(inside, free, exponent, deadline)
-            # What leads nowhere is not tried again.
-            stack.append((inside, np.setdiff1d(free, unit[:1])))
+            column, unit = self._best(inside, free, exponent, deadline)
+            # What leads nowhere is not tried again; what it would bring along, is.
+            stack.append((inside, np.setdiff1d(free, [column])))
             stack.append((np.union1d(inside, unit), np.setdiff1d(free, unit)))
         self.gave_up = bool(stack)
         return None
@@ -70,36 +70,37 @@ class Feasible:
         found, order = self._some(chosen, candidates), [int(i) for i in chosen]
         left = np.setdiff1d(np.array(found, dtype=np.int32), order)
         while len(left):
-            unit = self._best(np.array(order, dtype=np.int32), left, 0.0, np.inf)
+            _, unit = self._best(np.array(order, dtype=np.int32), left, 0.0, np.inf)
             order += [int(i) for i in unit]
             left = np.setdiff1d(left, unit)
         return order
 
-    def _best(self, chosen, candidates, exponent: float, deadline: float) -> np.ndarray:
-        """The unit that gains most, for its cost."""
+    def _best(self, chosen, candidates, exponent: float, deadline: float) -> tuple[int, np.ndarray]:
+        """The column that gains most with its unit, for the cost, and that unit."""
         if expired(deadline):
-            return self._new(int(candidates[0]), chosen)
-        errors, units = self._errors(chosen, candidates)
+            return int(candidates[0]), self._new(int(candidates[0]), chosen)
+        errors, columns, units = self._errors(chosen, candidates)
         before = self._error(chosen)
         gains = np.maximum(before - errors, 0.0) + 1e-12 * abs(before)
         if self._costs is not None and exponent:
             costs = np.array([self._costs[unit].sum() for unit in units])
             gains = gains / np.maximum(costs, 1e-9) ** exponent
         at = int(np.argmax(gains >= gains.max() * (1.0 - TIE)))
-        return units[at]
+        return columns[at], units[at]
 
     def _new(self, column: int, chosen) -> np.ndarray:
         return np.setdiff1d(self.rules.unit(column), chosen).astype(np.int32)
 
-    def _errors(self, chosen, candidates) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Errors with each unit that a candidate belongs to."""
+    def _errors(self, chosen, candidates) -> tuple[np.ndarray, list[int], list[np.ndarray]]:
+        """Errors with the unit of each candidate, one candidate for each unit, and the units."""
         if self.rules.closures is None:
             errors = self.problem.completion_errors(chosen, candidates)
-            return errors, [candidates[i : i + 1] for i in range(len(candidates))]
-        units = {tuple(self._new(int(i), chosen)) for i in candidates}
-        unique = [np.array(unit, dtype=np.int32) for unit in sorted(units) if unit]
-        errors = [self._error(np.union1d(chosen, unit)) for unit in unique]
-        return np.array(errors), unique
+            return errors, candidates.tolist(), [candidates[i : i + 1] for i in range(len(errors))]
+        found = {tuple(self._new(int(i), chosen)): int(i) for i in candidates}
+        columns = {unit: found[unit] for unit in sorted(found)}
+        units = [np.array(unit, dtype=np.int32) for unit in columns]
+        errors = [self._error(np.union1d(chosen, unit)) for unit in units]
+        return np.array(errors), list(columns.values()), units
 
     def _error(self, subset) -> float:
         return float(self.problem.estimate([int(i) for i in subset]))

@@ -158,7 +158,7 @@ class MatchingFilter(_Filter):
 
     See Also
     --------
-    columnist.selection.ForwardSelector : Goes on from the first choice, seeing redundancy.
+    columnist.selection.ForwardSelector : Also accounts for redundancy among the columns.
 
     Examples
     --------

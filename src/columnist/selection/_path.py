@@ -78,7 +78,7 @@ def selection_path(
     criterion, n_components
         As in :class:`~columnist.ColumnSelector`.
     time_limit : float or None, default=30.0
-        Seconds for the whole path; what easy sizes leave over goes to the hard ones.
+        Seconds for the whole path; time not used by easy sizes is given to hard ones.
     **options
         Further parameters of :class:`~columnist.ColumnSelector`.
 

@@ -59,11 +59,11 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
     constraints : list of Constraint, optional
-        What a selection must obey besides, of :mod:`columnist.constraints`. With ``Groups``,
+        Further constraints, from :mod:`columnist.constraints`. With ``Groups``,
         ``n_features_to_select`` counts groups.
     n_solutions : int, default=1
-        How many of the best sets of the size to find and prove; with ``solution_tol`` the most to
-        list, where 1 stands for 1000.
+        Number of best sets of the size to find and prove; with ``solution_tol``, the maximal
+        length of the list, where 1 means 1000.
     solution_tol : float, optional
         List every set of the size whose error is at most ``1 + solution_tol`` times the best.
     time_limit : float or None, default=30.0

@@ -256,7 +256,7 @@ def eigengap_bound(L, noise: float) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n,)
-        Bounds of :math:`\sin\theta_j`; 1, which says nothing, where the gap is too small.
+        Bounds of :math:`\sin\theta_j`; 1, the trivial bound, where the gap is too small.
 
     Notes
     -----
