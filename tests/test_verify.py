@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import columnist
@@ -34,7 +34,9 @@ def best_error(X, k, criterion="frobenius", n_components=0):
     errors = []
     for subset in itertools.combinations(range(X.shape[1]), k):
         Q = np.linalg.qr(X[:, subset])[0]
-        values = np.linalg.svd(X - Q @ (Q.T @ X), compute_uv=False)[n_components:]
+        # No more than the columns that were not chosen; others are rounding.
+        values = np.linalg.svd(X - Q @ (Q.T @ X), compute_uv=False)[: X.shape[1] - k]
+        values = values[n_components:]
         errors.append(theta.value(values if len(values) else np.zeros(1)))
     return min(errors)
 
@@ -140,6 +142,7 @@ def test_fewest_columns(tmp_path):
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), factor=st.floats(0.9, 1.1))
+@example(seed=37593, factor=1.0)  # the root of a rounded zero counts under schatten:0.5
 def test_enumeration_decides_every_claim(tmp_path_factory, seed, factor):
     """A bound that is claimed holds if and only if no choice is below it, whatever the tree is."""
     rng = np.random.default_rng(seed)
@@ -152,7 +155,7 @@ def test_enumeration_decides_every_claim(tmp_path_factory, seed, factor):
     order = [int(i) for i in rng.permutation(n)[:k]]
     claimed = forger.header["claim"]
     Q = np.linalg.qr(X[:, order])[0]
-    values = np.linalg.svd(X - Q @ (Q.T @ X), compute_uv=False)
+    values = np.linalg.svd(X - Q @ (Q.T @ X), compute_uv=False)[: n - k]
     error = float(get_criterion(criterion).value(values))
     claimed |= {"selection": order, "solutions": [order], "errors": [error], "error": error}
     claimed |= {"lower_bound": min(factor * best, error), "complete": False}

@@ -1,8 +1,8 @@
 """Checks of proofs with everything that the trusted core leaves out.
 
 :mod:`columnist._verify` reads a proof, replays its tree and confirms each part by itself. Here the
-parts are shared among processes, progress is shown, a sample of them can be drawn, and complete
-sets that rounding leaves in doubt are decided in exact arithmetic.
+parts are shared among processes, progress is shown, a sample of them can be drawn, and what
+rounding leaves in doubt is decided in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from columnist import _verify as core
 from columnist._verify import Refuted, Rules, Task, Verdict
 from columnist._verify_exact import ExactErrors
+from columnist._verify_leaves import WHOLE, ExactLeaves
 from columnist._verify_rows import check_rows
 from columnist.data._parameters import Flag, Integer, checked
 from columnist.data._validation import random_generator
@@ -51,13 +54,14 @@ def verify(
     y : array-like, optional
         The target, if the proof is about one.
     exact : bool, default=False
-        Evaluate all complete sets in exact arithmetic, not only those that rounding leaves in
-        doubt.
+        Redo all leaves and complete sets in exact arithmetic, not only those that rounding leaves
+        in doubt. Needs python-flint, without which only complete sets in doubt are decided so.
+        Not for proofs about rows.
     sample : int, optional
         Check only so many parts of the proof, chosen at random. The verdict then says that it is
-        about a sample. Proofs about rows are checked whole.
+        about a sample. Not for proofs about rows.
     n_jobs : int, optional
-        Processes; None means 1, -1 all processors.
+        Processes; None means 1, -1 all processors. Not for proofs about rows.
     random_state : int, RandomState or None, default=None
         Randomness of the sample.
     callback : callable, optional
@@ -94,6 +98,11 @@ def verify(
         verdict = Verdict(True, core.statement_of(header), claim=header["claim"])
         try:
             if header["problem"]["kind"] == "rows":
+                if exact or sample is not None or n_jobs not in (None, 1):
+                    raise ValueError(
+                        "This proof is about rows, and checked whole, in one process: leave out "
+                        "exact, sample and n_jobs."
+                    )
                 rows = check_rows(header, np.asarray(X, dtype=np.float64), file, digest)
                 verdict.rules, verdict.seconds = dict(rows.rules), time.perf_counter() - started
                 return verdict
@@ -124,9 +133,10 @@ class Check:
     def __init__(self, header: dict[str, Any], X, y, exact: bool):
         self.rules = core.begin(header, X, y)
         self._exact = ExactErrors(self.rules, header["problem"], X, y)
+        self._leaves = ExactLeaves(self._exact, exact) if _has_flint(exact) else None
         self._every = exact
         self.found: Counter[str] = Counter()
-        self.exactly = {"complete sets": 0, "in doubt": 0}
+        self.exactly = dict.fromkeys(["complete sets", "in doubt", "leaves", "leaves in doubt"], 0)
         self.rules.exact = self._exact
         core.check_claim(self.rules, header)
 
@@ -134,19 +144,28 @@ class Check:
         """Confirm parts of a proof; how many were, after every few of them."""
         count, rules = 0, self.rules
         rules.exact = None  # what is in doubt comes back
-        work = delayed(_confirmed)
-        calls = (work(rules, chunk, self._every) for chunk in _chunks(parts))
+        work, leaves = delayed(_confirmed), self._leaves
+        ask = leaves if self._every or leaves is None else _later
+        calls = (work(rules, chunk, self._every, ask) for chunk in _chunks(parts))
         run = Parallel(n_jobs, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
-        for n_parts, found, doubts, message in run(calls):
-            if message is not None:
-                raise Refuted(message)
-            self.found += found
+        for n_parts, answer in run(calls):
+            self._note(answer)
+            if answer.later:
+                self._note(_confirmed(rules, answer.later, False, leaves)[1])
             if self.found["branching"] > core.MOST_NODES:
                 raise Refuted("the proof leaves too much to be shown by its reader.")
-            for subset, in_doubt in doubts:
-                self._decide(subset, in_doubt)
             count += n_parts
             yield count
+
+    def _note(self, answer: Answer) -> None:
+        """Add up what was found, and decide what is in doubt."""
+        if answer.message is not None:
+            raise Refuted(answer.message)
+        self.found += answer.found
+        for name, times in answer.leaves.items():
+            self.exactly[name] += times
+        for subset, in_doubt in answer.doubts:
+            self._decide(subset, in_doubt)
 
     def _decide(self, subset: tuple[int, ...], in_doubt: bool) -> None:
         """Decide a complete set in exact arithmetic."""
@@ -156,28 +175,64 @@ class Check:
             raise Refuted(f"nothing shows that the columns {list(subset)} are not better.")
 
 
+@dataclass
+class Answer:
+    """What confirming some parts gave: how often which rules, the complete sets that are to be
+    decided exactly and whether they must, how many leaves were redone exactly, the parts that hold
+    a leaf in doubt, and what refutes the proof, if anything does."""
+
+    found: Counter[str] = field(default_factory=Counter)
+    doubts: list[tuple[tuple[int, ...], bool]] = field(default_factory=list)
+    leaves: Counter[str] = field(default_factory=Counter)
+    later: list[Task] = field(default_factory=list)
+    message: str | None = None
+
+
+class _Later(Exception):
+    """A part holds a leaf in doubt."""
+
+
+def _later(rule: str, node: core.Node, found: np.ndarray, z: np.ndarray | None) -> np.ndarray:
+    """Leave parts with a leaf in doubt to the process that has the exact numbers."""
+    if rule in WHOLE and not found[0]:
+        raise _Later
+    return found
+
+
 def _confirmed(
-    rules: Rules, chunk: list[Task], every: bool
-) -> tuple[int, Counter[str], list[tuple[tuple[int, ...], bool]], str | None]:
-    """Confirm some parts: how many, by which rules, the complete sets that are to be decided
-    exactly and whether they must, and what refutes the proof, if anything does."""
-    found: Counter[str] = Counter()
-    doubts: list[tuple[tuple[int, ...], bool]] = []
+    rules: Rules, chunk: list[Task], every: bool, redo: core.Redo | None
+) -> tuple[int, Answer]:
+    """Confirm some parts: how many, and what that gave."""
+    answer = Answer()
 
     def note(subset: tuple[int, ...]) -> tuple[float, float]:
-        doubts.append((subset, True))
+        answer.doubts.append((subset, True))
         return np.inf, np.inf
 
-    rules.exact, rules.seen = note, [] if every else None
+    rules.exact, rules.seen, rules.redo = note, [] if every else None, redo
+    if isinstance(redo, ExactLeaves):
+        redo.count = answer.leaves
     try:
         for task in chunk:
-            found += rules.confirm(task)
-        doubts += [(subset, False) for subset in rules.seen or []]
+            before = len(answer.doubts)
+            try:
+                answer.found += rules.confirm(task)
+            except _Later:
+                del answer.doubts[before:]
+                answer.later.append(task)
+        answer.doubts += [(subset, False) for subset in rules.seen or []]
     except Refuted as reason:
-        return 0, found, [], str(reason)
+        answer.message = str(reason)
     finally:
-        rules.exact = rules.seen = None
-    return len(chunk), found, doubts, None
+        rules.exact = rules.seen = rules.redo = None
+    return len(chunk), answer
+
+
+def _has_flint(needed: bool) -> bool:
+    """Whether python-flint is there; an ImportError if it must be."""
+    if find_spec("flint") is None and needed:
+        raise ImportError("exact=True needs python-flint: pip install 'columnist[exact]'")
+    return find_spec("flint") is not None
 
 
 def _chunks(parts: Iterable[Task]) -> Iterator[list[Task]]:

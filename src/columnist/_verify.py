@@ -34,8 +34,8 @@ good, unless it is zero or a multiple of a chosen column by all its numbers.
 
 **The order.** :func:`begin` checks data and claim, :func:`tasks` replays the tree and yields what
 is left to be shown of each node, and :meth:`Rules.confirm` shows it. Tasks do not depend on one
-another. Complete sets that extended precision leaves in doubt are handed to ``Rules.exact``, if
-there is one.
+another. Complete sets that extended precision leaves in doubt are handed to ``Rules.exact``, and
+what the other rules find to ``Rules.redo``, if there are such.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ MOST_HEADER, MOST_OPEN, MOST_NODES = 2**24, 2**31, 200_000
 _ROWS, _PRODUCTS = 1024, 2e9
 # Turns that look for coefficients where the proof has none, or poor ones.
 _TURNS = 12
+# Share of the error without columns up to which rounding may hide whether a bound is reached.
+_DOUBT = 1e-10
 _END, _LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(6)
 _LEAST_Z = 1e-5
 
@@ -460,10 +462,11 @@ class Node(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """Lower bound of a node, what each candidate adds, and the z to go on from."""
+    """Lower bound of a node, what each candidate adds, the z that gave it, and the next one."""
 
     value: float
     g: np.ndarray
+    given: np.ndarray
     z: np.ndarray
 
     def marks(self, left: int, limit: float) -> np.ndarray:
@@ -522,7 +525,7 @@ class Relaxation:
     def bound(self, z: np.ndarray) -> Bound:
         """The bound with the coefficients that belong to z."""
         D, P, Y, n = self.D, self.P, self.Y, len(self.D)
-        B = np.linalg.solve(P + np.diag(D / z), Y)
+        B = self.coefficients(z)
         product = P @ B
         rest = Y - product
         lengths, roots = np.linalg.norm(B, axis=1), np.sqrt(np.maximum(np.diag(P), 0.0))
@@ -534,7 +537,11 @@ class Relaxation:
         quadratic = float((B * product).sum()) + (n * Y.shape[1] + 2 * n + 8) * 2 * UNIT * spread**2
         value = self.energy - self.left * self.s - quadratic - top
         value -= 8 * UNIT * (abs(self.energy) + abs(quadratic) + self.left * self.s)
-        return Bound(value, g, _capped(np.sqrt(D) * lengths, self.left))
+        return Bound(value, g, z, _capped(np.sqrt(D) * lengths, self.left))
+
+    def coefficients(self, z: np.ndarray) -> np.ndarray:
+        """B for these weights."""
+        return np.linalg.solve(self.P + np.diag(self.D / z), self.Y)
 
     def best(self, limit: float, z: np.ndarray | None, turns: int) -> Bound:
         """The best bound of some turns; it stops where the limit is reached."""
@@ -575,10 +582,16 @@ class Task(NamedTuple):
     z: np.ndarray | None = None
 
 
+# Of a rule by name, a node, what the rule finds, and its weights z.
+Redo = Callable[[str, Node, np.ndarray, np.ndarray | None], np.ndarray]
+
+
 class Rules:
     """Confirms tasks. ``exact`` gives two numbers between which the error of a complete set lies,
     in units of ``scale``; without it such sets are left in doubt, and the proof is refuted.
-    ``seen`` collects the complete sets that needed no such decision."""
+    ``seen`` collects the complete sets that needed no such decision. ``redo`` is told what a rule
+    finds of a node (not zero where it holds), and returns what it confirms of that; a bound that
+    misses the limit by less than ``doubt`` is asked about as well."""
 
     def __init__(self, numbers: Numbers, header: dict[str, Any]):
         problem, claim = header["problem"], header["claim"]
@@ -591,16 +604,21 @@ class Rules:
         self.rules: Counter[str] = Counter()
         self.exact: Callable[[tuple[int, ...]], tuple[float, float]] | None = None
         self.seen: list[tuple[int, ...]] | None = None
+        self.redo: Redo | None = None
+        self.doubt = _DOUBT * float(self.theta(np.linalg.eigvalsh(self._target())[::-1]))
         self.nothing = self._nothing(problem["input"] == "gram")
 
     def _nothing(self, gram: bool) -> float:
         """An error that is rounding: a share of the target's, or, for a Gram matrix, whose
         eigenvalues are known up to rounding, that of such eigenvalues."""
-        F = self.numbers.fast[self.numbers.p :, self.numbers.p :]
+        F = self._target()
         total = float(np.trace(F))
         least = 1e-12 * (total if self.theta.squared else math.sqrt(max(total, 0.0)))
         noise = np.full(len(F), 16 * len(F) * UNIT * total)
         return max(least, float(self.theta(noise))) if gram else least
+
+    def _target(self) -> np.ndarray:
+        return self.numbers.fast[self.numbers.p :, self.numbers.p :]
 
     def node(self, chosen: np.ndarray, candidates: np.ndarray) -> Node:
         """A node from the beginning: the chosen columns are eliminated one after the other."""
@@ -623,11 +641,24 @@ class Rules:
         if task.z is not None and (relaxation := self._relaxation(node)):
             bound = relaxation.best(self.limit, task.z, 0)
             found = marks if bound.value >= self.limit else bound.marks(node.left, self.limit)
+            found = np.where(found == marks, found, 0)
+            found = self._redone("relaxation, fewer columns", node, found, bound.given)
             self.rules["relaxation"] += 1
         for at in np.flatnonzero((marks > 0) & (found != marks)):
             rest = node.without(int(at))
             self.close(node.keep(rest) if marks[at] == 1 else node.take(int(at), rest))
         return self.rules
+
+    def _closes(self, rule: str, node: Node, value: float, z: np.ndarray | None = None) -> bool:
+        """Whether a bound closes a node."""
+        closes = value >= self.limit
+        if closes or value >= self.limit - self.doubt:
+            closes = bool(self._redone(rule, node, np.array([int(closes)]), z)[0])
+        self.rules[rule] += closes
+        return closes
+
+    def _redone(self, rule: str, node: Node, found: np.ndarray, z=None) -> np.ndarray:
+        return found if self.redo is None else self.redo(rule, node, found, z)
 
     def _relaxation(self, node: Node) -> Relaxation | None:
         if self.theta.squared and node.free == 0 and 0 < node.left < len(node.candidates):
@@ -669,8 +700,8 @@ class Rules:
             self._complete([(*node.chosen, *every)])
         elif self.theta.squared and node.free == 0 and node.left <= 2:
             self._last(node)
-        elif self.errors(node.parts[2], node.left + node.free) >= self.limit:
-            self.rules["span"] += 1
+        elif self._closes("span", node, float(self.errors(node.parts[2], node.left + node.free))):
+            pass
         elif relaxation := self._relaxation(node):
             return self._relaxed(node, relaxation, z)
         else:
@@ -692,7 +723,7 @@ class Rules:
                 pair += (q + 16) * 2 * UNIT * (sizes + np.abs(ratio) * sizes[:, None]) ** 2
                 caught = alone[:, None] + pair / np.where(height > 0.0, height, 0.0)
             low = total - caught - 4 * (q + 8) * UNIT * (total + np.abs(caught))
-            doubtful = ~(low >= self.limit)
+            doubtful = ~self._redone("last columns", node, low >= self.limit)
         if node.left == 2:
             doubtful = np.triu(doubtful, 1)
         self.rules["last columns"] += 1
@@ -701,10 +732,10 @@ class Rules:
 
     def _relaxed(self, node: Node, relaxation: Relaxation, z: np.ndarray | None) -> list[Node]:
         bound = relaxation.best(self.limit, z, _TURNS)
-        if bound.value >= self.limit:
-            self.rules["relaxation"] += 1
+        if self._closes("relaxation", node, bound.value, bound.given):
             return []
         marks = bound.marks(node.left, self.limit)
+        marks = self._redone("relaxation, fewer columns", node, marks, bound.given)
         if marks.any():
             self.rules["relaxation, fewer columns"] += 1
             return [node.after(marks)]
@@ -718,12 +749,12 @@ class Rules:
 
     def _by_span(self, node: Node) -> list[Node]:
         """Children by the column that comes first in an order by their bounds."""
-        if self._outside(node) >= self.limit:
-            self.rules["span of all candidates"] += 1
+        if self._closes("span of all candidates", node, self._outside(node)):
             return []
         bounds = self._children(node)
+        closed = self._redone("span, each column", node, bounds >= self.limit)
         order = np.argsort(bounds, kind="stable")
-        order = order[bounds[order] < self.limit]
+        order = order[~closed[order]]
         self.rules["span, each column"] += 1
         if node.left == 1:
             self._complete([(*node.chosen, int(node.candidates[i])) for i in order])

@@ -24,7 +24,7 @@ class ExactErrors:
     """Intervals of the errors of complete sets, in units of the rules."""
 
     def __init__(self, rules: Rules, problem: dict[str, Any], X, y=None):
-        self._rules, self._components = rules, rules.components
+        self.rules, self._components = rules, rules.components
         self._diagonal = rules.theta.squared and not rules.components  # the trace is enough
         self._center = problem["centering"] == "mean"
         self._alpha = Fraction(float(problem["alpha"]))
@@ -40,18 +40,31 @@ class ExactErrors:
             self._known[subset] = self._interval(subset)
         return self._known[subset]
 
+    @property
+    def own_target(self) -> bool:
+        """Whether the columns themselves are the target."""
+        return self._y is self._x
+
+    def inner(self, i: int, j: int) -> Fraction:
+        """Inner product of two of all columns and, after these, those of the target, j not after
+        i; with the ridge."""
+        p = self.rules.numbers.p
+        if i < p:
+            return self._product(False, j, i) + self._alpha * (i == j)
+        return self._own(i - p, j - p) if j >= p else self._product(not self.own_target, j, i - p)
+
     def _interval(self, subset: tuple[int, ...]) -> tuple[float, float]:
-        unit, F = Fraction(self._rules.numbers.unit) ** 2, self._left(subset)
+        unit, F = Fraction(self.rules.numbers.unit) ** 2, self._left(subset)
         if self._diagonal:
             error = float(sum((F[i][i] for i in range(len(F))), Fraction(0)) / unit)
             return error * (1.0 - 2 * UNIT), error * (1.0 + 2 * UNIT)
         F = [[value / unit for value in row] for row in F]
         balls = _eigenvalues(F)
         if balls is not None:
-            low, high = (float(self._rules.theta(v[self._components :])) for v in balls)
+            low, high = (float(self.rules.theta(v[self._components :])) for v in balls)
             return low * (1.0 - 1e-12), high * (1.0 + 1e-12)
         left = np.array([[float(value) for value in row] for row in F])
-        ends = [float(self._rules.errors(left, self._components, sign)) for sign in (1.0, -1.0)]
+        ends = [float(self.rules.errors(left, self._components, sign)) for sign in (1.0, -1.0)]
         return ends[0], ends[1]
 
     def _left(self, subset: tuple[int, ...]) -> list[list[Fraction]]:
@@ -60,7 +73,7 @@ class ExactErrors:
         K = [[self._product(False, i, j) for j in subset] for i in subset]
         for i in range(k):
             K[i][i] += self._alpha
-        c = [[self._product(self._y is not self._x, i, j) for j in range(q)] for i in subset]
+        c = [[self._product(not self.own_target, i, j) for j in range(q)] for i in subset]
         F = [[Fraction(0)] * q for _ in range(q)]
         for a in range(q):
             for b in [a] if self._diagonal else range(a + 1):
@@ -92,7 +105,7 @@ class ExactErrors:
         return self._inner[name]
 
     def _own(self, a: int, b: int) -> Fraction:
-        if self._y is self._x:
+        if self.own_target:
             return self._product(False, a, b)
         return self._y.inner(a, self._y, b, self._center)
 
@@ -137,11 +150,19 @@ def _eigenvalues(F: list[list[Fraction]]) -> tuple[np.ndarray, np.ndarray] | Non
     before, flint.ctx.prec = flint.ctx.prec, _BITS
     try:
         exact = flint.fmpq_mat([[flint.fmpq(x.numerator, x.denominator) for x in row] for row in F])
-        found = [value.real for value in flint.acb_mat(exact).eig(multiple=True)]
-        ends = [[float(x.lower()) for x in found], [float(x.upper()) for x in found]]
+        return enclosed(exact)
     except ValueError:  # they are too close to be told apart
         return None
     finally:
         flint.ctx.prec = before
+
+
+def enclosed(matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends of the eigenvalues, descending, of a symmetric matrix of python-flint
+    without negative ones; a ValueError if they are too close to be told apart."""
+    import flint
+
+    found = [value.real for value in flint.acb_mat(matrix).eig(multiple=True)]
+    ends = [[float(x.lower()) for x in found], [float(x.upper()) for x in found]]
     low, high = (np.sort(np.maximum(values, 0.0))[::-1] for values in ends)
     return low, high

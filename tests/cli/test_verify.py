@@ -65,3 +65,33 @@ def test_a_sample_says_so_and_exact_arithmetic_counts(cli, proven):
     assert found["exact"]["complete sets"] >= found["exact"]["in doubt"]
     for wrong in (("--sample", 0), ("--jobs", 0)):
         assert cli("verify", *files, *wrong).code == 2
+
+
+def test_the_proof_of_removed_rows(cli, proven):
+    file, proof = proven / "wine.csv", proven / "rows.proof"
+    page = proven / "page.html"
+    answer = cli("outliers", file, "-k", 2, "-r", 2, "--proof", proof, "--report", page, "--json")
+    assert answer.code == 0, answer.err
+    assert "columnist verify rows.proof " in page.read_text(encoding="utf-8")
+    found = cli("verify", proof, file, "--json")
+    assert found.code == 0, found.err
+    told = json.loads(found.out)
+    removed = json.loads(answer.out)["removed"]
+    assert told["holds"] and told["removed"] == [str(row) for row in removed]
+    assert "removed" in cli("verify", proof, file).out
+    (proven / "other.csv").write_text(file.read_text().replace("14.23,", "14.22,", 1))
+    assert cli("verify", proof, proven / "other.csv").code == 1
+
+
+@pytest.mark.parametrize("option", [("--exact",), ("--sample", 3), ("--jobs", 2)])
+def test_proofs_about_rows_are_checked_whole(cli, proven, option):
+    file, proof = proven / "wine.csv", proven / "rows.proof"
+    assert cli("outliers", file, "-k", 1, "-r", 2, "--proof", proof).code == 0
+    answer = cli("verify", proof, file, *option)
+    assert answer.code == 2 and "about rows" in answer.err and "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize("option", [("--method", "trimmed"), ("--max-distance", 1)])
+def test_no_proof_of_other_outliers(cli, proven, option):
+    answer = cli("outliers", proven / "wine.csv", "-k", 2, "--proof", proven / "x", *option)
+    assert answer.code == 2 and "--proof" in answer.err and not (proven / "x").exists()

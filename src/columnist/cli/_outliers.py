@@ -14,6 +14,7 @@ from columnist.cli._options import Anywhere, Saving, Searching, option
 from columnist.cli._screen import certificate_json
 from columnist.cli._task import Task
 from columnist.cli._text import listed, number, parsed, unused, visible
+from columnist.cli._verify import prepared_proof
 
 if TYPE_CHECKING:
     from columnist.cli._references import Reference
@@ -23,6 +24,7 @@ EXAMPLES = (
     "columnist outliers sensors.parquet -k 0.05 -r 3 --id time --report outliers.html",
     "columnist outliers data.csv -k 10 --method coherence --out clean.csv --remove",
     "columnist outliers data.csv -k 10 -r 2 --model pca.json",
+    "columnist outliers wine.csv -k 5 -r 2 --proof wine.proof",
     "columnist outliers plants.csv -k 14 -r 2 --max-distance 1",
     "columnist outliers big.parquet -k 100 -r 3 --dask --out flagged.parquet",
 )
@@ -50,6 +52,9 @@ class Options(Saving, Searching, Anywhere):
         "certified: also remove every row farther than this from a robust reference (ROBPCA), in "
         "units of its cut-offs; finds outliers that mask one another.",
     )
+    proof: str | None = option(
+        "--proof", "certified: write a proof that columnist verify checks.", metavar="FILE"
+    )
     remove: bool = option("--remove", "With --out: leave outlying rows out.", default=False)
 
 
@@ -75,7 +80,14 @@ class Outliers(Task):
             raise BadInput(f"-k takes a number; got {self.options.k!r}.")
         if self.options.max_distance is not None and self.options.method != "certified":
             raise BadInput("--max-distance needs --method certified.")
+        if self.options.proof is not None and self.options.method != "certified":
+            raise BadInput("--proof needs --method certified.")
+        if self.options.proof is not None and self.options.max_distance is not None:
+            raise BadInput("--proof does not work with --max-distance.")
         self.n_outliers = number_of
+
+    def outputs(self) -> dict[str, str | None]:
+        return super().outputs() | {"--proof": self.options.proof}
 
     def work(self) -> None:
         import numpy as np
@@ -86,6 +98,8 @@ class Outliers(Task):
         n = data.X.shape[0]
         doing = f"looking for outliers among {count(n, 'row')}"
         self.estimator = self.fit(self._made(self.n_outliers, n), doing)
+        if self.options.proof is not None:
+            self.screen.written("proof", self.options.proof)
         self.score, self.orthogonal, far, self.beyond = data.judged(self.estimator)
         self.removed = np.zeros(n, dtype=bool)
         self.removed[self.estimator.outliers_] = True
@@ -138,7 +152,9 @@ class Outliers(Task):
         kinds = {
             "certified": robust.RobustPCA(
                 size, n_outliers=k, time_limit=options.seconds, callback=self.watch.callback,
-                max_distance=options.max_distance, **options.given(random_state=seed),
+                max_distance=options.max_distance,
+                proof=prepared_proof(options.proof, options, self.data),
+                **options.given(random_state=seed),
             ),
             "schatten": robust.SchattenPCA(k, n_components=r),
             "pursuit": robust.OutlierPursuit(n_outliers=k, n_components=r),

@@ -17,7 +17,7 @@ from columnist.cli._stability import check_bootstrap, resampled, show_stability,
 from columnist.cli._task import Task
 from columnist.cli._text import listed, number, percent
 from columnist.cli._verdicts import show_verdicts, verdicts_json
-from columnist.cli._verify import preparation_of
+from columnist.cli._verify import prepared_proof
 
 if TYPE_CHECKING:
     from columnist.selection import (
@@ -186,15 +186,6 @@ class Select(Task):
         if self.options.proof is not None and self.method != "certified":
             raise BadInput(f"--proof needs --method certified; {self.method} gives no proof.")
 
-    def _proof(self):
-        """Where the proof is written, with how the file was read and prepared."""
-        from columnist.search._proof import PreparedProof
-
-        options = self.options
-        if options.proof is None:
-            return None
-        return PreparedProof(options.proof, preparation_of(options, self.data))
-
     def _made(self):
         """The selector that was asked for; options that it does not have are refused."""
         options, data = self.options, self.data
@@ -208,8 +199,9 @@ class Select(Task):
         )
         if self.method == "certified":
             selector.set_params(
-                time_limit=options.seconds, callback=self.watch.callback, proof=self._proof()
-            )
+                time_limit=options.seconds, callback=self.watch.callback,
+                proof=prepared_proof(options.proof, options, data),
+            )  # fmt: skip
         # Means of columns with gaps are estimated anew.
         free = data.mean is not None and (data.y is not None or data.has_gaps)
         if free and "centering" in selector.get_params():

@@ -12,6 +12,7 @@ from columnist.cli._text import listed
 
 if TYPE_CHECKING:
     from columnist.cli._prepared import Data
+    from columnist.search._proof import PreparedProof
 
 EXAMPLES = (
     "columnist select wine.csv -k 4 --center --scale --proof wine.proof",
@@ -26,15 +27,17 @@ EXAMPLES = (
 class Options(Printing):
     """What to check; the proof says how the file is read and prepared."""
 
-    proof: str = argument("PROOF", "The file that select --proof wrote.")
+    proof: str = argument("PROOF", "The file that select, or outliers, --proof wrote.")
     file: str = argument("FILE", "The data that the proof is about.")
-    exact: bool = option("--exact", "Evaluate complete sets in exact arithmetic.", default=False)
+    exact: bool = option(
+        "--exact", "Redo all leaves in exact arithmetic, not only those in doubt.", default=False
+    )
     sample: int | None = option("--sample", "Check only so many parts, chosen at random.")
     jobs: int | None = option("--jobs", "Processes; -1 takes all processors.")
 
 
 class Verify(Task):
-    """Check a proof of select with a small separate program: exit code 1 if it does not hold."""
+    """Check a proof with a small separate program: exit code 1 if it does not hold."""
 
     command = "verify"
     options: Options
@@ -70,15 +73,24 @@ class Verify(Task):
     def show(self) -> None:
         verdict, screen = self.verdict, self.screen
         screen.line(str(verdict), "green" if verdict.holds else "red")
-        if verdict.holds:
-            columns = self.data.names_of(verdict.claim["selection"])
-            rules = [f"{rule} {times:,}" for rule, times in sorted(verdict.rules.items())]
-            exact = verdict.exact.get("complete sets", 0)
-            screen.facts({
-                "selected": listed(columns, 30), "rules": ", ".join(rules) or "none",
-                "exact arithmetic": f"{exact:,} complete sets, "
-                f"{verdict.exact.get('in doubt', 0):,} of them in doubt",
-            })  # fmt: skip
+        if not verdict.holds:
+            return
+        rules = [f"{rule} {times:,}" for rule, times in sorted(verdict.rules.items())]
+        facts = {name: listed(items, 30) for name, items in self._selected().items()}
+        facts["rules"] = ", ".join(rules) or "none"
+        if exact := verdict.exact:
+            facts["exact arithmetic"] = (
+                f"{exact['complete sets']:,} complete sets, {exact['in doubt']:,} of them in "
+                f"doubt; {exact['leaves']:,} leaves, {exact['leaves in doubt']:,} in doubt"
+            )
+        screen.facts(facts)
+
+    def _selected(self) -> dict[str, list[str]]:
+        """The columns that are selected, or the numbers of the rows that are removed."""
+        places = self.verdict.claim["selection"]
+        if self.header["problem"]["kind"] == "rows":
+            return {"removed": [str(row) for row in self.data.row_numbers()[places]]}
+        return {"selected": self.data.names_of(places)}
 
     def json(self) -> dict[str, Any]:
         verdict = self.verdict
@@ -86,7 +98,7 @@ class Verify(Task):
             "data": self.data.summary(),
             "holds": verdict.holds,
             "statement": verdict.statement,
-            "selected": self.data.names_of(verdict.claim["selection"]),
+            **self._selected(),
             "indices": verdict.claim["selection"],
             "error": verdict.claim["error"],
             "lower_bound": verdict.claim["lower_bound"],
@@ -102,7 +114,14 @@ class _Repeated(Options, Loading):
     """The same with the preparation of the proof."""
 
 
-def preparation_of(options: Loading, data: Data) -> dict[str, Any]:
+def prepared_proof(path: str | None, options: Loading, data: Data) -> PreparedProof | None:
+    """Where a proof is written, if it is, with how the file was read and prepared."""
+    from columnist.search._proof import PreparedProof
+
+    return None if path is None else PreparedProof(path, _preparation_of(options, data))
+
+
+def _preparation_of(options: Loading, data: Data) -> dict[str, Any]:
     """How a file was read and prepared, whatever its name: also what the data decided."""
     decided = {
         "header": data.table.header, "drop": list(data.table.ignored) or None, "keep_ids": True,

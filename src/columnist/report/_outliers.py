@@ -87,6 +87,9 @@ def outlier_report(
         Section("Removed rows", _removed(map_, numbers)),
         Section("Outlier map", _map_blocks(map_, numbers)),
         *([] if certificate is None else _proof(certificate, subject)),
+        pages.proof_file_section(
+            getattr(estimator, "proof", None), origin.file if origin else "data.csv"
+        ),
         Section("The subspace of the kept rows", _subspace(estimator, n, columns)),
     ]
     figures = [
