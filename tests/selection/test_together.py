@@ -27,7 +27,7 @@ CRITERIA = ("frobenius", "frobenius", "spectral", "nuclear", "schatten:0.5", "ky
 # Nodes after which a search stops; None for never.
 LIMITS = (0, 1, 2, 4, 8, 16, None)
 # Problems of a test, and tests: the first ones are fast.
-PROBLEMS, BLOCKS = 20, 60
+PROBLEMS, BLOCKS = 20, 25
 BLOCK = pytest.mark.parametrize(
     "block", [pytest.param(i, marks=slow_if(i > 0)) for i in range(BLOCKS)]
 )
