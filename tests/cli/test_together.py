@@ -43,11 +43,15 @@ REFUSED = {
     ("gaps", "proof"): "proof does not hold weights or missing values yet",
     ("gaps", "forward"): "--missing does not apply to forward",
     ("bootstrap", "dask"): "--bootstrap draws rows again and again: leave out --dask",
-    ("verdicts", "forward"): "--verdicts goes with --method certified",
-    ("tolerance", "forward"): "--tolerance goes with --method certified",
-    ("forward", "proof"): "--proof goes with --method certified",
+    ("verdicts", "forward"): "--verdicts needs --method certified",
+    ("tolerance", "forward"): "--tolerance needs --method certified",
+    ("solutions", "forward"): "--solutions does not apply to forward",
+    ("components", "forward"): "does not apply to forward",
+    ("jobs", "forward"): "--jobs does not apply to forward",
+    ("tolerance", "proof"): "proof does not cover --tolerance yet",
+    ("forward", "proof"): "--proof needs --method certified",
     **{
-        (name, "proof"): "--proof does not go with --groups, --budget, --at-most or --requires"
+        (name, "proof"): "--proof does not go with --groups"
         for name in ("groups", "budget", "at most", "requires")
     },
 }

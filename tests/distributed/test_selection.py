@@ -196,6 +196,8 @@ def test_nobody_is_forgotten():
     public = {name for name in family.__all__ if isinstance(getattr(family, name), type)}
     tested = {type(each).__name__ for each in [*PLAIN, *VALUES, *LABELS, *SEVERAL]}
     others = "FastSelector PathStep SelectionPath Solution SubsetPath SubsetStep"
+    others += " BudgetPath BudgetStep ColumnVerdicts Replacement SelectionStability"
+    others += " StabilityProgress"
     assert public - tested == set(others.split())
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist import ScaleWarning
 from tests.soak.oracle import ColumnTruth, RowTruth, Truth, total_error
 from tests.soak.problems import Problem, target_matrix
 from tests.soak.run import Answer, Claim
@@ -89,6 +90,8 @@ def _general(problem: Problem, answer: Answer) -> Iterator[str]:
 
 def _may_warn(problem: Problem, answer: Answer, warning) -> bool:
     unproven = any(status != "optimal" for status in answer.statuses)
+    if issubclass(warning.category, ScaleWarning):  # columns of any size are drawn
+        return True
     if issubclass(warning.category, ConvergenceWarning):
         return problem.task == "fewest" or (problem.option("search") == "optimal" and unproven)
     message = str(warning.message)

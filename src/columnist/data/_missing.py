@@ -29,6 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 from columnist.data._matrices import Matrices
 from columnist.data._weights import matrices_from
 from columnist.linalg._moments import Moments
+from columnist.linalg._rounding import CONSTANT
 
 METHODS = ("covariance", "pairwise")
 # EM stops when no mean and no covariance of standardised columns moves by more, or after so many
@@ -93,7 +94,7 @@ def estimate(X: np.ndarray, method: str, weights: np.ndarray) -> Estimate:
     moved = np.where(there, X - mean, 0.0)
     scale = np.sqrt(weights @ np.square(moved) / counts)
     largest = np.abs(np.where(there, X, 0.0)).max(axis=0)
-    varies = scale > 8 * np.finfo(np.float64).eps * largest
+    varies = scale > CONSTANT * largest
     unit = scale[varies]
     Z = np.where(there, moved, np.nan)[:, varies] / unit
     found = _pairwise(Z, weights) if method == "pairwise" else _em(Z, weights)

@@ -10,6 +10,8 @@ from columnist.linalg._secular import downdated_eigenvalues
 __all__ = ["least_expected", "log_expected_errors"]
 
 _EPS = np.finfo(np.float64).eps
+# Logarithms of expected errors that differ by less are equal: the first column is taken.
+_TIE = 1e-9
 
 
 def least_expected(X, size: int) -> list[int]:
@@ -34,9 +36,10 @@ def least_expected(X, size: int) -> list[int]:
         squares = np.einsum("ij,ij->j", R, R)
         able = np.flatnonzero(squares > 1e3 * _EPS * lengths)
         Z = (np.sqrt(lam)[:, None] * rotated[:, able] / np.sqrt(squares[able])).T
-        spectra = np.maximum(downdated_eigenvalues(lam, np.ascontiguousarray(Z), 0, rank), 0.0)
+        spectra = downdated_eigenvalues(lam, np.ascontiguousarray(Z), 0, rank)
+        spectra[spectra <= 1e3 * _EPS * lam[0]] = 0.0
         expected = log_expected_errors(spectra, left)
-        best = int(able[np.argmin(expected)])
+        best = int(able[np.argmax(expected <= expected.min() + _TIE)])
         chosen.append(best)
         q = R[:, best] / np.sqrt(squares[best])
         R = R - np.outer(q, q @ R)

@@ -316,7 +316,7 @@ class VolumeSampler(_Sampler):
     >>> 2 in VolumeSampler(2, random_state=0).fit(X).selected_
     True
     >>> VolumeSampler(2, deterministic=True).fit(X).selected_
-    array([2, 0])
+    array([0, 2])
     """
 
     _parameter_constraints = {"deterministic": Flag()}
