@@ -42,6 +42,7 @@ REFUSED = {
     ("weight", "proof"): "proof does not hold weights or missing values yet",
     ("gaps", "proof"): "proof does not hold weights or missing values yet",
     ("gaps", "forward"): "--missing does not apply to forward",
+    ("proof", "dask"): "proof needs the data in memory",
     ("bootstrap", "dask"): "--bootstrap draws rows again and again: leave out --dask",
     ("verdicts", "forward"): "--verdicts needs --method certified",
     ("tolerance", "forward"): "--tolerance needs --method certified",
