@@ -36,18 +36,18 @@ INSTANCES: dict[str, Callable[[type], list[BaseEstimator]]] = {
     "ColumnSelector": lambda cls: [
         cls(0.2),
         cls(1, n_components=1, max_nodes=100),
-        cls(1, constraints=[AtMost([0], 0)], max_nodes=100),
+        cls(1, constraints=[AtMost([0], 1)], max_nodes=100),
     ],
     "SubsetRegressor": lambda cls: [cls(1), cls(1, alpha=1.0)],
     "ForwardSelector": lambda cls: [
         cls(),
         cls(1, degree=2),
         cls(1, criterion="nuclear"),
-        cls(1, constraints=[AtMost([0], 0)]),
+        cls(1, constraints=[AtMost([0], 1)]),
     ],
     "ExchangeSelector": lambda cls: [
         cls(0.2, random_state=0),
-        cls(1, constraints=[AtMost([0], 0)], random_state=0),
+        cls(1, constraints=[AtMost([0], 1)], random_state=0),
     ],
     "NormSampler": lambda cls: [cls(), cls(replace=True)],
     "MultiLabelForwardClassifier": lambda cls: [cls(), cls(degree=2)],

@@ -95,7 +95,11 @@ def test_values_of_scene_that_the_protocol_determines(n_desired):
     found = {}
     for centred in (False, True):
         parts = [split(X, Y, n_desired, seed) for seed in range(10)]
-        each = [(part, cleaners(part, TOLERANCE, centred=centred)["1"]) for part in parts]
+        # These figures are those of a tolerance for all labels together; one for each label, which
+        # the figures of CAL500 and oes97 follow, gives 0.09 and not 0.047 for five labels.
+        each = [
+            (part, cleaners(part, TOLERANCE / n_desired, centred=centred)["1"]) for part in parts
+        ]
         runs = together([judge(p, c.transform, c.coef_, centred=centred) for p, c in each])
         found[centred] = runs
     plain, mean = found[False], found[True]
