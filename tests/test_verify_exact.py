@@ -131,3 +131,17 @@ def test_without_flint(tmp_path, monkeypatch):
     assert verify(path, X).holds
     with pytest.raises(ImportError, match=r"columnist\[exact\]"):
         verify(path, X, exact=True)
+
+
+def test_repeated_zeros_do_not_hide_an_error(tmp_path):
+    """Eigenvalues of what a near copy leaves: several are exactly zero."""
+    X = np.array([
+        [1.0678870080054566, -1.7842914492281936, -1.7842914337469233, 0.6955454781628593],
+        [1.541899800084868, -0.01930713089347002, -0.019307109681741322, 2.3735421026309567],
+        [-0.41176938014606596, -1.053388502656878, -1.053388482025937, 0.4879702829226977],
+        [-1.6289193380529838, -0.598851009028548, -0.5988509981373256, 0.04540578127270197],
+    ])  # fmt: skip
+    check = check_of(tmp_path, X, 2, criterion="schatten:0.5")
+    low, high = np.array([check._exact(s) for s in itertools.combinations(range(4), 2)]).T
+    assert (high - low <= 1e-10 * high).all()
+    assert verify(tmp_path / "p", X).holds
