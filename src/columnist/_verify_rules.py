@@ -64,7 +64,9 @@ class Most(NamedTuple):
 
 
 class Constraints:
-    """The selections of a problem that obey its constraints."""
+    """The selections of a problem that obey its constraints; how many columns these have varies."""
+
+    varies = True
 
     def __init__(self, problem: dict[str, Any]):
         n = problem["shape"][1]

@@ -74,7 +74,7 @@ class RowProof:
             self._recorder.finish(self._problem(X, removed), {
                 "selection": removed, "names": None, "error": error,
                 "lower_bound": max(bound, 0.0), "status": certificate.status,
-                "solutions": [removed], "errors": [error], "complete": False,
+                "solutions": [removed], "errors": [error], "complete": False, "within": None,
             })  # fmt: skip
         finally:
             self._recorder.discard()
@@ -84,7 +84,8 @@ class RowProof:
             "kind": "rows", "shape": [int(n) for n in X.shape], "data": data_hash(X),
             "target": "X", "target_data": None, "size": len(removed), "n_components": self._r,
             "criterion": self._name, "centering": self._centering, "input": "data",
-            "include": [], "exclude": [], "shift": 0.0, "alpha": 0.0,
+            "include": [], "exclude": [], "shift": 0.0, "alpha": 0.0, "weights": None,
+            "constraints": [],
         }  # fmt: skip
 
     # -- blocks ---------------------------------------------------------------------
