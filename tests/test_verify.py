@@ -16,14 +16,17 @@ from hypothesis import strategies as st
 import columnist
 from columnist import ColumnSelector, _verify, _verify_rules, verify
 from columnist.criteria import Nuclear, get_criterion
+from columnist.selection import _relaxed
 from tests.forging import Forger
 
 CRITERIA = ["frobenius", "spectral", "nuclear", "schatten:0.5", "schatten:3", "kyfan:2"]
 
 
 def write(path, X, k, y=None, **options):
-    """Fit with a proof, and what was fitted."""
-    with warnings.catch_warnings():
+    """Fit with a proof, by relaxation even where that is not worth it, and what was fitted."""
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_relaxed, "_FEW_TRACED", 0)
+        patch.setattr(_relaxed, "_TRACED", _relaxed._Use(3, 300))
         warnings.simplefilter("ignore")
         return ColumnSelector(k, proof=path, **options).fit(X, y)
 

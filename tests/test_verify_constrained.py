@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from columnist import ColumnSelector, SubsetRegressor, verify
+from columnist import ColumnSelector, verify
 from columnist.criteria import get_criterion
 from tests.oracles.constrained import every_choice
 from tests.strategies import KINDS, random_constraints, random_matrix, random_size

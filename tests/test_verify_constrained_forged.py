@@ -1,16 +1,12 @@
 """Forged proofs with weights and constraints: enumeration says which of them are true."""
 
-import json
-import subprocess
-import sys
 import warnings
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from columnist import ColumnSelector, _verify, verify
+from columnist import ColumnSelector, verify
 from columnist.constraints import AtMost, Budget, Groups, Requires
 from tests.forging import Forger
 from tests.oracles.constrained import every_choice

@@ -61,7 +61,7 @@ UNIT = 2.0**-53
 EXTENDED = float(np.finfo(np.longdouble).eps) / 2
 # How much smaller than stated an error, or a bound, may be.
 TOLERANCE = 1e-9
-# A column of which others leave no more than this share (squared for Gram matrices) depends on it.
+# A column depends on others that leave no more than this share of it, squared for Gram matrices.
 DEPENDENT = 1e-13
 # Bytes of the first line and of the open nodes, nodes that are divided here, parts in one go.
 MOST_HEADER, MOST_OPEN, MOST_NODES, PARTS = 2**24, 2**31, 200_000, 2048

@@ -109,7 +109,7 @@ class ProofRecorder:
             scaled = np.rint(np.log(z) / np.log(_LEAST_Z) * _SCALE).astype("<u2").tobytes()
             if step.marks is None:
                 self.write(_CLOSE, node, scaled, len(order))
-            elif step.marks.any():
+            else:
                 marks = step.marks[order].tobytes()
                 self.write(_SHRINK, node, scaled + marks, len(order))
                 node = self._names(1)

@@ -222,8 +222,9 @@ class Constrained:
                 return None
             looked = self._look(node, demand.threshold, hint, tally)
             bound = max(bound, looked.bound)
-            if demand.trace:
-                steps.append(_step(given, node, looked, bound >= demand.threshold))
+            step = _step(given, node, looked, bound >= demand.threshold)
+            if demand.trace and (step.marks is None or step.marks.any()):
+                steps.append(step)
             if bound >= demand.threshold:
                 return None
             if node.most_columns <= 1:
