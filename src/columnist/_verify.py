@@ -374,28 +374,26 @@ class Numbers:
         self.fast = _lowered(G.astype(np.float64), order * (2 * steps * UNIT + share))
         self.low, self.high = _lowered(G, margin), _lowered(G, -margin)
         # With a ridge every column counts.
-        self.twins = np.arange(p) if alpha > 0.0 else _twins(X, gram, center)
+        self.twins = np.arange(p) if alpha > 0.0 else _twins(dense, gram, center)
 
 
 def _lowered(G: np.ndarray, share: float) -> np.ndarray:
     return G - np.diag(np.diag(G) * G.dtype.type(share))
 
 
-def _twins(X, gram: bool, center: bool) -> np.ndarray:
+def _twins(dense: np.ndarray, gram: bool, center: bool) -> np.ndarray:
     """For every column the first one of which it is a power of two, or its negative, times; -1 for
     columns of zeros, and, without their means, of one number."""
-    twins = np.arange(X.shape[1])
+    twins = np.arange(dense.shape[1])
     seen: dict[bytes, int] = {}
-    for j in range(X.shape[1]):
-        column = X[:, [j]]
-        column = np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
+    for j, column in enumerate(dense.T):
         if not (column - column[0] if center and len(column) else column).any():
             twins[j] = -1
             continue
         largest = column[np.argmax(np.abs(column))]
         scaled = np.ldexp(column * math.copysign(1.0, largest), -math.frexp(largest)[1]) + 0.0
         first = seen.setdefault(hashlib.sha256(scaled.tobytes()).digest(), j)
-        if not gram or X[j, j] * X[first, first] == X[j, first] ** 2:
+        if not gram or dense[j, j] * dense[first, first] == dense[j, first] ** 2:
             twins[j] = first
     return twins
 
@@ -416,7 +414,7 @@ class Bound(NamedTuple):
     def marks(self, limit: float) -> np.ndarray:
         """1 for candidates that every set below the limit contains, 2 for those that none does."""
         slack = (limit - self.value) * (1.0 + 8.0 * UNIT)
-        return np.where(self.into >= slack, 2, (self.out >= slack).astype(int))
+        return np.where(self.into >= slack, 2, self.out >= slack)
 
 
 class Parts(NamedTuple):
