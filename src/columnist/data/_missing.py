@@ -18,7 +18,6 @@ are from those of complete data.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.data._matrices import Matrices
 from columnist.data._weights import matrices_from
 from columnist.linalg._moments import Moments
@@ -204,12 +204,11 @@ def _iterated(rows: _GappyRows) -> Estimate:
         values.append(reached)
         model = _best(rows, model.towards(first, second), reached, second)
     else:
-        warnings.warn(
+        warn_caller(
             f"The covariance matrix moved by {moved:.1e} of a variance in the last of "
             f"{len(values)} steps of the EM algorithm: too many values are missing to determine "
             "it. Leave out columns that are mostly missing.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     covariance = first.covariance - rows.ridge * np.eye(n)
     return Estimate(first.mean, covariance, tuple(values), rows.ridge)

@@ -19,6 +19,7 @@ from dask.delayed import Delayed, delayed
 from dask.system import CPU_COUNT
 from sklearn.utils import assert_all_finite
 
+from columnist._warn import warn_caller
 from columnist.data._blocks import RowBlocks, register_blocks
 from columnist.distributed._run import (
     DaskWorkers,
@@ -29,7 +30,6 @@ from columnist.distributed._run import (
     merge_tree,
     tell,
     visit_task,
-    warn_caller,
 )
 from columnist.linalg._column_parts import ColumnParts, largest_entry
 from columnist.linalg._memory import available_memory

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import time
 import uuid
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
@@ -20,10 +18,10 @@ from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 
+from columnist._warn import warn_caller
 from columnist.linalg._threads import single_threaded_blas
 from columnist.search._workers import use_workers
 
-_PACKAGE = __name__.partition(".")[0]
 # Results merged by one task: trees of few levels that still keep few results in memory.
 _FAN_IN = 8
 # Blocks that are on their way here at the same time.
@@ -448,14 +446,3 @@ class DaskWorkers:
             f"The Dask cluster no longer helps with the search, which goes on here: {error}",
             RuntimeWarning,
         )
-
-
-def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn where this package was called, however deep inside of it that is noticed."""
-    level, frame = 3, sys._getframe(1)
-    while frame.f_back is not None:
-        module = frame.f_back.f_globals.get("__name__", "")
-        if module.partition(".")[0] not in (_PACKAGE, "contextlib"):
-            break
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)

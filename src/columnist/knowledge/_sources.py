@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import Number, StrOptions
 from columnist.data._validation import resolve_columns
 from columnist.knowledge._relations import (
@@ -491,7 +491,7 @@ def match(found: Sequence, wanted: Sequence | None, *, what: str, source: Source
 
 
 def _warn(text: str, names: Sequence) -> None:
-    warnings.warn(f"{text}: {_listed(names)}.", UserWarning, stacklevel=2)
+    warn_caller(f"{text}: {_listed(names)}.")
 
 
 def _listed(names: Sequence) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._selector import BaseSelector
+from columnist._warn import warn_caller
 from columnist.data._parameters import FINITE, Number, StrOptions
 from columnist.data._validation import feature_names, random_generator, resolve_size
 from columnist.linalg._prox import row_norms
@@ -149,10 +148,9 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
         penalties = float(self.alpha_scores), float(self.alpha_loadings)
         if all(penalties) or not any(penalties):
             return penalties
-        warnings.warn(
+        warn_caller(
             "QuadraticPCA: one penalty is zero, so the other has no effect and the objective no "
-            "minimum; the result is that of PCA. Set alpha_scores and alpha_loadings, or neither.",
-            stacklevel=4,
+            "minimum; the result is that of PCA. Set alpha_scores and alpha_loadings, or neither."
         )
         return 0.0, 0.0
 
@@ -176,10 +174,9 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
             if objectives[-2] - objectives[-1] <= self.tol * objectives[-1]:
                 break
         else:
-            warnings.warn(
+            warn_caller(
                 f"QuadraticPCA stopped after {self.max_iter} iterations: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         self.n_iter_ = len(objectives) - 1
         return product_svd(X, Y)
@@ -425,15 +422,14 @@ class SparseLoadings(LowRankModel, BaseSelector):
                 "n_components, or select more columns"
             )
         if trouble:
-            warnings.warn(f"{type(self).__name__}: {trouble}.", UserWarning, stacklevel=4)
+            warn_caller(f"{type(self).__name__}: {trouble}.")
 
     def _warn_of_iterations(self, found: Factors) -> None:
         if not found.converged:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} stopped after {len(found.history)} iterations with "
                 f"residuals of {found.residuals[-1].max():.1e}: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _keep(self, table: Table, found: Factors, loss_unit: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import FINITE, ParameterChecks, StrOptions
 from columnist.data._target import resolve_target
 from columnist.data._validation import read_data
@@ -249,13 +249,12 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         self.n_removed_ = self.n_features_in_ - found.rank
         used = found if self.utility == 0.0 else next(self._ways(found))[0]
         if used.too_far > 0.0:
-            warnings.warn(
+            warn_caller(
                 "Confidential outputs nearly follow from the outputs of the predictor: to hide "
                 f"all of them, cleaned rows would have to be {used.too_far:.2g} times as long as "
                 f"the rows of fit. Rows are moved by at most {REACH:g} times their length, so part "
                 "of the confidential outputs remains in the cleaned rows. To hide it, allow a "
-                "larger utility, or use a predictor whose outputs do not reveal it.",
-                stacklevel=3,
+                "larger utility, or use a predictor whose outputs do not reveal it."
             )
 
     def _store_typical(self, centred: np.ndarray) -> None:
@@ -296,11 +295,10 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         check_is_fitted(self)
         X = read_data(self, X, dtype=(np.float64, np.float32), reset=False)
         if self.n_removed_ == 0 and self.utility == 0.0:
-            warnings.warn(
+            warn_caller(
                 f"The predictor reads all {self.n_features_in_} directions of the features: at "
                 "utility=0 nothing can be removed, and the rows stay as they are. Allow a "
-                "tolerance, or use a predictor with fewer outputs.",
-                stacklevel=2,
+                "tolerance, or use a predictor with fewer outputs."
             )
         cleaned = np.empty(X.shape, dtype=X.dtype)
         step, n_left = max(64, _BLOCK // X.shape[1]), 0
@@ -309,11 +307,10 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
             cleaned[start : start + step], left = self._clean(rows)
             n_left += left
         if n_left:
-            warnings.warn(
+            warn_caller(
                 f"{n_left} of {len(X)} rows stay as they are: the tolerance of {self.utility:g} is "
                 f"less than the rounding of their outputs in {X.dtype}. Allow more, or pass rows "
-                "of a higher precision.",
-                stacklevel=2,
+                "of a higher precision."
             )
         return cleaned
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -22,6 +21,7 @@ from sklearn.base import (
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._warn import warn_caller
 from columnist.data._blocks import RowBlocks, as_rows, open_blocks
 from columnist.data._parameters import Integer, ParameterChecks, StrOptions
 from columnist.data._validation import open_data, read_data
@@ -142,11 +142,9 @@ class BaseRobustPCA(
         noise = largest * EPS * np.sqrt(square)
         spread = np.count_nonzero(np.sqrt(subspace.variances) > noise)
         if spread < len(subspace.variances):
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}: the kept rows vary in {spread} directions only; the other "
-                f"{len(subspace.variances) - spread} components are arbitrary. Lower n_components.",
-                UserWarning,
-                stacklevel=4,
+                f"{len(subspace.variances) - spread} components are arbitrary. Lower n_components."
             )
 
     def _answer(self, X, question: Callable, width: int | None = None):

@@ -286,4 +286,4 @@ class RobustPCA(BaseRobustPCA):
         )
         self.error_ = self.certificate_.error
         if self.search == "optimal":
-            warn_unless_optimal(self.certificate_, stacklevel=7)
+            warn_unless_optimal(self.certificate_)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import Number
 from columnist.linalg._prox import (
     l21_norm,
@@ -142,11 +142,10 @@ class OutlierPursuit(CenteredPCA):
         self.objective_, self.dual_gap_ = found.objective * self._unit, found.gap * self._unit
         self.n_iter_ = found.n_iter
         if found.gap > self.tol * found.objective:
-            warnings.warn(
+            warn_caller(
                 f"OutlierPursuit stopped after {found.n_iter} iterations with a relative duality "
                 f"gap of {found.gap / found.objective:.1e}: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return found.rank
 

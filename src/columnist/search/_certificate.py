@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, overload
@@ -11,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.search._words import facts, gap_words
 
 
@@ -184,7 +184,7 @@ def tightened(steps: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(result[::-1])
 
 
-def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
+def warn_unless_optimal(certificate: Certificate) -> None:
     """Warn if a search that was to end with a proof has not."""
     if certificate.status == "optimal":
         return
@@ -193,12 +193,11 @@ def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
         advice = (
             "Double precision has too few digits for these data, so more time would not help. Use"
         )
-    warnings.warn(
+    warn_caller(
         f"search='optimal' ended with status {certificate.status!r}: the choice is not proven "
         f"optimal. What is proven: {gap_words(certificate)}. "
         f"{advice} search='auto' to accept a gap without this warning.",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 

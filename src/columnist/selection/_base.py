@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.data import Matrices, is_target_given, open_matrices, uses_target
 from columnist.data._validation import check_room, resolve_constraints, resolve_size
@@ -171,7 +171,7 @@ class FastSelector(ScoredSelector):
     def _warn_if_short(self, found: int, size: int | None) -> None:
         if size is not None and found < size and (why := self._why_short(found)):
             text = f"{type(self).__name__} selected {found} of {size} columns: {why}"
-            warnings.warn(text, UserWarning, stacklevel=4)
+            warn_caller(text)
 
 
 class RowSparseSelector(FastSelector):
@@ -229,7 +229,7 @@ class RowSparseSelector(FastSelector):
             f"{type(self).__name__} stopped after {how} (tol={self.tol:g}). Raise max_iter or tol, "
             f"standardise X, or take a larger {self._penalty_name}."
         )
-        warnings.warn(text, ConvergenceWarning, stacklevel=7)
+        warn_caller(text, ConvergenceWarning)
 
     def _needs_rows(self) -> bool:
         return True  # for norms of single rows, or their neighbours

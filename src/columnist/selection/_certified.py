@@ -312,7 +312,7 @@ class ColumnSelector(ScoredSelector):
                 open_y=self._open_target,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
-        warn_of_scales(matrices, names, stacklevel=5)
+        warn_of_scales(matrices, names)
         return matrices, replace(
             options,
             names=None if names is None else tuple(map(str, names)),
@@ -388,9 +388,9 @@ class ColumnSelector(ScoredSelector):
         self.representative_ = rebuilt.representative
         self._remember(matrices)
         self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
-        warn_if_list_full(outcome, options, stacklevel=4)
+        warn_if_list_full(outcome, options)
         if self.search == "optimal":
-            warn_unless_optimal(self.certificate_, stacklevel=5)
+            warn_unless_optimal(self.certificate_)
 
     # -- what certify and selection_path ask for ------------------------------------
 

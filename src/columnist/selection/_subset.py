@@ -318,7 +318,7 @@ class BestSubset(BaseSelector):
         self._keep_coefficients(coef, intercept)
         certificate = self.path_[chosen].certificate
         self.certificate_ = replace(certificate, elapsed=sizes.options.elapsed)
-        warn_if_list_full(outcome, sizes.options, stacklevel=4)
+        warn_if_list_full(outcome, sizes.options)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         every = np.zeros((coef.shape[1], self.n_features_in_))

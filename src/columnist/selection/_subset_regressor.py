@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.base import RegressorMixin
 
+from columnist._warn import warn_caller
 from columnist.constraints import Constraint
 from columnist.data import Matrices, open_matrices
 from columnist.data._open import is_target_given
@@ -245,12 +245,10 @@ class SubsetRegressor(RegressorMixin, BestSubset):
             self._best(data, again, len(self.selected_), [self.selected_.tolist()])
         few = self.n_features_in_ >= data.n_samples - data.center
         if few and not self.alpha and not self.certificate_.is_optimal:
-            warnings.warn(
+            warn_caller(
                 f"{self.n_features_in_} columns fit {data.n_samples} samples exactly, so that no "
                 "useful lower bound exists without a ridge: the choice is the best that was "
-                "found. Pass alpha > 0 for a proof.",
-                UserWarning,
-                stacklevel=4 if self._rule() is None else 5,
+                "found. Pass alpha > 0 for a proof."
             )
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:

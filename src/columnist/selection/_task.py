@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.criteria import is_frobenius
 from columnist.data import Matrices
 from columnist.linalg._passes import others
@@ -118,11 +118,9 @@ class Sizes:
         """Solve for one size; ``quiet`` leaves out the warning about the rank."""
         enough = self.useful(size)
         if enough < size and not quiet:
-            warnings.warn(
+            warn_caller(
                 f"{enough} columns explain everything that {size} could: the others are filled up "
-                "with the first columns left.",
-                UserWarning,
-                stacklevel=4,
+                "with the first columns left."
             )
         return self.choose(size, self.options, start)
 
@@ -284,10 +282,10 @@ class Sizes:
             size += 1
         if outcome.certificate.error > limit:
             message = f"No selection reaches tol={tol:g}; all {available} columns are selected."
-            warnings.warn(message, UserWarning, stacklevel=5)
+            warn_caller(message)
         elif not proven:
             message = f"{size} columns reach tol={tol:g}, but the time limit left open whether "
-            warnings.warn(message + "fewer do.", ConvergenceWarning, stacklevel=5)
+            warn_caller(message + "fewer do.", ConvergenceWarning)
         return outcome
 
     def _reaching(self, limit: float) -> list[int]:
@@ -481,16 +479,14 @@ def pool_options(n_solutions: int, solution_tol: float | None) -> dict[str, Any]
     return {"n_solutions": size, "solution_tol": float(solution_tol)}
 
 
-def warn_if_list_full(outcome: Outcome, options: Options, *, stacklevel: int) -> None:
+def warn_if_list_full(outcome: Outcome, options: Options) -> None:
     """Warn if there may be more sets within the tolerance than are listed."""
     full = len(outcome.solutions) == options.n_solutions
     if options.solution_tol is not None and full and not outcome.certificate.list_complete:
-        warnings.warn(
+        warn_caller(
             f"{options.n_solutions} sets within solution_tol={options.solution_tol:g} are listed, "
             "the most that n_solutions allows; there may be more. Raise n_solutions, or lower "
-            "solution_tol.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            "solution_tol."
         )
 
 

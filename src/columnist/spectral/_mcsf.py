@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import Flag, StrOptions
 from columnist.data._target import is_classes
 from columnist.linalg._ties import first_largest
@@ -188,11 +188,9 @@ class MCSF(ScoreSelector):
         self.raw_scores_ = raw
         varying = np.count_nonzero(~np.isnan(raw))
         if varying < size and not self.early_stop:
-            warnings.warn(
+            warn_caller(
                 f"MCSF selected {len(self.selected_)} of {size} features: only {varying} are "
-                "not constant. Ask for fewer.",
-                UserWarning,
-                stacklevel=3,
+                "not constant. Ask for fewer."
             )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._warn import warn_caller
 from columnist.data import in_memory, open_rows
 from columnist.data._parameters import Integer, Other, StrOptions
 from columnist.data._target import is_classes, resolve_target
@@ -338,12 +338,10 @@ class MRSF(SpectralBase):
         self.path_ = PathReport.of(path.knots, unit * scale, unit)
         self.selected_ = self.ranking_[: max(1, len(end.rows))]
         if len(end.rows) < size:
-            warnings.warn(
+            warn_caller(
                 f"MRSF selected {len(self.selected_)} of {size} features: {len(end.rows)} enter "
                 "the path before the response is explained as far as features (or rounding) "
-                "allow. Ask for fewer, or give a response with more components.",
-                UserWarning,
-                stacklevel=3,
+                "allow. Ask for fewer, or give a response with more components."
             )
 
     def _store_coefficients(self, F, Y, path: L21Path, unit: float, means: np.ndarray) -> None:
