@@ -107,7 +107,7 @@ class Demonstration:
         worse = self.greedy.error_ / best.error_ - 1
         self.say(f"""{percent(best.relative_error_)} unexplained: forward selection was
             {percent(worse, 1)} worse. What is proven: {gap_words(best.certificate_)}.
-            {best.certificate_.nodes_generated:,} partial choices were looked at; their bounds rule
+            {best.certificate_.nodes_generated:,} partial choices were examined; their bounds rule
             out all the others.""")
         self.screen.certificate(best.certificate_)
         self._runners_up(best)

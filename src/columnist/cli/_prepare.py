@@ -88,8 +88,9 @@ def leave_out_labels(data: Data, spared: Collection[str], screen: Screen) -> Non
         return
     data.leave_out(kinds)
     told = [f"{name} ({kind})" for name, kind in kinds.items()]
+    why = "it only labels the rows" if len(kinds) == 1 else "they only label the rows"
     screen.note(
-        f"{count(len(kinds), 'column')} left out, for they only label the rows: {listed(told)}; "
+        f"{count(len(kinds), 'column')} left out, because {why}: {listed(told)}; "
         "--keep-ids keeps them, --id NAME shows them next to the rows"
     )
 

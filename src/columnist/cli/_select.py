@@ -271,23 +271,24 @@ class Select(Task):
         return BudgetPath((here, *path), path.total)
 
     def _budget_json(self) -> dict[str, Any] | None:
-        """What the selection costs, and what a little more money would bring."""
-        if self.budgets is None:
+        """What the selection costs, and what a larger budget would bring where that is proven."""
+        if self.options.budget is None:
             return None
         own = next(one for one in self.limits["constraints"] if hasattr(one, "costs"))
-        names = [self.data.names_of(step.selection.tolist()) for step in self.budgets]
+        proof = self.selector.certificate_ if self.method == "certified" else None
+        known = self.budgets or [(self.selected, proof, own.budget)]
         steps = [
             {
-                "budget": step.budget,
-                "cost": float(sum(own.costs[i] for i in step.selection)),
-                "selected": chosen,
-                "error": step.certificate.error,
-                "lower_bound": step.certificate.lower_bound,
-                "status": step.certificate.status,
+                "budget": budget,
+                "cost": float(sum(own.costs[i] for i in chosen)),
+                "selected": self.data.names_of([int(i) for i in chosen]),
+                "error": self.error if found is None else found.error,
+                "lower_bound": None if found is None else found.lower_bound,
+                "status": None if found is None else found.status,
             }
-            for step, chosen in zip(self.budgets, names, strict=True)
+            for chosen, found, budget in known
         ]
-        return {**steps[0], "next": steps[1]}
+        return {**steps[0], "next": steps[1] if len(steps) > 1 else None}
 
     def _measure(self) -> None:
         """Errors and coefficients of any selector's choice, computed from the data."""
@@ -431,8 +432,8 @@ class Select(Task):
             show_verdicts(screen, self.verdicts, names)
 
     def _show_budget(self, budget: dict[str, Any]) -> None:
-        """What is spent, and what a little more would bring."""
-        steps = [budget, budget["next"]]
+        """What is spent, and what a larger budget would bring."""
+        steps = [budget] if budget["next"] is None else [budget, budget["next"]]
         rows = [
             [number(step["budget"]), number(step["cost"]), number(step["error"]),
              number(step["lower_bound"]), listed(step["selected"])]

@@ -184,7 +184,8 @@ def _why(certificate: Certificate) -> str:
 
 def _optimal(certificate: Certificate, subject: Subject, n_solutions: int) -> list[str]:
     found = [
-        f"{_space(subject)} The search examined {certificate.nodes_generated:,} partial choices; "
+        f"{_space(subject)} The search examined "
+        f"{count(certificate.nodes_generated, 'partial choice')}; "
         "a mathematical bound rules out all the others: each group of choices that was left out "
         "provably holds nothing better.",
         "“Proven” means that this is not an opinion of the software, nor a matter of luck or "
