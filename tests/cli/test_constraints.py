@@ -96,7 +96,7 @@ def test_groups_and_the_other_options(cli, wine, groups):
         (["--costs", "COSTS", "--budget", "-1"], "budget must be a number >= 0"),
         (["-k", 9, "--costs", "COSTS", "--budget", 2], "cannot pay for 9 columns"),
         (["-k", 3, "--at-most", "alcohol"], "--at-most takes a number and columns"),
-        (["-k", 3, "--at-most", "2=alcool"], "which is not there; did you mean alcohol"),
+        (["-k", 3, "--at-most", "2=alcool"], "which the data do not have; did you mean alcohol"),
         (["-k", 3, "--requires", "alcohol"], "--requires takes a column and others"),
         (["-k", 3, "--groups", "missing.csv"], "missing.csv cannot be read"),
         (["-k", 3, "--groups", "WINE"], "needs name,group on each line; line 1 has"),

@@ -84,9 +84,9 @@ class Demonstration:
         n, m = self.X.shape
         self.screen.heading("The question")
         self.say(f"""{n} tumours, {m} measurements each, all on one scale. Measuring is expensive:
-            which {KEEP} of the {m} should we keep so that the others can be rebuilt from them (by
-            linear regression) with the least error? There are {math.comb(m, KEEP):,} ways to
-            choose.""")
+            which {KEEP} of the {m} should we keep so that the others can be reconstructed from
+            them (by linear regression) with the least error? There are {math.comb(m, KEEP):,}
+            ways to choose.""")
         self.screen.heading("1. The usual answer: forward selection")
         self.greedy = ColumnSelector(KEEP, search="greedy").fit(self.X)
         self.list_names(self.greedy.selected_)

@@ -44,7 +44,7 @@ class Options(Saving, Searching, Anywhere):
     )
     r: int | None = option("-r --components", "Principal components; 2 by default.")
     method: Method = option(
-        "--method", f"How to find them: {', '.join(get_args(Method))}.",
+        "--method", f"Method: {', '.join(get_args(Method))}.",
         default="certified", metavar="NAME"
     )  # fmt: skip
     max_distance: float | None = option(
@@ -249,7 +249,7 @@ class Outliers(Task):
         if len(self.rows) > SHOWN:
             screen.line(f"and {len(self.rows) - SHOWN} more (--json or --out has all)")
         cutoffs = cutoff_words(estimator.score_cutoff_, estimator.orthogonal_cutoff_)
-        screen.line(f"{cutoffs}; * beyond.")
+        screen.line(f"{cutoffs}; * marks larger distances.")
         if self.certificate is not None:
             screen.certificate(self.certificate, self.data.seconds)
 

@@ -114,7 +114,7 @@ class Select(Task):
         check_obeying(self.options)
         if self.size is None and self.options.budget is None:
             raise BadInput(
-                "-k is missing: how many columns should be kept? (-k auto --tol 0.1 decides)"
+                "-k is missing: how many columns should be selected? (-k auto --tol 0.1 decides)"
             )
 
     def outputs(self) -> dict[str, str | None]:
@@ -253,7 +253,7 @@ class Select(Task):
         positive = [cost for cost in own.costs if cost > 0.0]
         if not positive:
             return None
-        self.watch.phase("a little more money")
+        self.watch.phase("a larger budget")
         try:
             path = budget_path(
                 data.X, own.costs, [own.budget + min(positive)], constraints=others,

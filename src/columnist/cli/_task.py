@@ -95,7 +95,7 @@ class Task(ABC):
             data = read_here(options, [*self.ids, *([self.weight] if self.weight else [])])
             if self.weight:
                 data.weigh(self.weight)
-                self.screen.note(f"rows count as often as {self.weight} says")
+                self.screen.note(f"rows are weighted by {self.weight}")
             self._prepare(data)
             yield
             return
@@ -268,7 +268,9 @@ class Task(ABC):
             if name not in places:
                 close = difflib.get_close_matches(name, list(names)[:100_000], n=3)
                 hint = f"did you mean {listed(close)}?" if close else f"there are: {listed(names)}."
-                raise BadInput(f"{option} names the column {name!r}, which is not there; {hint}")
+                raise BadInput(
+                    f"{option} names the column {name!r}, which the data do not have; {hint}"
+                )
         return [places[name] for name in wanted]
 
     def rehearse(self, write: Callable[[str], None]) -> None:
@@ -316,7 +318,7 @@ def _check_place(option: str, path: str, *, folder: bool) -> None:
     place = Path(path)
     around = place.parent
     if "\0" in path or not place.name:
-        raise BadInput(f"{option} {path!r} is no name of a file.")
+        raise BadInput(f"{option} {path!r} is not a file name.")
     if place.is_dir() and not (folder and is_zarr(path)):
         raise BadInput(f"{option} {path} is a folder: name a file in it.")
     if not around.is_dir():

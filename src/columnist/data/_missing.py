@@ -263,10 +263,7 @@ def _check_columns(X: np.ndarray) -> None:
     empty = np.flatnonzero(np.isnan(X).all(axis=0))
     if len(empty):
         listed = ", ".join(map(str, empty[:10])) + (", ..." if len(empty) > 10 else "")
-        raise ValueError(
-            f"X has columns without any value, at {listed}: leave them out, nothing is known of "
-            "them."
-        )
+        raise ValueError(f"X has columns without any value, at {listed}: leave them out.")
 
 
 def _with_last_class(found: Estimate, n: int) -> Estimate:

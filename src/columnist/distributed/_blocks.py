@@ -276,7 +276,7 @@ def row_chunks(X: da.Array) -> da.Array:
 
 def _warn(what: str, instead: str) -> None:
     warn_caller(
-        f"A Dask array is cut anew for this computation: {what}. To spare that, {instead} first.",
+        f"A Dask array is rechunked for this computation: {what}. To avoid this, {instead} first.",
         ChunkWarning,
     )
 

@@ -34,10 +34,10 @@ _PAUSED = 60.0
 _SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 # What Dask raises when a cluster cannot do its work, by name: not all are in every version.
 _REASONS = {
-    "KilledWorker": "The same work took worker after worker of the Dask cluster down, most likely "
+    "KilledWorker": "The same task stopped several workers of the Dask cluster, most likely "
     "because they ran out of memory. Use smaller chunks, or workers with more memory each.",
     "NoWorkerError": "The Dask cluster has no workers left. Start some, and fit again.",
-    "NoValidWorkerError": "No worker of the Dask cluster may do the work. Start others, and fit "
+    "NoValidWorkerError": "No worker of the Dask cluster can take the task. Start others, and fit "
     "again.",
 }
 
@@ -308,7 +308,7 @@ def _gone(client) -> ClusterError:
         )
     address = getattr(client.scheduler, "address", None) or "its address"
     return ClusterError(
-        f"The Dask scheduler at {address} has gone away before the work was done. Start the "
+        f"The Dask scheduler at {address} stopped before the work was done. Start the "
         "cluster again, connect a new client, and fit again; or close the client to compute on "
         "this machine."
     )
@@ -443,6 +443,6 @@ class DaskWorkers:
         """Whatever went wrong there, here the search can go on."""
         self._gone = True
         warn_caller(
-            f"The Dask cluster no longer helps with the search, which goes on here: {error}",
+            f"The Dask cluster is lost; the search continues in this process: {error}",
             RuntimeWarning,
         )

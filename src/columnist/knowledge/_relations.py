@@ -384,7 +384,7 @@ def _inverse(values: np.ndarray, ridge: float, level: float) -> np.ndarray:
     """Inverse eigenvalues with a ridge; pseudo-inverse without."""
     largest = np.abs(values).max(initial=0.0)
     if values.min(initial=0.0) < -1e-8 * largest:
-        raise ValueError("The covariance has negative eigenvalues: it is none.")
+        raise ValueError("The covariance has negative eigenvalues: it is not a covariance matrix.")
     values = np.where(values > 1e-12 * len(values) * largest, values, 0.0) + ridge * level
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0.0)
 

@@ -484,7 +484,7 @@ def match(found: Sequence, wanted: Sequence | None, *, what: str, source: Source
             "them from X."
         )
     if missing:
-        _warn(f"{name} knows nothing of {len(missing)} {what}s of X", missing)
+        _warn(f"{name} has no data for {len(missing)} {what}s of X", missing)
     if extra:
         _warn(f"{name} has {len(extra)} {what}s that X lacks and that are left out", extra)
     return np.array([place.get(label, -1) for label in wanted], dtype=np.intp)

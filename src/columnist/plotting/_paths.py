@@ -332,7 +332,7 @@ class OutlierPathDisplay(Display):
         self.limit_line_ = None
         if self.limit is not None:
             self.limit_line_ = ax.axhline(
-                100.0 * self.limit / whole, label="the most a good row brings", color=pic.PROVEN,
+                100.0 * self.limit / whole, label="largest drop by a regular row", color=pic.PROVEN,
                 linestyle="--", linewidth=1.2, zorder=3,
             )  # fmt: skip
             ax.legend(frameon=False, fontsize=8)

@@ -257,7 +257,7 @@ def proof_sections(
     words = [Text(text) for text in explained(certificate, subject, n_solutions)]
     return [
         Section("What is proven", [*words, Facts(details(certificate, subject))]),
-        Section("How the search went", [history_figure(certificate)]),
+        Section("The search", [history_figure(certificate)]),
     ]
 
 

@@ -287,7 +287,7 @@ class _SelectionPage:
         if not self.on_x:
             return (
                 "The singular values of the data say how many independent directions the columns "
-                "have; few large ones mean that the columns repeat one another."
+                "have; few large ones mean that the columns are redundant."
             )
         best, s = _left_by_pca(found, size, self.criterion), self.selector
         about = "" if found.complete else "about "
@@ -460,7 +460,7 @@ def certificate_report(
     given = np.array(certificate.selection)
     if given.max() >= data.shape[1]:
         raise ValueError(
-            f"The certificate speaks of column {given.max()}, but X has {data.shape[1]} columns: "
+            f"The certificate is about column {given.max()}, but X has {data.shape[1]} columns: "
             "pass the data it was asked about."
         )
     subject = Subject("column", len(given), ways(data.shape[1], len(given)))

@@ -211,7 +211,7 @@ class RowData:
         p, r = self.shape[1], len(starts[0].variances)
         check_memory(
             8.0 * 8.0 * n_removed * p * len(starts),
-            f"Setting {n_removed} rows of {p} columns aside",
+            f"Removing {n_removed} rows of {p} columns",
             "Lower n_outliers.",
         )
         best: KeptRows | None = None

@@ -22,7 +22,7 @@ STATUSES: Mapping[str, str] = {
     "node_limit": "stopped at its node limit",
     "memory_limit": "stopped at its memory limit",
     "interrupted": "stopped when the user interrupted it",
-    "precision_limit": "stopped where double precision cannot tell the remaining choices apart",
+    "precision_limit": "stopped where double precision cannot distinguish the remaining choices",
 }
 CRITERIA: Mapping[str, str] = {
     "frobenius": "squared Frobenius norm",
@@ -137,7 +137,7 @@ def _estimated(certificate: Certificate) -> str:
     if known["adjusted"] > 0.0:
         said += f"; changed by {percent(known['adjusted'])} to be positive semidefinite"
     if known["ridge"] > 0.0:
-        said += f"; a ridge of {known['ridge']:g}, for columns are dependent"
+        said += f"; a ridge of {known['ridge']:g}, because columns are dependent"
     return said.replace("\u00a0", "")
 
 
@@ -188,10 +188,9 @@ def _optimal(certificate: Certificate, subject: Subject, n_solutions: int) -> li
         f"{count(certificate.nodes_generated, 'partial choice')}; "
         "a mathematical bound rules out all the others: each group of choices that was left out "
         "provably holds nothing better.",
-        "“Proven” means that this is not an opinion of the software, nor a matter of luck or "
-        f"of more computing time: no {subject.sets} leaves a smaller error on these data than the "
-        "one shown here, up to the rounding of the computer. It says nothing about other data, "
-        "or about another measure of error.",
+        "“Proven” means that the result depends neither on chance nor on computing time: no "
+        f"{subject.sets} leaves a smaller error on these data than the one shown here, up to "
+        "rounding. It says nothing about other data, or about another measure of error.",
     ]
     if n_solutions > 1:
         found.append(
@@ -231,8 +230,8 @@ def _unfinished(certificate: Certificate, subject: Subject) -> list[str]:
     if status == "precision_limit":
         found.append(
             f"Double precision has too few digits to decide. More time would not help; "
-            f"{subject.what}s of like length that are no near copies of one another can be told "
-            "apart."
+            f"{subject.what}s of similar length that are not nearly copies of one another can be "
+            "distinguished."
         )
     return found
 

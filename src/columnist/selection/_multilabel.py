@@ -52,7 +52,7 @@ class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y has one class only, {self.classes_[0]!r}: there is nothing to tell apart."
+                f"y has one class only, {self.classes_[0]!r}: there is nothing to distinguish."
             )
         positive = np.arange(1 if len(self.classes_) == 2 else 0, len(self.classes_))
         return X, (codes[:, None] == positive).astype(np.float64)

@@ -305,7 +305,7 @@ def selection_stability(
     """
     if open_blocks(X) is not None or open_blocks(y) is not None:
         raise ValueError(
-            "selection_stability draws rows again and again and needs them in memory: "
+            "selection_stability draws rows repeatedly and needs them in memory: "
             "pass an array or frame (X.compute()), or a sample of the rows."
         )
     if getattr(selector, "input", "data") == "gram":

@@ -304,7 +304,7 @@ class ZeroNormSVM(SequentialSelector):
         spread = np.sqrt(column_scatter(X) / n)
         active = np.flatnonzero(spread)
         if not len(active):
-            raise ValueError("All features are constant: no machine can use them.")
+            raise ValueError("All features are constant: no support vector machine can be trained.")
         # Shares are scales times standard deviations: free of the units of the features.
         shares, rounds = np.full((2, X.shape[1]), np.nan)
         shares[active], data = 1.0, _scaled(X, active, 1.0 / spread[active])
