@@ -1,4 +1,4 @@
-"""``columnist clean``: rows that keep a predictor's answer and little else."""
+"""``columnist clean``: rows that contain the outputs of a predictor, and little else."""
 
 from __future__ import annotations
 

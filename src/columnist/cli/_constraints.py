@@ -1,4 +1,4 @@
-"""Constraints as they are typed, or as they stand in small files."""
+"""Constraints from options of the command line and from small files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EACH = "name,{0} on each line"
 
 @dataclass(frozen=True, kw_only=True)
 class Obeying:
-    """What a selection must obey."""
+    """Options of the constraints."""
 
     groups: str | None = option(
         "--groups", "Groups of columns that are selected or dropped as a whole; -k counts groups. "

@@ -135,7 +135,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Loading(Reading):
-    """What is done to the columns before anything else."""
+    """Preparation of the columns."""
 
     center: bool | None = _prepare(
         "--center/--no-center",
@@ -216,7 +216,7 @@ class Searching:
 
 @dataclass(frozen=True, kw_only=True)
 class Printing:
-    """What is said, and how."""
+    """Options of the output."""
 
     json: bool = _output("--json", "Print the result as JSON.", default=False)
     quiet: bool = _output("--quiet -q", "Print errors only.", default=False)

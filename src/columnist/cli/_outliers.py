@@ -1,4 +1,4 @@
-"""``columnist outliers``: outlying rows, and a PCA without them."""
+"""``columnist outliers``: find outlying rows, and fit a PCA without them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Method = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Saving, Searching, Anywhere):
-    """What to look for."""
+    """Options of the search for outliers."""
 
     k: str = option(
         "-k --outliers", "Rows excluded from the fit: a number, or a share below 1.", default="0.05"
@@ -69,7 +69,7 @@ class Outliers(Task):
         "without the header."
     )
     options: Options
-    # What robust methods beside the search say.
+    # Results of the robust methods that are run beside the search.
     references: Sequence[Reference] = ()
 
     def check(self) -> None:

@@ -27,7 +27,7 @@ _SCALE_FREE = frozenset({"correlation", "fisher", "relief", "relief-f", "mrmr"})
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Report, Out, Printing, Anywhere):
-    """By what, and how much of it."""
+    """Options of the ranking."""
 
     file: str | None = argument(  # type: ignore[assignment] # --list needs none
         "FILE", "Data, in any format that select reads.", default=None

@@ -47,7 +47,7 @@ _TOLERANCE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Saving, Obeying, Searching, Weighting, Anywhere):
-    """What to choose."""
+    """Options of the selection."""
 
     k: str | None = option(
         "-k --keep", "Columns to keep: a number, a share below 1, or auto with --tol."

@@ -1,4 +1,4 @@
-"""The course of a command: read a file, work, write what was asked for, report."""
+"""The steps of a command: read a file, compute, write the outputs, report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Task(ABC):
     """A command that reads a file.
 
-    Subclasses ``check`` their options, ``work`` on the ``data``, and tell what they found in all
+    Subclasses ``check`` their options, ``work`` on the ``data``, and return their results in the
     forms that they have options for: ``write_data``, ``fitted``, ``page``, ``show``, ``json``.
     """
 
@@ -174,7 +174,7 @@ class Task(ABC):
     def json(self) -> dict[str, Any]:
         """The result for JSON."""
 
-    # -- what they share ------------------------------------------------------------
+    # -- shared by all commands ------------------------------------------------------------
 
     def fit(self, estimator, doing: str, y: Any = None):
         """Fit to the data; a search may be interrupted."""
@@ -206,13 +206,13 @@ class Task(ABC):
         return replace(certificate, names=tuple(self.data.names_of(certificate.selection)))
 
     def asked(self, **further: str) -> dict[str, str]:
-        """What was asked, for a report."""
+        """The settings of the run, for a report."""
         prepared = "; ".join(filter(None, [self.data.names_from(), self.data.prepared()]))
         weights = {"weights": self.weight} if self.weight else {}
         return {"data": self.data.describe(), **weights, **further, "columns": prepared}
 
     def origin(self) -> Origin:
-        """Where a report comes from."""
+        """The origin of a report."""
         from columnist.cli._invocation import command_line, file_hash
         from columnist.report import Origin
 

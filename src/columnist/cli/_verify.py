@@ -1,4 +1,4 @@
-"""``columnist verify``: does a proof hold for these data?"""
+"""``columnist verify``: check a proof against data."""
 
 from __future__ import annotations
 

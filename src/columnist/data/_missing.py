@@ -1,4 +1,4 @@
-r"""Missing values: moments of rows of which some entries are not known.
+r"""Missing values: means and covariances of rows with missing entries.
 
 ``"covariance"`` takes rows for draws from a Gaussian distribution, and estimates its mean and
 covariance by maximum likelihood with the EM algorithm: the E-step puts the conditional means of
@@ -11,8 +11,8 @@ a small share in the E-step.
 ``"pairwise"`` takes every covariance from the rows that have both values. The result need not be
 positive semidefinite; eigenvalues below zero are set to zero, and the variances restored.
 
-A selection gets rows with these moments, and is proven for them: nothing is said of how far they
-are from those of complete data.
+A selection uses rows with these moments, and its proof holds for them, not for the unknown complete
+data.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Columns of very different size: when their units differ, and the warning about it.
+"""Columns of very different size: detection of different units, and a warning.
 
-The one rule: sizes that differ by more than a factor of :data:`APART`, unless the columns are of
+The rule: sizes that differ by more than a factor of :data:`APART`, unless the columns are of
 one kind, as wavelengths (their names are numbers) or counts (most have the same minimum) are.
 """
 

@@ -136,7 +136,7 @@ class DaskRows(_Visited, RowBlocks):
         return compute([merge_tree(delayed(merge), tasks)])[0]
 
     def _bytes(self) -> float:
-        """Bytes of all blocks; of sparse ones nobody knows before they are there."""
+        """Bytes of all blocks; unknown for sparse ones."""
         return 0.0 if self.is_sparse else float(np.prod(self.shape)) * self.dtype.itemsize
 
     def _visits(self, visit: Callable, along) -> list:
@@ -472,7 +472,7 @@ def _cut(block, places: np.ndarray, edges: np.ndarray) -> list:
     block = _cleaned(as_matrix(block))
     if sp.issparse(block):
         shape = block.shape[0], len(places)
-        # Half the traffic of every pass, where it can be had.
+        # This halves the traffic of every pass, where possible.
         index = np.int32 if max(*shape, block.nnz) < 2**31 else np.int64
         indices = np.searchsorted(places, block.indices).astype(index)
         entries = block.data, indices, block.indptr.astype(index)

@@ -1,4 +1,4 @@
-"""Visits and merges as Dask tasks, and workers of a cluster as helpers of searches."""
+"""Computations on blocks as Dask tasks, and the workers of a cluster as helpers of searches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IN_FLIGHT = 8
 _TICK = 0.2
 # Seconds after which workers that all have paused will not go on.
 _PAUSED = 60.0
-# What goes along with the blocks, one number a row or more, Dask would call large.
+# Arrays that are sent along with the blocks are large by Dask's default.
 _SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 # What Dask raises when a cluster cannot do its work, by name: not all are in every version.
 _REASONS = {
@@ -47,7 +47,7 @@ class ClusterError(RuntimeError):
 
 
 class _Watch:
-    """Who is told how many visits of a pass are done."""
+    """Progress of the passes over blocks, for a callback."""
 
     def __init__(self, callback: Callable[[int, int], object]):
         self.callback = callback
@@ -88,7 +88,7 @@ def watch(callback: Callable[[int, int], object]) -> Iterator[None]:
     ----------
     callback : callable
         Receives the number of visits done and the number of all visits, a few times a second;
-        both start anew with every pass over the data. What it raises ends the computation.
+        both start anew with every pass over the data. An exception in it ends the computation.
 
     Examples
     --------
@@ -115,7 +115,7 @@ _OBSERVER: ContextVar[Any] = ContextVar("observer", default=None)
 
 @contextmanager
 def observed(observer) -> Iterator[None]:
-    """Let an observer do all visits and merges inside, and hear what else is moved.
+    """Let an observer run all visits and merges within a context, and report other transfers to it.
 
     ``visit(visit, block, parts)`` and ``merge(merge, results)`` run where the blocks are and may
     wrap what they return (a pair in something that ``[0]`` and ``[1]`` take apart);
@@ -129,7 +129,7 @@ def observed(observer) -> Iterator[None]:
 
 
 def tell(event: str, value: Any) -> None:
-    """Tell the observer, if there is one."""
+    """Report to the observer, if there is one."""
     observer = _OBSERVER.get()
     if observer is not None:
         observer.hear(event, value)
@@ -238,7 +238,7 @@ def cluster_client():
 
 
 def _run(client, tasks: Sequence[Delayed], watcher: _Watch | None) -> Sequence:
-    """Results of tasks; whatever ends the wait early cancels them."""
+    """Results of tasks; they are cancelled if the wait ends early."""
     futures: list = []
     settings = dask.config.set(_SETTINGS)
     with settings, cluster_errors(client), _listening(client, watcher), _room_for_others():
@@ -440,7 +440,7 @@ class DaskWorkers:
                 self._client.cancel(futures, force=True)
 
     def _give_up(self, error: Exception) -> None:
-        """Whatever went wrong there, here the search can go on."""
+        """Continue the search in this process."""
         self._gone = True
         warn_caller(
             f"The Dask cluster is lost; the search continues in this process: {error}",

@@ -1,4 +1,4 @@
-r"""One ranking from several: a mixture of rankings with learnt weights, or Borda's points.
+r"""Aggregation of rankings: a mixture with learnt weights, or Borda's method.
 
 List l ranks feature i at :math:`r_{li}` and gives it the probability
 
@@ -24,7 +24,7 @@ from columnist.linalg._ties import ranked
 # How rankings are aggregated.
 METHOD = StrOptions("em", "borda")
 
-# A list with more than this share of the weight decides alone.
+# A ranking with more than this share of the weight is reported as dominant.
 _COLLAPSED = 0.99
 # Rounding of a logarithm near 0, and of their mean.
 _ROUNDING = 1e-15
@@ -75,7 +75,7 @@ def aggregate_rankings(
         likely; ``"borda"`` adds up :math:`(m - r) / m`.
     known : sequence, optional
         Features known to be relevant, for ``"em"``; all features if None. The weights then favour
-        rankings that others agree with.
+        rankings that agree with the others.
     weights : sequence of float, optional
         Weights of the rankings, for ``"borda"``; equal if None.
     max_iter : int, default=10000

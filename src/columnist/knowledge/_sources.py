@@ -1,4 +1,4 @@
-"""What is known besides the data: sources, and what they say in terms of the data."""
+"""Sources of knowledge besides the data, matched with the samples and features of the data."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Source:
     kind : str
         One of those above.
     data : array-like, sparse matrix, frame, mapping or sequence, optional
-        What is known. It is kept as it is and must not be modified.
+        The content of the source. It is not copied and must not be modified.
     name : str, optional
         Name in results and messages; the kind if None.
     weight : float, optional
@@ -195,7 +195,7 @@ def named_sources(sources, caller: str) -> list[Source]:
 class Study:
     """Data, classes, and names of samples and features where they have any.
 
-    Every method returns what a source, which has a name, says in the order of X.
+    Every method returns the information of a named source in the order of X.
     """
 
     X: Any

@@ -42,8 +42,8 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
         Rank of the model, at most.
     alpha_scores, alpha_loadings : float, default=0
         The penalties :math:`\lambda_1` and :math:`\lambda_2`. If exactly one of them is zero, the
-        other has no effect: scaling the factors against each other makes its term as small as one
-        likes, and there is no minimum. PCA, whose error is the infimum, is returned with a warning.
+        other has no effect: scaling the factors against each other makes its term arbitrarily
+        small, and there is no minimum. PCA, whose error is the infimum, is returned with a warning.
     centering : {"none", "mean"}, default="none"
         Whether the centre of each column is subtracted first.
     location : {"mean", "median"}, default="mean"
@@ -74,7 +74,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -216,8 +216,8 @@ class SparseLoadings(LowRankModel, BaseSelector):
        \|A - XY^T\|_F^2 + \alpha \sum_i \|y_i\| \quad\text{or}\quad
        \sum_j \|a_j - (XY^T)_j\| + \alpha \sum_i \|y_i\|, \qquad X^TX = I,
 
-    with squared errors (``loss="quadratic"``) or, so that single rows cannot rule the fit, with the
-    lengths of the rows of the residual (``loss="robust"``). The penalty makes whole rows of Y
+    with squared errors (``loss="quadratic"``) or, so that single rows cannot dominate the fit, with
+    the lengths of the rows of the residual (``loss="robust"``). The penalty makes whole rows of Y
     zero: the other columns are the selected ones.
 
     Parameters
@@ -245,7 +245,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
         Fit again without the penalty, on the selected columns alone. The penalty shortens
         loadings; this restores them and leaves the selection as it is.
     output : {"components", "columns"}, default="components"
-        What ``transform`` gives: scores, or the selected columns.
+        Output of ``transform``: scores, or the selected columns.
     n_starts : int, default=6
         Starts of the iteration, of which the best is kept: singular vectors, columns, random ones.
     tol : float, default=1e-4
@@ -273,7 +273,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
     alpha_ : float
         The penalty; that of the selection if ``refit``.
     alpha_max_ : float
-        Smallest penalty that leaves nothing.
+        Smallest penalty at which no column is selected.
     objective_ : float
         The objective at the end, computed from the data; without penalty if ``refit``.
     objective_history_ : ndarray of shape (n_iter,)
@@ -287,7 +287,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -299,7 +299,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
     -----
     Neither problem is convex. The alternating minimisation never raises the objective and ends at a
     stationary point; the other solver returns the best point it has met. Both are started several
-    times, since zero loadings are a trap well below ``alpha_max``.
+    times, since zero loadings are a local minimum even well below ``alpha_max``.
 
     Missing entries (NaN) are left out of the loss. Sparse data are not made dense; they need
     the quadratic loss and the alternating solver. Nothing of size n_samples squared or n_features

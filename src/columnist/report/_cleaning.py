@@ -1,4 +1,4 @@
-"""The report of a cleaning: what was removed from the features, and what is left."""
+"""The report of a cleaning: what was removed from the features, and what remains."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cleaning_report(
     cleaner: NullSpaceCleaner, X, cleaned, *, names: Sequence[str] | None = None,
     asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
-    """A page about what cleaning removed from the features.
+    """Write a page about what cleaning removed from the features.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def cell_figure(picture: pic.Cells, caption: str = "") -> Figure:
 
 
 def path_figure(path: SelectionPath, own: Certificate) -> Figure:
-    """Error against the number of columns, with what is proven to be possible.
+    """Error and lower bound against the number of columns.
 
     ``own``, the certificate of the chosen size, may prove more than the path had the time for.
     """
@@ -118,7 +118,7 @@ def history_figure(certificate: Certificate) -> Block:
 
 
 def spectrum_figure(found: Spectrum, chosen: int, most: int = 300) -> Figure:
-    """Singular values, and what the leading ones leave."""
+    """Singular values, and the share of the variation in the later ones."""
     values = found.values[:most]
     positive = values[values > 1e-10 * (values[0] or 1.0)] if len(values) else values
     log = len(positive) > 1 and bool(positive[0] > _WIDE_RANGE * positive[-1])

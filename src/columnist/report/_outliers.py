@@ -1,4 +1,4 @@
-"""The report of a robust PCA: which rows are outliers, and how."""
+"""The report of a robust PCA: the outlying rows and their distances."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def outlier_report(
 
 
 def _proof(certificate: Certificate, subject: Subject) -> list[Section]:
-    """What is proven, and what is not."""
+    """The proof and its limits."""
     first, *others = pages.proof_sections(certificate, subject)
     return [replace(first, blocks=[*first.blocks, Text(_MASKING)]), *others]
 

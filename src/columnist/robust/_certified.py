@@ -79,13 +79,13 @@ class RobustPCA(BaseRobustPCA):
     max_memory : float, optional
         Bytes for open nodes and lists of sets; half of the free memory by default.
     max_gap : float, default=0.0
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     n_jobs : int, optional
         Worker threads; None means 1, -1 all processors. They change nothing but the time.
     random_state : int, RandomState or None, default=None
         Randomness of the first choice.
     callback : callable, optional
-        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+        Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     verbose : bool, default=False
         Print the solver log.
     proof : str or path, optional

@@ -82,7 +82,7 @@ def search(
     log : SolverLog, optional
         Where to report.
     callback : callable, optional
-        Receives every :class:`Progress`; a true answer stops the search.
+        Receives every :class:`Progress`; the search stops if it returns true.
     start : sequence of subsets
         Known sets, complete or smaller.
     workers : Workers, optional

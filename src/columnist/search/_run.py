@@ -42,7 +42,7 @@ class Limits:
     max_memory : float
         Bytes for open nodes.
     max_gap : float
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     cutoff : float
         An error that is no use: choices that reach it need not be looked at.
     """

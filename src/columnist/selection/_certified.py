@@ -63,7 +63,7 @@ class ColumnSelector(ScoredSelector):
         Number of columns; a fraction of them if a float in (0, 1); half if None;
         ``"auto"`` for the fewest with a relative error of at most ``tol``.
     n_components : int, default=0
-        Extracted directions beside the columns (hybrid low rank).
+        Directions extracted in addition to the columns (hybrid low rank).
     criterion : str or Criterion, default="frobenius"
         Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
         ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
@@ -73,9 +73,9 @@ class ColumnSelector(ScoredSelector):
         guarantee set by ``epsilon``; ``"greedy"`` adds the best column each time;
         ``"optimistic"`` starts from that choice and alternates between choice and proof.
     target : {"auto", "X", "y"}, default="auto"
-        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+        Target of the approximation; ``"auto"`` means y if ``fit`` gets one.
     centering : {"none", "mean"}, default="none"
-        ``"mean"`` makes an intercept free.
+        ``"mean"`` adds an intercept.
     epsilon : float, default=0.0
         Weight of the weighted search.
     weight : {"u", "g", "h", "b"}, default="u"
@@ -109,13 +109,13 @@ class ColumnSelector(ScoredSelector):
     max_memory : float, optional
         Bytes for open nodes; half of the free memory by default.
     max_gap : float, default=0.0
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     n_jobs : int, optional
         Worker threads; None means 1, -1 all processors.
     random_state : int, RandomState or None, default=None
         Randomness of ``reduction="randomized"``.
     callback : callable, optional
-        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+        Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     proof : str or path, optional
         File to which a proof is written that :func:`columnist.verify` checks; for
         ``n_features_to_select="auto"`` that of the size which is selected. Data in memory only.
@@ -134,11 +134,11 @@ class ColumnSelector(ScoredSelector):
     relative_error_ : float
         ``error_`` divided by the criterion of the target itself.
     coef_ : ndarray of shape (n_selected, n_features) or (n_selected, n_targets)
-        How the selected columns rebuild every column (or y).
+        Coefficients that reconstruct every column (or y) from the selected ones.
     intercept_ : ndarray of shape (n_features,) or (n_targets,)
         Zero unless ``centering="mean"``.
     column_r2_ : ndarray of shape (n_features,)
-        Share of every column of X that the selection rebuilds.
+        Share of every column of X that the selection explains.
     representative_ : ndarray of int of shape (n_features,)
         The selected column with the largest squared cosine to each column.
     components_ : ndarray of shape (n_components, n_features) or (n_components, n_targets)
@@ -151,7 +151,7 @@ class ColumnSelector(ScoredSelector):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

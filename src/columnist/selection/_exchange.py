@@ -58,13 +58,13 @@ class ExchangeSelector(FastSelector):
         Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
         ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
     target : {"auto", "X", "y"}, default="auto"
-        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+        Target of the approximation; ``"auto"`` means y if ``fit`` gets one.
     centering : {"none", "mean"}, default="none"
-        ``"mean"`` makes an intercept free.
+        ``"mean"`` adds an intercept.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
     constraints : list of Constraint, optional
-        What a selection must obey besides, of :mod:`columnist.constraints`. An exchange then takes
+        Further constraints, from :mod:`columnist.constraints`. An exchange then takes
         out a column, or a group, and fills up with whatever fits best.
     max_swaps : int, optional
         Exchanges at most, for each start.
@@ -92,7 +92,7 @@ class ExchangeSelector(FastSelector):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

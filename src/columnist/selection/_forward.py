@@ -43,17 +43,17 @@ class ForwardSelector(FastSelector):
         Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
         ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
     target : {"auto", "X", "y"}, default="auto"
-        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+        Target of the approximation; ``"auto"`` means y if ``fit`` gets one.
     degree : int, default=1
         Select a feature together with its powers up to this one: a feature then counts for
         what all of them explain.
     centering : {"none", "mean"}, default="none"
-        ``"mean"`` makes an intercept free.
+        ``"mean"`` adds an intercept.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names. Included columns come
         first, in the given order.
     constraints : list of Constraint, optional
-        What a selection must obey besides, of :mod:`columnist.constraints`: each step adds the
+        Further constraints, from :mod:`columnist.constraints`: each step adds the
         column, or the group with all that it brings along, of the largest gain that still fits.
     tol : float, optional
         Stop as soon as the relative error is at most this.
@@ -76,7 +76,7 @@ class ForwardSelector(FastSelector):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

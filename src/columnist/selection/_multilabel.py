@@ -215,7 +215,7 @@ class MultiLabelForwardClassifier(_ForwardLabels):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -317,7 +317,7 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

@@ -79,7 +79,7 @@ class RobustL21Selector(RowSparseSelector):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

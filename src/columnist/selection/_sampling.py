@@ -102,13 +102,13 @@ class UniformSampler(_ProbabilitySampler):
     counts_ : ndarray of int
         How often each selected column was drawn: once.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Examples
     --------
@@ -149,13 +149,13 @@ class NormSampler(_ProbabilitySampler):
     counts_ : ndarray of int
         How often each selected column was drawn.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     References
     ----------
@@ -224,13 +224,13 @@ class LeverageSampler(_ProbabilitySampler):
     rank_ : int
         Dimension used: ``rank``, or the numerical rank of X if that is lower.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     References
     ----------
@@ -292,13 +292,13 @@ class VolumeSampler(_Sampler):
     selected_ : ndarray of int
         Selected columns, in order of drawing.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     References
     ----------

@@ -99,7 +99,7 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     alpha : float, default=1.0
         Ridge penalty, more than 0. The larger it is, the easier the proof.
     fit_intercept : bool, default=True
-        Whether intercepts are free. They are not penalised.
+        Whether to fit intercepts. They are not penalised.
     max_features : int, optional
         Largest size that a rule for the size tries. By default all sizes up to n_samples - 2; 50 of
         them if there are more columns than samples, 20 for ``"cv"``.
@@ -122,11 +122,11 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     max_memory : float, optional
         Bytes for open nodes; half of the free memory by default.
     max_gap : float, default=0.0
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     n_jobs : int, optional
         Worker threads; None means 1, -1 all processors.
     callback : callable, optional
-        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+        Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     verbose : bool, default=False
         Print the solver log.
 
@@ -154,7 +154,7 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

@@ -50,7 +50,7 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     alpha : float, default=0.0
         Ridge penalty. Without one, no useful bound exists for more columns than samples.
     fit_intercept : bool, default=True
-        Whether an intercept is free.
+        Whether to fit an intercept.
     max_features : int, optional
         Largest size that a rule for the size tries. By default all sizes up to n_samples - 2; 50 of
         them if there are more columns than samples, 20 for ``"cv"``.
@@ -73,11 +73,11 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     max_memory : float, optional
         Bytes for open nodes; half of the free memory by default.
     max_gap : float, default=0.0
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     n_jobs : int, optional
         Worker threads; None means 1, -1 all processors.
     callback : callable, optional
-        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+        Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     verbose : bool, default=False
         Print the solver log.
     proof : str or path, optional
@@ -107,7 +107,7 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

@@ -92,7 +92,7 @@ class TwoStageSelector(FastSelector):
     gamma : float, default=1e-8
         Regulariser of ``"quadratic"`` and ``"clipped"``, added to a unit diagonal.
     target : {"auto", "X", "y"}, default="auto"
-        What the columns approximate; ``"auto"`` means y if ``fit`` gets one. With ``"X"`` no
+        Target of the approximation; ``"auto"`` means y if ``fit`` gets one. With ``"X"`` no
         stage sees y.
     centering : {"none", "mean"}, default="none"
         ``"mean"`` makes an intercept free, in the weights and in the errors.
@@ -125,7 +125,7 @@ class TwoStageSelector(FastSelector):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Notes
     -----

@@ -144,7 +144,7 @@ class MRSF(SpectralBase):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

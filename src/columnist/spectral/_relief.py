@@ -52,7 +52,7 @@ class ReliefF(ScoreSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -138,7 +138,7 @@ class Relief(ReliefF):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

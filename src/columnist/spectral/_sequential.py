@@ -83,7 +83,7 @@ class MRMR(SequentialSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Notes
     -----
@@ -248,7 +248,7 @@ class ZeroNormSVM(SequentialSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -407,7 +407,7 @@ class HSIC(SequentialSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Notes
     -----

@@ -116,7 +116,7 @@ class SpectralSelector(ScoreParameter, GraphSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -227,7 +227,7 @@ class LaplacianScore(GraphSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Notes
     -----
@@ -327,7 +327,7 @@ class SemiSupervisedSelector(SpectralSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
