@@ -1,4 +1,4 @@
-"""The rows of a robust PCA, wherever they are: everything it needs of them, pass by pass.
+"""The rows of a robust PCA, in memory or in blocks, and the passes over them.
 
 What comes back is of the size of the columns squared, of the removed rows, or a few numbers a row.
 """

@@ -1,4 +1,4 @@
-"""A certificate in words, graded by the gap: the only place that says what is proven."""
+"""Certificates in words, graded by the gap."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ CRITERIA: Mapping[str, str] = {
     "spectral": "spectral norm",
     "nuclear": "nuclear norm",
 }
-# Up to the first gap a choice is called close to the best possible; from the second on, nothing
-# is said that could be taken for praise.
+# Up to the first gap, a choice is called close to the best possible; from the second on, the text
+# contains no positive judgement.
 _CLOSE, _WIDE = 0.01, 0.1
 _LIMITS = ("time_limit", "node_limit", "memory_limit", "interrupted")
 
@@ -42,13 +42,13 @@ class Subject:
     what: str  # is chosen: "column", or "row" for rows to remove
     size: int
     choices: str  # how many there are, in words
-    total: float | None = None  # error of choosing nothing: errors are told as shares of it
+    total: float | None = None  # error without any chosen item: errors are stated as shares of it
     limits: str = ""  # conditions on the choice, as the end of a sentence
     any_size: bool = False  # whether choices of other sizes compete, too
 
     @property
     def chosen(self) -> str:
-        """What is chosen, counted."""
+        """The number of chosen items, with their noun."""
         if self.any_size:
             return f"{self.what}s"
         return count(self.size, self.what) + (" to remove" if self.what == "row" else "")
@@ -156,7 +156,7 @@ def verdict(certificate: Certificate, subject: Subject) -> tuple[str, str]:
 
 
 def explained(certificate: Certificate, subject: Subject, n_solutions: int = 1) -> list[str]:
-    """The certificate for a reader who has to decide, not to compute."""
+    """The certificate explained for readers without technical background."""
     found = _explained(certificate, subject, n_solutions)
     if certificate.missing is not None:
         found.append(

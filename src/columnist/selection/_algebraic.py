@@ -1,4 +1,4 @@
-"""Selectors that stand on a matrix factorisation."""
+"""Selectors based on a matrix factorisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fast selectors have in common."""
+"""Base classes of the fast selectors."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class FastSelector(ScoredSelector):
         return tags
 
     def _why_short(self, found: int) -> str:
-        """Why fewer columns than asked for were found; empty if nobody needs to be told."""
+        """Why fewer columns than requested were found; empty if no warning is needed."""
         return "the others add nothing to what these explain (X or the target has no more rank)."
 
     def _warn_if_short(self, found: int, size: int | None) -> None:

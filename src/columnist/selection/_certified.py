@@ -48,14 +48,14 @@ from columnist.selection._task import (
 class ColumnSelector(ScoredSelector):
     r"""Select the columns that best represent a matrix, with a proof.
 
-    Chooses a set S of k columns of X (and, with ``n_components``, that many free
-    directions V) such that the error
+    Selects a set S of k columns of X (and, with ``n_components``, as many extracted directions V)
+    such that the error
 
     .. math:: \Theta\left(T - X_S A - V C\right), \quad A, C \text{ optimal},
 
-    is smallest, where the target T is X itself or y. A best-first search returns the choice
-    together with a :class:`~columnist.Certificate`: its error, a bound that no other choice
-    beats, and the gap between the two.
+    is smallest, where the target T is X itself or y. A best-first search returns the selection
+    together with a :class:`~columnist.Certificate`: its error, a lower bound on the error of every
+    other selection of this size, and the gap between the two.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class ColumnSelector(ScoredSelector):
         Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
         ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
     search : {"auto", "optimal", "weighted", "greedy", "optimistic"}, default="auto"
-        ``"auto"`` and ``"optimal"`` find a strong choice, then prove it until the limits
+        ``"auto"`` and ``"optimal"`` find a good choice, then search for a proof until the limits
         (``"optimal"`` warns if the proof is incomplete); ``"weighted"`` stops within a
         guarantee set by ``epsilon``; ``"greedy"`` adds the best column each time;
         ``"optimistic"`` starts from that choice and alternates between choice and proof.
@@ -100,10 +100,11 @@ class ColumnSelector(ScoredSelector):
         for Gaussian data by the EM algorithm, ``"pairwise"`` from the rows that have both values of
         two columns; the selection is proven for these estimates.
     reduction : {"exact", "randomized"}, default="exact"
-        ``"randomized"`` sketches very large matrices; the certificate stays valid.
+        ``"randomized"`` projects very large matrices on fewer dimensions; the certificate stays
+        valid.
     time_limit : float or None, default=30.0
         Seconds from the call on; ``fit`` returns at most about two seconds later. The pass over a
-        Dask collection does not count, and is stated as ``certificate_.preparation``.
+        Dask collection is not included, and is stated as ``certificate_.preparation``.
     max_nodes : int, optional
         Nodes to expand at most.
     max_memory : float, optional
@@ -118,7 +119,7 @@ class ColumnSelector(ScoredSelector):
         Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     proof : str or path, optional
         File to which a proof is written that :func:`columnist.verify` checks; for
-        ``n_features_to_select="auto"`` that of the size which is selected. Data in memory only.
+        ``n_features_to_select="auto"``, of the selected size. Data in memory only.
     verbose : bool, default=False
         Print the solver log.
 
@@ -155,7 +156,7 @@ class ColumnSelector(ScoredSelector):
 
     See Also
     --------
-    columnist.certify : Certificate for a selection made elsewhere.
+    columnist.certify : Certificate for any selection, including ones made by other tools.
     columnist.selection_path : A selection and a certificate for every size.
 
     References
@@ -392,7 +393,7 @@ class ColumnSelector(ScoredSelector):
         if self.search == "optimal":
             warn_unless_optimal(self.certificate_)
 
-    # -- what certify and selection_path ask for ------------------------------------
+    # -- used by certify and selection_path ------------------------------------
 
     def _certify(self, X, y, columns, sample_weight=None) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
@@ -539,7 +540,7 @@ class ColumnSelector(ScoredSelector):
 
 
 def _check_constrained(selector: ColumnSelector) -> None:
-    """Refuse what constraints do not go with."""
+    """Raise for parameters that cannot be combined with constraints."""
     if selector.n_features_to_select == "auto":
         raise ValueError(
             "n_features_to_select='auto' does not go with constraints: give a number, or None with "

@@ -1,4 +1,4 @@
-"""From validated data and constraints to certificates."""
+"""Selections with constraints for one or several sizes, from validated data to certificates."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SizesWithRules(Sizes):
         return found, found is not None or not problem.feasible.gave_up
 
     def unit(self, column: int) -> set[int]:
-        """A column with all that it brings along."""
+        """A column with the columns that it requires."""
         return set(self.rules.unit(column).tolist())
 
     def problem(self, size: int | None) -> Constrained:
@@ -112,4 +112,4 @@ class ConstrainedBestSize(BestSize):
         self.bounds[k] = max(self.bounds[k], bound)
 
     def _extend(self) -> None:
-        """Nothing: what a smaller size has, and one more, may not obey."""
+        """Do nothing: a smaller selection with one more column may violate the constraints."""

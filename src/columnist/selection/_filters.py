@@ -1,4 +1,4 @@
-"""Selectors that score every column on its own against the target."""
+"""Selectors that score each column separately against the target."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _MIDDLE = 0.5
 
 
 class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
-    """Forward selection, a linear model, a threshold per label: what both classifiers share."""
+    """Base class: forward selection, a linear model, and a threshold per label."""
 
     def _validate(self, X, y) -> tuple[np.ndarray | sp.csc_array, np.ndarray]:
         """Checked data and the 0/1 matrix of the labels, one column per label."""
@@ -182,8 +182,8 @@ class MultiLabelForwardClassifier(_ForwardLabels):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     degree : int, default=1
-        Use a selected feature together with its powers up to this one. Powers need no
-        further feature to be measured, so they are free where features cost.
+        Use a selected feature together with its powers up to this one. Powers need no further
+        measurement, which matters if features are expensive.
     criterion : str or Criterion, default="frobenius"
         Error of the residual labels that guides the selection: ``"frobenius"`` (squared),
         ``"spectral"``, ``"nuclear"``, ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of
@@ -279,8 +279,8 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
     """Multi-label forward selection with size, degree and criterion by cross-validation.
 
     The smallest mean Hamming loss on the held-out rows wins; ties go to fewer features, then
-    to the lower degree. Each fold takes one forward selection per degree and criterion: the
-    models of all sizes are read off along it.
+    to the lower degree. Each fold takes one forward selection per degree and criterion: the models
+    of all sizes are obtained from it.
 
     Parameters
     ----------
@@ -444,7 +444,7 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
 
 
 class _SilentForward(ForwardSelector):
-    """A fold may have less rank than the sizes to try: that is no news."""
+    """Forward selection without the warning that a fold has less rank than the sizes to try."""
 
     def _why_short(self, found: int) -> str:
         return ""

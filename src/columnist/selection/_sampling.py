@@ -84,7 +84,7 @@ class _ProbabilitySampler(_Sampler):
 class UniformSampler(_ProbabilitySampler):
     """Sample columns uniformly at random.
 
-    The baseline that any other selector should beat. y is ignored.
+    A baseline for other selectors. y is ignored.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class LeverageSampler(_ProbabilitySampler):
 
     .. math:: p_j = \frac{1}{r} \sum_{t \le r} V_{jt}^2, \qquad X = U S V^T
 
-    Unlike lengths, leverages know which columns the leading singular directions depend on.
+    Unlike lengths, leverages measure how much the leading singular directions depend on a column.
     y is ignored.
 
     With up to 2000 rows or columns the decomposition is exact; beyond that, the subspace comes
@@ -276,7 +276,7 @@ class VolumeSampler(_Sampler):
 
     ``deterministic=True`` takes, one by one, the column after which the expected error of a draw of
     the others is least (the method of conditional expectations). Its error is at most the
-    expectation above, for certain, and a spectrum per column and step is needed.
+    expectation above; a spectrum per column and step is needed.
 
     Parameters
     ----------

@@ -82,11 +82,11 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     .. math:: \sum_i \mathrm{loss}(y_i, x_{i,S}b + b_0) + \alpha \lVert b \rVert^2
 
     over all sets of that size: the log-loss of two classes, or of the softmax of several, each with
-    coefficients of its own. A search by relaxation returns them together with a
-    :class:`~columnist.Certificate`: the objective, a bound that no other set of k columns beats,
-    and the gap between the two. For a given set the model is that of
+    coefficients of its own. A branch-and-bound search returns them together with a
+    :class:`~columnist.Certificate`: the objective, a lower bound on that of every other set of k
+    columns, and the gap between the two. For a given set the model is that of
     ``LogisticRegression(C=1 / (2 * alpha))``; as there, columns should be scaled, since the penalty
-    counts all coefficients alike.
+    treats all coefficients alike.
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         The proof for the size of the selection.
     path_ : SubsetPath
         A step for each size that may be best: selection, certificate, coefficients, criterion and
-        its lower bound; one step if the size is given. ``path_.proven`` tells whether no other size
-        has a smaller criterion.
+        its lower bound; one step if the size is given. ``path_.proven`` is True if it is proven
+        that no other size has a smaller criterion.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
@@ -312,7 +312,7 @@ def _probabilities(outputs: np.ndarray) -> np.ndarray:
 
 
 class _Labels:
-    """Classes of scores; an object, so that it travels."""
+    """Function from scores to classes, as an object that can be pickled."""
 
     def __init__(self, classes: np.ndarray):
         self.classes = classes

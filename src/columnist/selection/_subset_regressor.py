@@ -36,9 +36,9 @@ class SubsetRegressor(RegressorMixin, BestSubset):
 
     .. math:: \lVert y - X_Sb \rVert^2 + \alpha \lVert b \rVert^2
 
-    on centred data, over all sets of that size. A search by relaxation and by spans returns them
-    together with a :class:`~columnist.Certificate`: the error, a bound that no other set of k
-    columns beats, and the gap between the two.
+    on centred data, over all sets of that size. A branch-and-bound search returns them
+    together with a :class:`~columnist.Certificate`: the error, a lower bound on that of every other
+    set of k columns, and the gap between the two.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         The proof for the size of the selection.
     path_ : SubsetPath
         A step for each size that may be best: selection, certificate, coefficients, criterion and
-        its lower bound; one step if the size is given. ``path_.proven`` tells whether no other size
-        has a smaller criterion.
+        its lower bound; one step if the size is given. ``path_.proven`` is True if it is proven
+        that no other size has a smaller criterion.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str

@@ -1,4 +1,5 @@
-"""From validated data to certificates: for one size, the fewest columns, or every size."""
+"""Selections for one size, the fewest columns, or every size, from validated data to
+certificates."""
 
 from __future__ import annotations
 
@@ -140,7 +141,7 @@ class Sizes:
         return ([*self.include, *self._allowed[:n_more].tolist()] if fits else None), True
 
     def unit(self, column: int) -> set[int]:
-        """A column with all that it brings along."""
+        """A column with the columns that it requires."""
         return {column}
 
     def error(self, subset: Sequence[int]) -> float:
@@ -149,7 +150,7 @@ class Sizes:
         return confirmed_error(self.matrices, self.options, subset, found)
 
     def floor(self) -> float:
-        """What no size has a smaller error than: the error of all usable columns."""
+        """Lower bound on the error of all sizes: the error of all usable columns."""
         if self._wide is not None:
             return self._bounded(len(self._wide.columns)).root_bounds()[0]
         every = [*self.include, *self._allowed.tolist()]

@@ -1,4 +1,4 @@
-"""What the spectral selectors have in common."""
+"""Base classes of the spectral selectors."""
 
 from __future__ import annotations
 

@@ -84,10 +84,10 @@ class MCSF(ScoreSelector):
 
     Notes
     -----
-    Scores only fall, so they agree with the order of selection. A similarity that is large
-    compared with the features has room for many that are alike, a small one for few: its scale
-    matters, and with ``balance`` it depends on the number of features, so that smaller
-    selections need not be part of larger ones.
+    Scores only fall, so they agree with the order of selection. If the similarity is large compared
+    with the features, many similar ones are selected, otherwise few: its scale matters, and with
+    ``balance`` it depends on the number of features, so that smaller selections need not be part of
+    larger ones.
 
     Of a Dask collection one pass takes the inner products of all features, and the similarity
     another one; ``form="residual"`` gathers the data.

@@ -1,4 +1,4 @@
-"""MRSF: features that explain a response together, each one adding something new."""
+"""MRSF: features that jointly explain a response, without redundancy."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class MRSF(SpectralBase):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     response : str, array-like or CommonForm, default="auto"
-        What the features should explain.
+        The response that the features should explain.
 
         - ``"spectral"``: a similarity of the samples, :math:`Y = U_k\Sigma_k^{1/2}` for its
           leading eigenpairs.
@@ -113,7 +113,7 @@ class MRSF(SpectralBase):
         Centre features and response and bring features to unit length, or take them as they are.
         A sparse X is not made dense by this.
     output : {"columns", "components"}, default="columns"
-        What ``transform`` gives: the selected columns, or the fitted response
+        Output of ``transform``: the selected columns, or the fitted response
         ``X @ coef_ + intercept_``, a representation extracted from them.
     n_jobs : int, optional
         Threads of the search for neighbours.

@@ -1,4 +1,4 @@
-"""Variation between the classes over variation within them: of features, and of sets."""
+"""Ratios of the variation between classes to that within classes, for features and for sets."""
 
 from __future__ import annotations
 
