@@ -222,7 +222,7 @@ class Compare(Task):
         from columnist.report import comparison_report
 
         keep, explain = f"{self.options.k} columns", self.data.what(self.explained)
-        asked = self.asked(keep=keep, explain=explain)
+        asked = self.asked(select=keep, explain=explain)
         return comparison_report(
             [asdict(row) for row in self.rows], bound=self.bound, asked=asked, origin=self.origin()
         )

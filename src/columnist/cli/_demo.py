@@ -149,7 +149,7 @@ class Demonstration:
         n, m = self.X.shape
         asked = {
             "data": f"breast cancer (scikit-learn), {n} rows, {m} columns",
-            "keep": f"{KEEP} columns",
+            "select": f"{KEEP} columns",
             "columns": "centred and scaled",
         }
         page = selection_report(self.best, self.X, names=self.names, path=self.path, asked=asked)

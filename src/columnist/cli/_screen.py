@@ -177,7 +177,7 @@ class Screen:
 
         def show(message, category, *_: Any, **__: Any) -> None:
             if not issubclass(category, (*_SAID_IN_DEBUG_ONLY, ScaleWarning)):
-                self.note(str(message))
+                self.note(_said(str(message)))
 
         with warnings.catch_warnings():
             warnings.simplefilter("always")
@@ -196,6 +196,13 @@ class Screen:
         text = json.dumps(plain(whole), indent=2, ensure_ascii=ascii_only, allow_nan=False)
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
+
+
+def _said(message: str) -> str:
+    """A warning in terms of the command line: solvers of scikit-learn name parameters of theirs."""
+    if "failed to converge" in message:
+        return "a linear model stopped before it converged; --center --scale often helps"
+    return message
 
 
 def certificate_json(certificate, *, history: bool = True) -> dict[str, Any] | None:

@@ -347,7 +347,7 @@ class Select(Task):
             keep = "any number of columns"
         if options.k == "auto":
             keep = f"the fewest columns that leave at most {options.tol:g} unexplained"
-        asked = self.asked(keep=keep, method=self.method)
+        asked = self.asked(select=keep, method=self.method)
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
         if "constraints" in self.limits:

@@ -212,7 +212,7 @@ class RepresentativeDisplay(Display):
         few = len(rows) <= _FIGURES
         height = min(max(0.21 if few else 0.16, 2.5 / len(rows)), 0.4)
         ax = new_axes(figsize=(7.0, 0.9 + height * (rows[-1] + 1))) if ax is None else ax
-        own = {"height": 0.78, "color": FOUND, "label": "kept"}
+        own = {"height": 0.78, "color": FOUND, "label": "selected"}
         self.kept_bars_ = ax.barh(rows[kept], bars.values[kept], **own | dict(bar_kw or {}))
         own |= {"color": _DROPPED, "label": "dropped"}
         self.dropped_bars_ = ax.barh(rows[~kept], bars.values[~kept], **own | dict(bar_kw or {}))

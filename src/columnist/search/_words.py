@@ -119,7 +119,7 @@ def facts(certificate: Certificate) -> dict[str, str]:
     found["search"] = f"{expanded:,} expanded, {generated:,} generated nodes, {time}"
     if certificate.preparation > 0.0:
         read = seconds(certificate.preparation)
-        found["preparation"] = f"{read} of these, outside the time limit"
+        found["data passes"] = f"{read} of these, outside the time limit"
     if certificate.missing is not None:
         found["data"] = _estimated(certificate)
     return found
