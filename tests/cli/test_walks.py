@@ -249,7 +249,7 @@ def test_notes_stand_in_the_report(cli, tmp_path):
         )
         assert answer.code == 0, answer.err
         html = page.read_text(encoding="utf-8")
-        assert "only label the rows: row" in html
+        assert "it only labels the rows: row" in html
         assert html.index("Settings") < html.rindex("Reproduce this")
 
 

@@ -1,4 +1,4 @@
-"""``--dask``: a file larger than memory, and who reads it.
+"""``--dask``: files larger than memory, read in blocks by workers.
 
 The rows stay in the file, in blocks that workers read. One pass over them gives means and inner
 products: preparing columns, most selectors and all reports need no more than these.
@@ -192,7 +192,7 @@ def _head(X):
 
 @contextmanager
 def _said_of(name: str) -> Iterator[None]:
-    """Say of which file an error tells, and in words."""
+    """Add the name of the file to an error, in the words of this package."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Lists of columns as they are typed: names, commas between them, and ranges."""
+"""Lists of columns on the command line: names separated by commas, and ranges."""
 
 from __future__ import annotations
 

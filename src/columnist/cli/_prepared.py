@@ -1,4 +1,4 @@
-"""What a fit needs: features, target and labels of a file, wherever its rows are."""
+"""Prepared data: features, target and labels of a file, in memory or in blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands find out about columns, block by block, and what they do to blocks."""
+"""Properties of columns, computed block by block, and the preparation of blocks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Matrices that are visited block by block: the protocol, and how one is recognised.
+"""Matrices that are processed block by block: the protocol, and the registry of libraries.
 
-:func:`open_blocks` gives what may live in another process, on disk or on a cluster. Whoever keeps
-such collections registers how they are opened; an array is one block (:class:`ArrayRows`).
+:func:`open_blocks` opens collections that may be in another process, on disk or on a cluster. A
+package for such collections registers how to open them; an array is one block (:class:`ArrayRows`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class RowBlocks(ABC):
     is_sparse: bool
     # Whether the rows can be visited, and visited again.
     keeps_rows: bool = True
-    # Whether they are all here, in this process.
+    # Whether all rows are in the memory of this process.
     in_memory: bool = False
     # Anything with the columns' number and names, for scikit-learn's checks.
     header: Any
@@ -62,7 +62,7 @@ class RowBlocks(ABC):
     @property
     @abstractmethod
     def lengths(self) -> tuple[int, ...]:
-        """Rows of every block; counted if nobody knows."""
+        """Rows of every block; counted if they are not known."""
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -1,7 +1,7 @@
-"""What the data of a selection are, and the errors of choices, recomputed from them.
+"""The data of a selection, and the errors of selections computed from them.
 
-Errors come as numbers, and as intervals that enclose them. Double precision comes first, with what
-rounding may have done to it; what that leaves open is computed again in better arithmetic.
+Errors are computed as numbers and as enclosing intervals: first in double precision, with a bound
+on its rounding errors, and again in more precise arithmetic if that leaves the result open.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ _GRAM_SIDE = 5000
 _CANCELLATION = 1e-4
 # Operations in double-double arithmetic that one error may cost: about a second.
 _MOST_ACCURATE = 1e8
-# A residual of no more than this share of its target is the rounding of the entries.
+# A residual of at most this share of its target is attributed to the rounding of the entries.
 _ENTRIES = 32 * rounding.EPS
-# A residual that is no smaller beside its target is no rounding.
+# A residual of at least this share of its target is more than rounding.
 _SMALL_REST = 1e-6
 # The same for rows that stand for others, in units of their own rounding.
 _OF_SAMPLE = 8.0
-# Growth of rounding that leaves nothing of a number.
+# Growth of rounding errors at which a number has no correct digit left.
 _ANYTHING = 1e60
 # Singular values that small beside the largest may be rounding of entries.
 _SUSPECT = 1e-10
@@ -106,7 +106,7 @@ class Matrices:
     rows : WeightedRows or None
         The rows as they are, where weights went into them.
     missing : mapping or None
-        How much was missing, and how moments were estimated, where values were missing.
+        Share of missing values and method of estimation, if values were missing.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class Matrices:
 
     @property
     def target(self):
-        """What is approximated."""
+        """The matrix that is approximated."""
         return self.X if self.Y is None else self.Y
 
     @cached_property

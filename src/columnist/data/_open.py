@@ -1,4 +1,4 @@
-"""How data are opened: whatever X and y are, a selection gets :class:`Matrices` of them.
+"""Opening of data: X and y of any kind become the :class:`Matrices` of a selection.
 
 Arrays, frames and sparse matrices are checked and kept; blocks of rows and streams give way to a
 few rows with the same moments, or, with too many columns, to blocks of columns or an array.

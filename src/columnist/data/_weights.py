@@ -1,4 +1,4 @@
-r"""Weights of samples. The one place that knows about them: behind it data have none.
+r"""Weights of samples. Only this module handles them: the data that it returns have no weights.
 
 A sample of weight w counts like w equal rows, and one of weight zero like none. With the weighted
 means :math:`\mu`, errors are those of the rows :math:`\sqrt{w_i}(x_i - \mu)`; a reflection that

@@ -1,6 +1,6 @@
 """Delimited text (CSV, TSV, blanks): its layout, and its rows, read by polars on all cores.
 
-The layout is found out from the first lines. Not by `csv.Sniffer`, which errs on 7 of 23 files that
+The layout is detected from the first lines. Not by `csv.Sniffer`, which errs on 7 of 23 files that
 our tests read: runs of blanks, decimal commas, years as names, comments, one column, rows of
 different lengths.
 """

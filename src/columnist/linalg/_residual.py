@@ -156,7 +156,7 @@ def blocked_energy(target, Q: np.ndarray, *, center: bool = False) -> float:
     return energy
 
 
-# -- residuals of least squares, and how far from the true ones they can be ------------
+# -- residuals of least squares, with bounds on their distance from the true ones ------------
 
 
 class Verified(NamedTuple):

@@ -1,4 +1,5 @@
-"""The data of a low-rank model: centred, safe to square, with or without holes.
+"""The data of a low-rank model: centred, scaled so that squares do not overflow, with or without
+missing entries.
 
 Nothing of size n x n or p x p is formed, sparse tables stay so, single precision widens by blocks.
 """

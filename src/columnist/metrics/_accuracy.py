@@ -1,4 +1,4 @@
-"""How well a classifier does with selected columns, over many sizes and splits."""
+"""Accuracy of a classifier on selected columns, over many sizes and splits."""
 
 from __future__ import annotations
 

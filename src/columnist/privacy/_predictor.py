@@ -1,7 +1,7 @@
-"""What a predictor reads of a row: its linear map, and the directions of that map.
+"""The linear map of a predictor, and its directions.
 
-The map comes from coefficients, models and pipelines; its directions are put in the order in which
-they can be done without, whole or in shares.
+The map comes from coefficients, models and pipelines; its directions are ordered by how well they
+can be removed, completely or in part.
 """
 
 from __future__ import annotations

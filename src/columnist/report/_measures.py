@@ -1,7 +1,6 @@
-"""What a report computes from the data, each at a bounded cost.
+"""Quantities that reports compute from the data, at a bounded cost.
 
-Large data are sampled, and every answer comes with a sentence that says so. Products are small, so
-that more threads would only wait for one another.
+Large data are sampled, and every result comes with a sentence that states it.
 """
 
 from __future__ import annotations

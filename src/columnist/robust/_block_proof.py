@@ -1,4 +1,4 @@
-"""Proof by blocks: that no other rows are better outliers, or how much better.
+"""Proof by blocks: a lower bound on the error of every other choice of rows to remove.
 
 Among all sets of n - k rows, find the one whose PCA with r components leaves the smallest error,
 and prove it. The problem is split into nodes: some rows must stay, some must go, the others are

@@ -1,4 +1,4 @@
-"""Which rows to leave out before PCA: concentration steps from many starts, then exchanges.
+"""Heuristic choice of the rows to remove: concentration steps from many starts, then exchanges.
 
 A concentration step fits an r-dimensional (affine) subspace to the kept rows and keeps the rows
 nearest to it; neither half can raise the sum of squared distances. Starts are all rows, small

@@ -1,4 +1,4 @@
-r"""Rows seen so that rounding does not hide their error.
+r"""Linear maps of rows, so that rounding does not hide their error.
 
 Where a few directions hold nearly everything, double precision loses the small rest in them. Let
 the columns of V be the axes of the rows that a choice keeps, those of its subspace first, and m its

@@ -1,4 +1,4 @@
-r"""How far a good row may lie: cut-offs for score and orthogonal distances.
+r"""Cut-offs of the score and orthogonal distances of regular rows.
 
 For Gaussian rows the orthogonal distances have :math:`d^{2/3}` nearly Gaussian (Wilson and
 Hilferty): with m the median of these powers and s their consistent median absolute deviation,

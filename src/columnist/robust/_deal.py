@@ -1,4 +1,4 @@
-r"""Rows made ready for blocks: contracted, then dealt out by the share of the scatter each needs.
+r"""Distribution of rows over blocks: contraction, then groups of rows with similar needs.
 
 *Contraction*: data are shrunk where that costs an incumbent nothing, so that bounds by blocks are
 tight. A contraction never raises a singular value. So for every set P of kept rows the error of P

@@ -1,4 +1,4 @@
-"""Errors of sets of rows, from the data, with digits that count.
+"""Errors of sets of rows, computed from the data with bounds on rounding.
 
 A decomposition in double precision is off by a few units in the last place of the *largest*
 singular value, which may hide the error. So every error comes as an interval, and where that is too

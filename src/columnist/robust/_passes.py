@@ -1,4 +1,4 @@
-"""What robust PCA asks of blocks of rows: visitors, and how their answers merge.
+"""Computations of robust PCA on blocks of rows: functions of a block, and merges of their results.
 
 Rows are taken a slice at a time, for the cache. Only the first look refuses NaN and infinity.
 """

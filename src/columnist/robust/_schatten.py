@@ -1,4 +1,5 @@
-r"""Greedy removal of outliers under Schatten quasi-norms: what is left is nearly of low rank.
+r"""Greedy removal of outliers under Schatten quasi-norms, so that the kept rows are nearly of low
+rank.
 
 The measure is :math:`\sum_j \sigma_j^p`, for small p almost the rank. Let
 :math:`U \Sigma V^T` be the kept rows, :math:`\lambda = \sigma^2` and u a row of U. Without that
@@ -58,7 +59,7 @@ class SchattenPCA(WholeRowsPCA):
     is smallest, :math:`\sigma` the singular values of the rows left. For small p the sum is
     almost their rank, so neither the number of components nor the size of the outliers
     matters: a row that leaves the subspace by little costs a dimension like one far away.
-    It works best on data without noise; with noise p trades one against the other.
+    It works best on data without noise; with noise, p balances rank against size.
 
     ``n_outliers`` need only be large enough. When so many rows are out, those within the
     orthogonal cut-off of the others' subspace return.
@@ -74,8 +75,8 @@ class SchattenPCA(WholeRowsPCA):
         rank, otherwise the largest ratio of neighbouring singular values tells
         (see :func:`apparent_rank`).
     centering : {"optimal", "mean", "none"}, default="optimal"
-        Where the subspace passes: through the mean of the kept rows, at every step; through
-        the mean of all rows; or through the origin.
+        Point through which the subspace passes: the mean of the kept rows, at every step; the mean
+        of all rows; or the origin.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances, and which rows return.
 

@@ -1,4 +1,4 @@
-r"""From rows to a certificate: which strategies serve which question.
+r"""From rows to a certificate: the strategies for each problem.
 
 The squared Frobenius error is proven by going through all sets if rows are few, else by screening
 all rows and blocks of those left undecided. Other criteria, and every order but best first, are

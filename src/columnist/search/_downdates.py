@@ -1,4 +1,5 @@
-r"""Problems in which every choice takes a rank-one term from a second moment, any criterion.
+r"""Problems in which every choice subtracts a rank-one term from a second moment, for any
+criterion.
 
 With :math:`\lambda_1 \ge \lambda_2 \ge \dots` the eigenvalues of the moment that a partial choice S
 leaves, t items still to choose and r components that cost nothing,

@@ -29,7 +29,7 @@ from columnist.search._run import Limits, Run, SearchResult, Strategy
 from columnist.search._workers import Expanded, Portion, Workers, expand_portion
 
 _BATCH_SECONDS = 2e-3
-# Least and largest number of operations spent on exploring ahead of one node.
+# Smallest and largest number of operations for exploring the subtree of a node.
 _EFFORT = (2e5, 4e6)
 # Seconds after which helpers elsewhere are asked, seconds of work for one task of theirs, tasks
 # for each of them at a time.
@@ -82,7 +82,7 @@ def search(
     log : SolverLog, optional
         Where to report.
     callback : callable, optional
-        Receives every :class:`Progress`; a true answer stops the search.
+        Receives every :class:`Progress`; the search stops if it returns true.
     start : sequence of subsets
         Known sets, complete or smaller.
     workers : Workers, optional

@@ -1,4 +1,4 @@
-"""The open branches of a search.
+"""The open branches (nodes) of a search.
 
 Expanding a node yields a *family*, stored once: its children in the order of the partition. Child i
 takes ``items[i]`` and may still use ``items[:i]``, so every subset is reached exactly once.

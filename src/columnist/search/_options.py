@@ -1,4 +1,4 @@
-"""What certified estimators ask of a search, and the certificate they make of its answer."""
+"""Options of certified searches, and the certificate made from their result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Relaxed nodes over many columns: one quadratic form for all of them, coefficients for few.
+r"""Relaxation of nodes with many columns: one quadratic form, and coefficients for few columns.
 
 With inner products :math:`K = X^TX + \alpha I`, :math:`c = X^TY`, a diagonal
 :math:`0 \prec D \preceq K` and :math:`P = K - D`, **any** coefficients B bound the error of every

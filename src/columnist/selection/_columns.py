@@ -1,4 +1,4 @@
-r"""The column-selection problem: choose k columns, plus r2 free components.
+r"""The column-selection problem: choose k columns and r2 extracted components.
 
 For chosen columns S with residual second moment :math:`B_S` (eigenvalues
 :math:`\lambda_1 \ge \lambda_2 \ge \dots`), t columns still to choose and r2 components,

@@ -1,4 +1,4 @@
-"""Columns that say the same thing: copies, or zero."""
+"""Copies of columns, and columns of zeros."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Good choices that obey constraints: greedy, by gain and by gain for the cost, and exchanges.
+"""Heuristics for selections with constraints: greedy, by gain and by gain per cost, and exchanges.
 
 No proof rests on these.
 """
@@ -20,7 +20,7 @@ _EXPONENTS = (0.0, 1.0, 0.5)
 
 
 class Feasible:
-    """Choices that obey.
+    """Feasible selections.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Feasible:
 
     @property
     def exponents(self) -> tuple[float, ...]:
-        """How costs may count."""
+        """Exponents of the costs."""
         return _EXPONENTS if self._costs is not None else _EXPONENTS[:1]
 
     def complete(

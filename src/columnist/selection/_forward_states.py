@@ -1,4 +1,4 @@
-"""What forward selection keeps between steps under the squared Frobenius norm.
+"""The state of forward selection between steps, under the squared Frobenius norm.
 
 Every state has ``best``, ``add`` and ``error``; no input validation.
 """

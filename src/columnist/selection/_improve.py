@@ -1,4 +1,4 @@
-r"""Better subsets by exchanges with a memory, from inner products alone.
+r"""Improvement of subsets by exchanges with a memory (tabu search), from inner products.
 
 With the Gram matrix K of the columns and their products c with the targets, a set S leaves the
 error :math:`\mathrm{total} - \mathrm{tr}(c_S^T K_{SS}^{-1} c_S)`; the columns themselves as

@@ -1,4 +1,4 @@
-r"""Best subsets for classes: nodes by relaxation of the penalised log-loss.
+r"""Best subsets for classification: bounds of nodes by relaxation of the penalised log-loss.
 
 With R = Q - Y for any probabilities Q (:mod:`columnist.selection._log_loss`) every choice that
 contains S and t of the candidates C has at least the objective

@@ -1,10 +1,10 @@
 """Nodes of the column problem under the squared Frobenius norm, expanded by relaxation.
 
-:mod:`columnist.selection._relax` bounds a node and says which columns every good choice contains,
-which none does, and on which to branch. Here a node is divided in two, with that column and
-without, and each part shrinks until nothing more is fixed. Columns that differ by no more than the
-rounding of the data are represented by one of them: the bound holds whichever of them is chosen,
-since rounding is charged for all of them.
+:mod:`columnist.selection._relax` bounds a node and determines which columns every good choice
+contains, which none does, and on which to branch. Here a node is divided in two, with that column
+and without, and each part shrinks until nothing more is fixed. Columns that differ by no more than
+the rounding of the data are represented by one of them: the bound holds whichever of them is
+chosen, since rounding is charged for all of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Relaxed nodes of ridge regression on more columns than inner products can be formed for.
+r"""Relaxation of nodes of ridge regression with too many columns for a matrix of inner products.
 
 With :math:`D = \alpha I` the bound of :mod:`columnist.selection._active` needs no inner products:
 for **any** residual :math:`A` (n x q),

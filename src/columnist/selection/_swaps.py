@@ -1,4 +1,4 @@
-r"""Exchanging one chosen column for another: every exchange valued at once.
+r"""Gains of all exchanges of a selected column for another one, in one table.
 
 Columns :math:`c_i` (rows of C) live in coordinates in which the target's second moment is
 :math:`\Lambda = \mathrm{diag}(w)`; the error of a basis Q is

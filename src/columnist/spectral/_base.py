@@ -1,8 +1,7 @@
-"""What the spectral selectors have in common."""
+"""Base classes of the spectral selectors."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from columnist._selector import BaseSelector
+from columnist._warn import warn_caller
 from columnist.data import in_memory, open_rows
 from columnist.data._blocks import RowBlocks
 from columnist.data._target import resolve_classes
@@ -93,12 +93,10 @@ class RankingSelector(SpectralBase):
         self.selected_ = self.ranking_[:size]
         undefined = int(np.isnan(raw[self.selected_]).sum())
         if undefined:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} selected {undefined} of {size} features without a "
                 "score (constant, or no information in y): only "
-                f"{int(np.isfinite(raw).sum())} features have one. Ask for fewer.",
-                UserWarning,
-                stacklevel=3,
+                f"{int(np.isfinite(raw).sum())} features have one. Ask for fewer."
             )
 
     def _is_larger_better(self) -> bool:

@@ -1,4 +1,4 @@
-r"""The path of row-sparse least squares: which features enter as the penalty falls.
+r"""The path of row-sparse least squares: the features that enter as the penalty decreases.
 
 For features F (one column each) and a response Y the solution of
 
