@@ -125,6 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.names or BENCHMARKS:
         print(f"\n== {name}: {BENCHMARKS[name].TITLE}", flush=True)
         stored = Stored(name, options.out)
+        stored.begin()
         seconds, rows = timed(lambda name=name: BENCHMARKS[name].rows(sets, options.quick))
         stored.put(rows)
         show(name, stored.rows)
