@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.cells import VERDICTS, Cell
+from reproduction.reasons import is_honest
 from reproduction.registry import PrintedTable
 
 __all__ = ["STORED", "Reproduction", "TableResult", "stored"]
@@ -132,9 +133,9 @@ class Reproduction:
 
     @property
     def unexplained(self) -> list[tuple[str, Cell]]:
-        """Cells that differ or cannot be computed without a reason, with the table's name."""
-        verdicts = {"different", "not possible"}
-        return [(n, cell) for n, cell in self.cells() if cell.verdict in verdicts and not cell.why]
+        """Cells that cannot be computed without a reason, or differ without one that says whether
+        it was tested; with the table's name. A statement needs a reason only."""
+        return [(name, cell) for name, cell in self.cells() if lacks_reason(cell)]
 
     def cells(self) -> Iterator[tuple[str, Cell]]:
         """Every cell with the name of its table."""
@@ -209,6 +210,13 @@ class Reproduction:
         from reproduction.page import page
 
         return page(self)
+
+
+def lacks_reason(cell: Cell) -> bool:
+    """Whether a cell needs a reason that it does not have."""
+    if cell.verdict == "different" and cell.kind == "figure":
+        return not is_honest(cell.why)
+    return cell.verdict in ("different", "not possible") and not cell.why
 
 
 def installed_versions() -> dict[str, str]:
