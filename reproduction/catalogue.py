@@ -19,6 +19,7 @@ MODULES = (
     "weighted_tables",
     "two_stage_tables",
     "multilabel_tables",
+    "multilabel_figures",
     "phase_transition",
     "privacy_tables",
     "lowrank_tables",

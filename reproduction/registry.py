@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from reproduction.cells import Cell, not_possible
+from reproduction.curves import Panel
 from reproduction.data import Data, MissingData
 
 __all__ = ["DOCUMENTS", "PrintedTable", "Run", "by_set"]
@@ -69,12 +70,15 @@ class PrintedTable:
         (:func:`by_set`).
     note : str
         Conventions and reasons that hold for the whole table.
+    panels : callable, optional
+        ``panels(run)`` gives our curves of a figure; the quick mode has none.
     """
 
     name: str
     title: str
     cells: Callable[[Run], Iterator[Cell]]
     note: str = ""
+    panels: Callable[[Run], Iterable[Panel]] | None = None
 
     @property
     def document(self) -> str:

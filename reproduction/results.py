@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.cells import VERDICTS, Cell
+from reproduction.curves import Panel
 from reproduction.reasons import is_honest
 from reproduction.registry import PrintedTable
 
@@ -40,6 +41,8 @@ class TableResult:
         Why it broke off; empty otherwise.
     run : dict
         What the figures depend on: commit, date, command, processor, memory, load, versions.
+    panels : list of Panel
+        Our curves.
     """
 
     table: PrintedTable
@@ -48,6 +51,7 @@ class TableResult:
     complete: bool = False
     error: str = ""
     run: dict[str, Any] = field(default_factory=dict)
+    panels: list[Panel] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -76,6 +80,7 @@ class TableResult:
             "error": self.error,
             "run": self.run,
             "counts": self.counts,
+            "panels": [panel.to_dict() for panel in self.panels],
             "cells": [{**asdict(cell), "ours": plain(cell.ours)} for cell in self.cells],
         }
 
@@ -187,6 +192,7 @@ class Reproduction:
                 part["complete"],
                 part["error"],
                 part.get("run", {}),
+                [Panel(**panel) for panel in part.get("panels", [])],
             )
             for part in found["tables"]
             if part["name"] in known
