@@ -16,6 +16,7 @@ __all__ = ["MODULES", "Catalogue", "catalogue"]
 MODULES = (
     "example_tables",
     "column_tables",
+    "timing_figures",
     "weighted_tables",
     "two_stage_tables",
     "multilabel_tables",

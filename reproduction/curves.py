@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,8 @@ def panel_figure(panel: Panel) -> Figure:
             ("y", panel.y, [y for _, _, y in lines]),
         )
     ]
+    whole = all(float(value).is_integer() for _, x, _ in lines for value in x)
+    axes[0] = replace(axes[0], whole=whole)
     rows = [[name, x, y] for name, xs, ys in lines for x, y in zip(xs, ys, strict=True)]
     numbers = Table(
         panel.title,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from columnist.report import KeyFigure, Note, Section, Table, Text, Verdict
+from columnist.report import Code, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report import page as report_page
 from columnist.report._blocks import Block
 from reproduction.cells import VERDICTS, Cell, ours_text
 from reproduction.curves import panel_figure
-from reproduction.markdown import TITLE, state_of
+from reproduction.markdown import TITLE, facts, state_of
 from reproduction.results import Reproduction, TableResult
 
 __all__ = ["page"]
@@ -86,7 +86,7 @@ def summary(result: Reproduction) -> list[Table | Note]:
 
 def blocks(part: TableResult) -> list[Block]:
     """The section of one table."""
-    found: list[Block] = [Note(part.table.document)]
+    found: list[Block] = [Note(part.table.document), Code(facts(part))]
     if part.table.note:
         found.append(Text(part.table.note))
     if not part.complete:
