@@ -49,6 +49,14 @@ FAST = (
 )
 ROBUST = ("robust/_solve.py", "robust/_certified.py", "robust/_errors.py", "robust/_screening.py")
 DASK = ("distributed/_blocks.py", "distributed/_run.py", "distributed/_moments.py")
+PATH = (
+    "spectral/_mrsf.py",
+    "spectral/_l21_path.py",
+    "spectral/_l21.py",
+    "spectral/_l21_coordinate.pyx",
+    "spectral/_features.py",
+    "linalg/_threads.py",
+)
 GRAPHS = ("spectral/_neighbors.py", "spectral/_graph.py", "spectral/_similarity.py")
 
 MEASURES: dict[str, tuple[str, ...]] = {
@@ -78,7 +86,8 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "robust_peers": ("robust/_robpca.py", "robust/_cutoffs.py", "robust/_concentrate.py"),
     "robust_rows": ("robust/_blocks.py", "robust/_block_proof.py", "robust/_passes.py"),
     "large_graph": (*GRAPHS, "spectral/_spec.py"),
-    "mrsf_path": ("spectral/_mrsf.py", "spectral/_l21_path.py", "spectral/_l21.py"),
+    "mrsf_path": PATH,
+    "mrsf_blocks": (*PATH, "distributed/_blocks.py"),
     "lowrank": ("lowrank",),
     "cleaning": ("privacy/_cleaner.py", "privacy/_predictor.py"),
     "out_of_core": (*DASK, "linalg/_moments.py"),
@@ -104,9 +113,11 @@ MEASURES: dict[str, tuple[str, ...]] = {
 REPRODUCES: dict[str, tuple[str, ...]] = {
     "example_tables": (),
     "column_tables": ("selection/_columns.py", "selection/_algebraic.py", "metrics/_entries.py"),
+    "timing_figures": ("search/_engine.py", "selection/_columns.py", "robust/_solve.py"),
     "weighted_tables": ("selection/_algebraic.py", "selection/_two_stage.py"),
     "two_stage_tables": ("selection/_two_stage.py", "selection/_algebraic.py"),
     "multilabel_tables": ("selection/_multilabel.py", "selection/_multilabel_informed.py"),
+    "multilabel_figures": ("selection/_multilabel.py", "selection/_forward.py"),
     "phase_transition": ("robust/_schatten.py", "robust/_pursuit.py"),
     "privacy_tables": ("privacy",),
     "lowrank_tables": ("lowrank",),

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.cells import VERDICTS, Cell
+from reproduction.curves import Panel
+from reproduction.reasons import is_honest
 from reproduction.registry import PrintedTable
 
 __all__ = ["STORED", "Reproduction", "TableResult", "stored"]
@@ -39,6 +41,8 @@ class TableResult:
         Why it broke off; empty otherwise.
     run : dict
         What the figures depend on: commit, date, command, processor, memory, load, versions.
+    panels : list of Panel
+        Our curves.
     """
 
     table: PrintedTable
@@ -47,6 +51,7 @@ class TableResult:
     complete: bool = False
     error: str = ""
     run: dict[str, Any] = field(default_factory=dict)
+    panels: list[Panel] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -75,6 +80,7 @@ class TableResult:
             "error": self.error,
             "run": self.run,
             "counts": self.counts,
+            "panels": [panel.to_dict() for panel in self.panels],
             "cells": [{**asdict(cell), "ours": plain(cell.ours)} for cell in self.cells],
         }
 
@@ -132,9 +138,9 @@ class Reproduction:
 
     @property
     def unexplained(self) -> list[tuple[str, Cell]]:
-        """Cells that differ or cannot be computed without a reason, with the table's name."""
-        verdicts = {"different", "not possible"}
-        return [(n, cell) for n, cell in self.cells() if cell.verdict in verdicts and not cell.why]
+        """Cells that cannot be computed without a reason, or differ without one that says whether
+        it was tested; with the table's name. A statement needs a reason only."""
+        return [(name, cell) for name, cell in self.cells() if lacks_reason(cell)]
 
     def cells(self) -> Iterator[tuple[str, Cell]]:
         """Every cell with the name of its table."""
@@ -186,6 +192,7 @@ class Reproduction:
                 part["complete"],
                 part["error"],
                 part.get("run", {}),
+                [Panel(**panel) for panel in part.get("panels", [])],
             )
             for part in found["tables"]
             if part["name"] in known
@@ -209,6 +216,13 @@ class Reproduction:
         from reproduction.page import page
 
         return page(self)
+
+
+def lacks_reason(cell: Cell) -> bool:
+    """Whether a cell needs a reason that it does not have."""
+    if cell.verdict == "different" and cell.kind == "figure":
+        return not is_honest(cell.why)
+    return cell.verdict in ("different", "not possible") and not cell.why
 
 
 def installed_versions() -> dict[str, str]:

@@ -109,6 +109,8 @@ def fill(
             part.cells.append(cell)
             if on_cell:
                 on_cell(part.table, cell)
+        if part.table.panels and not run.quick:
+            part.panels = list(part.table.panels(run))
         part.complete = True
     except Exception as error:
         part.error = f"{part.name} could not be run to its end: {type(error).__name__}: {error}"

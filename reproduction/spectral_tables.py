@@ -86,7 +86,7 @@ def other_size(name: str) -> str:
     """Why faces cannot agree exactly."""
     if name not in ("ORL", "PIE"):
         return ""
-    return "the public images have another size than the book's; "
+    return "the public images have another size than the book's, "
 
 
 # Table 4.2
@@ -181,13 +181,13 @@ def two_cells(
     """A mean over random splits, and its p value against the best mean."""
     values = found[row["method"]][measure]
     whose = "method" if row["method"] in OURS else "competitor"
-    why = other_size(name) + "parameters of the selectors and of the classifier are not stated"
+    why = f"unknown; {other_size(name)}parameters of selectors and classifier are not stated"
     where = f"{name}, {row['method']}"
     mean = float(values.mean())
     yield compare(where, row[name], mean, better=better, random=True, why=why, whose=whose)
     theirs, best = row[f"p {name}"], best_of(found, measure, better)
     p = 1.0 if best == row["method"] else float(paired_t_test(values, found[best][measure]))
-    why = other_size(name) + f"here the best is {best}"
+    why = f"unknown; {other_size(name)}here the best is {best}"
     yield p_value(f"{where}, p value", theirs, p, whose=whose, why=why)
 
 
@@ -285,7 +285,7 @@ def kernel_cells(
             yield from (skipped(*cell) for cell in cells)
             continue
         found = unsupervised(run.data, name, kernel)
-        why = f"{other_size(name)}the book's kernel is not stated; ours has {KERNELS[kernel]}"
+        why = f"unknown; {other_size(name)}the book's kernel is not stated"
         for row, (where, theirs) in zip(rows, cells, strict=True):
             means[row["method"]].append(found[row["method"]][measure])
             whose = "method" if row["method"].startswith(OURS) else "competitor"

@@ -33,6 +33,7 @@ from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.data import MissingData
 from reproduction.printed import printed
+from reproduction.reasons import by_draws
 from reproduction.registry import PrintedTable, Run, by_set
 from reproduction.settings import GKS_RANK, RRQR_F
 from reproduction.sizes import size_cells
@@ -117,9 +118,11 @@ def weights(run: Run) -> Iterator[Cell]:
                 continue
             for (where, figure), how in zip(listed(row), ("sampling", "quadratic"), strict=True):
                 errors = weighted(X, int(row["k"]), how, BEST_OF)
-                why = f"best of {BEST_OF} random draws; their mean is {np.mean(errors):.3f}"
+                why = by_draws(figure, errors, "the seed of the draws")
+                detail = f"mean of the {BEST_OF} draws: {np.mean(errors):.3f}"
                 yield compare(
                     where, figure, min(errors), better="smaller", random=True, why=why,
+                    detail=detail,
                     whose="method" if how == "quadratic" else "competitor",
                 )  # fmt: skip
 
@@ -168,8 +171,9 @@ def stages(run: Run) -> Iterator[Cell]:
                 elif second == "SVM-RFE":
                     yield machine_cell(where, figure, X, y, k)
                 elif second == "FS":
-                    why = "rounding decides between columns that are nearly equal"
-                    yield compare(where, figure, supervised(X, y, k), better="smaller", why=why)
+                    yield compare(
+                        where, figure, supervised(X, y, k), better="smaller", why="unknown"
+                    )
                 else:
                     found = [
                         two_ways(candidates(first, scores, seed), SECOND[second](k), X, y, k)
@@ -219,7 +223,7 @@ def machine_cell(where: str, figure: str, X, y: np.ndarray, k: int) -> Cell:
     machine = RFE(SVC(kernel="linear"), n_features_to_select=k, step=0.1).fit(scale(S), y)
     chosen = machine.get_support(indices=True)
     error = reconstruction_error(S, chosen, y=y.reshape(-1, 1), relative=True)
-    why = "settings of the support vector machine and of the elimination are not stated"
+    why = "unknown; settings of the support vector machine are not stated"
     return compare(where, figure, error, better="smaller", why=why, whose="competitor")
 
 
@@ -227,7 +231,9 @@ def stage_cell(where: str, figure: str, found: np.ndarray) -> Cell:
     """A mean of draws with the weights solved for once, as printed; beside it, fitted anew."""
     once, anew = found.mean(axis=0)
     random = len(found) > 1
-    why = f"unknown; {'number of draws' if random else 'settings of RRQR and solver'} not stated"
+    why = "unknown; settings of RRQR and solver are not stated"
+    if random:
+        why = by_draws(figure, found[:, 0].tolist(), "the number of draws")
     detail = f"weights fitted anew after every round give {anew:.3f}"
     return compare(where, figure, once, better="smaller", random=random, why=why, detail=detail)
 

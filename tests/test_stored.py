@@ -59,6 +59,18 @@ def test_rows_of_several_runs_keep_their_own_facts(tmp_path, monkeypatch):
     assert [stored.run_of(set=i)["commit"] for i in range(3)] == ["c0", "new", "c2"]
 
 
+def test_facts_are_those_of_the_beginning(tmp_path, monkeypatch):
+    """The sources may change while a run measures them."""
+    facts = iter([{"commit": "begun", "load": [0, 0]}, {"commit": "later", "load": [9, 9]}])
+    monkeypatch.setattr(store, "run_facts", lambda: next(facts))
+    stored = Stored("a", tmp_path)
+    stored.begin()
+    assert Stored("a", tmp_path).runs == []  # nothing is measured yet
+    for value in (1, 2):
+        stored.put([{"set": value}])
+    assert [run["commit"] for run in Stored("a", tmp_path).runs] == ["begun"]
+
+
 def test_commands_name_no_folder_of_a_machine():
     words = [
         "/usr/bin/python3",

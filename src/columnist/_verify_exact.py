@@ -150,15 +150,32 @@ def _eigenvalues(F: list[list[Fraction]]) -> tuple[np.ndarray, np.ndarray] | Non
     before, flint.ctx.prec = flint.ctx.prec, _BITS
     try:
         exact = flint.fmpq_mat([[flint.fmpq(x.numerator, x.denominator) for x in row] for row in F])
-        return enclosed(exact)
+        zeros = np.zeros(len(F) - exact.rank())
+        low, high = (np.append(ends, zeros) for ends in enclosed(_without_zeros(exact)))
+        return low, high
     except ValueError:  # they are too close to be told apart
         return None
     finally:
         flint.ctx.prec = before
 
 
+def _without_zeros(matrix):
+    """A matrix of rationals with the eigenvalues other than zero of a symmetric one.
+
+    With the pivot columns C and the reduced echelon form R, the matrix is C R; other than zero, its
+    eigenvalues are those of R C. Repeated zeros would not be told apart.
+    """
+    import flint
+
+    R, rank = matrix.rref()
+    rows = [[R[i, j] for j in range(matrix.ncols())] for i in range(rank)]
+    pivots = [next(j for j, x in enumerate(row) if x != 0) for row in rows]
+    columns = [[matrix[i, j] for j in pivots] for i in range(matrix.nrows())]
+    return flint.fmpq_mat(rows) * flint.fmpq_mat(columns) if rank else flint.fmpq_mat(0, 0)
+
+
 def enclosed(matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends of the eigenvalues, descending, of a symmetric matrix of python-flint
+    """Lower and upper ends of the eigenvalues, descending, of a matrix of python-flint
     without negative ones; a ValueError if they are too close to be told apart."""
     import flint
 

@@ -17,7 +17,7 @@ from columnist.selection import ExchangeSelector, ForwardSelector, budget_path
 from tests.examples import slow_if
 from tests.oracles.brute_force import subset_error
 from tests.oracles.constrained import best_choices, every_choice
-from tests.strategies import KINDS, random_matrix, tolerance
+from tests.strategies import KINDS, random_constraints, random_matrix, random_size, tolerance
 
 CRITERIA = ("frobenius", "frobenius", "spectral", "nuclear", "schatten:0.5", "kyfan:2")
 # Problems of a test, and tests: the first ones are fast.
@@ -26,35 +26,6 @@ _CONFLICT = r"Budget|AtMost|requires|include|exclude|number of|relax"
 BLOCK = pytest.mark.parametrize(
     "block", [pytest.param(i, marks=slow_if(i > 0)) for i in range(BLOCKS)]
 )
-
-
-def random_constraints(rng: np.random.Generator, n: int) -> list[Constraint]:
-    """One, two or three constraints."""
-    found: list[Constraint] = []
-    kinds = rng.permutation([Groups, Budget, AtMost, Requires])[: rng.integers(1, 4)]
-    for kind in [*kinds, *rng.permutation([AtMost, Requires])[: rng.integers(0, 2)]]:
-        if kind is Groups:
-            found.append(Groups(rng.integers(0, max(2, n // 2), n).tolist()))
-        elif kind is Budget:
-            whole = rng.integers(0, 5, n).astype(float)
-            costs = whole if rng.random() < 0.5 else np.round(3.0 * rng.random(n), 1) + 0.1
-            share = 0.7 * rng.random() * costs.sum() + 0.5 * costs.max()
-            found.append(Budget(costs.tolist(), float(np.round(share, 1))))
-        elif kind is AtMost:
-            some = rng.permutation(n)[: rng.integers(2, n + 1)]
-            found.append(AtMost(some.tolist(), int(rng.integers(0, 3))))
-        else:
-            column, *others = rng.permutation(n)[: rng.integers(2, 4)].tolist()
-            found.append(Requires(column, others))
-    return found
-
-
-def random_size(rng: np.random.Generator, constraints: list[Constraint], n: int) -> int | None:
-    """A number of units, or any."""
-    labels = [set(c.labels) for c in constraints if isinstance(c, Groups)]
-    if any(isinstance(c, Budget) for c in constraints) and rng.random() < 0.6:
-        return None
-    return int(rng.integers(1, min(len(labels[0]) if labels else n, 5) + 1))
 
 
 def check(selector, best, tol: float, choices, limit: int | None) -> None:

@@ -26,6 +26,9 @@ from columnist.linalg._rounding import EPS
 _KEEPERS = {"dask": "columnist.distributed._blocks"}
 _OPENERS: dict[str, Callable[[Any], RowBlocks | None]] = {}
 _SELECT_ROWS = "Use an estimator that works on blocks, or select rows first."
+# Most columns whose inner products are formed for every block of rows: 128 MB; four times that
+# where there are more rows than columns.
+_NARROW, _NARROW_TALL = 4_000, 8_000
 # Columns whose range is below this share of their entries are constant but for rounding.
 _ROUNDING = 8 * EPS
 
@@ -124,6 +127,12 @@ class RowBlocks(ABC):
         """The same in blocks of columns; None where the rows themselves are not kept."""
         return None
 
+    def wide_columns(self) -> ColumnParts | None:
+        """The same if inner products of all columns would be too many; None if they are not."""
+        n = self.n_features
+        wide = n > _NARROW and (n > _NARROW_TALL or n > self.shape[0])
+        return self.by_columns() if wide else None
+
     def workers(self):
         """Helpers for long searches where the blocks are: see :mod:`columnist.search._workers`."""
         return None
@@ -163,6 +172,15 @@ class RowBlocks(ABC):
         constant = highest - lowest <= _ROUNDING * np.maximum(np.abs(lowest), np.abs(highest))
         rows[:, :n][:, constant] = root * lowest[constant]
         return rows[:, :n], (None if Y is None else rows[:, n:]), root
+
+    def few_rows_or_columns(self, Y: np.ndarray | None = None) -> tuple[Any, Any, float]:
+        """:meth:`few_rows`, or all rows in blocks of columns if these are too many for that."""
+        parts = self.wide_columns()
+        if parts is None:
+            return self.few_rows(Y)
+        if Y is not None:
+            check_consistent_length(Y, np.empty(self.shape[0]))
+        return parts, Y, 1.0
 
     def gather(self, instead: str = _SELECT_ROWS) -> np.ndarray | sp.csr_array:
         """All rows in one array, if they fit; ``instead`` says what to do if they do not."""

@@ -13,14 +13,14 @@ Removing one more row x of m changes the scatter by a rank-one term, also when i
 .. math:: C' = C - \frac{m}{m-1} (x-\mu)(x-\mu)^T.
 
 Rows that are neither removed nor candidates stay; no removal lowers the eigenvalues of their
-own scatter. Since f vanishes once r + k reaches the number of features, that search is for few
-rows in many dimensions, and for criteria that :mod:`columnist.robust._block_proof` does not serve.
+own scatter. Since f vanishes once r + k reaches the number of features, it is for few rows in many
+dimensions; :mod:`columnist.robust._block_floors` has a bound for the others.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,6 +32,7 @@ from columnist.linalg._reduce import power_of_two
 from columnist.linalg._rounding import AGREEMENT, EPS, allowance
 from columnist.linalg._threads import single_threaded_blas
 from columnist.robust._ascent import Team
+from columnist.robust._block_floors import BlockFloors
 from columnist.robust._block_proof import BlockProof, Incumbent
 from columnist.robust._concentrate import concentrated_rows, finalists, sampled_rows
 from columnist.robust._conditioned import PassErrors, Seen
@@ -95,6 +96,8 @@ def _errors(question: Question, options: SearchOptions) -> RowErrors:
 def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Certificate:
     errors = _errors(question, options)
     problem = RemovedRows(errors, question.n_outliers, question.rng, question.start)
+    if not is_frobenius(options.criterion):
+        problem.add_floors(partial(interrupts.expired, options.deadline))
     result = search(
         problem, options.policy(), options.limits(),
         n_jobs=options.n_jobs, log=log, callback=options.callback,
@@ -374,6 +377,22 @@ class RemovedRows(Downdates):
         super().__init__(n, n_removed, criterion, errors.n_components, errors.scale)
         self.row_errors, self.rows, self.centred = errors, errors.short, errors.centred
         self.rng, self.start = rng or np.random.default_rng(0), start
+        self.blocks: BlockFloors | None = None
+
+    def add_floors(self, expired: Callable[[], bool]) -> None:
+        """Bound errors by blocks of rows as well, if that says more at the root."""
+        chosen, candidates = self.root()
+        if self.size == 0 or expired():
+            return
+        blocks = BlockFloors(self.row_errors, self.size, expired)
+        if blocks.floors(chosen, candidates).min() > self.root_bounds()[0]:
+            self.blocks = blocks
+
+    def floors(self, chosen, candidates) -> np.ndarray:
+        """What blocks of rows say of every candidate."""
+        if self.blocks is None:
+            return super().floors(chosen, candidates)
+        return self.blocks.floors(chosen, candidates)
 
     def root(self) -> tuple[np.ndarray, np.ndarray]:
         """Nothing removed; every row may be."""

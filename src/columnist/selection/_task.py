@@ -19,7 +19,7 @@ from columnist.data import Matrices
 from columnist.linalg._passes import others
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._residual import graded_basis
-from columnist.linalg._rounding import agrees, is_trusted
+from columnist.linalg._rounding import above, agrees, is_trusted
 from columnist.linalg._ties import TIE
 from columnist.search._certificate import Certificate
 from columnist.search._engine import search
@@ -209,7 +209,7 @@ class Sizes:
             if not solutions or not expired(options.deadline):
                 error = confirmed_error(self.matrices, options, subset, error, interval)
             solutions.append((error, subset))
-        outcome = self._outcome(result, ranked_solutions(solutions), options)
+        outcome = self._outcome(result, ranked_solutions(solutions, _least(options)), options)
         outcome = replace(
             outcome, shift=getattr(problem, "shift", 1.0), intervals=result.intervals,
             unlisted=result.unlisted,
@@ -446,9 +446,11 @@ class Sizes:
 
 
 def ranked_solutions(
-    solutions: Iterable[tuple[float, tuple[int, ...]]],
+    solutions: Iterable[tuple[float, tuple[int, ...]]], least: float = 0.0
 ) -> list[tuple[float, tuple[int, ...]]]:
     """Solutions (error, subset), best first; near ties, which share the smaller error, by subset.
+
+    Errors tie that differ by a small share of how far they are above the ``least`` there can be.
 
     Examples
     --------
@@ -458,9 +460,14 @@ def ranked_solutions(
     """
     levelled, level = [], -np.inf
     for error, subset in sorted(solutions):
-        level = level if error - level <= TIE * abs(error) else error
+        level = level if error - level <= TIE * above(error, least) else error
         levelled.append((level, subset))
     return sorted(levelled)
+
+
+def _least(options: Options) -> float:
+    """Error of a target that is explained completely."""
+    return float(options.criterion.value(np.zeros(1)))
 
 
 def list_facts(result: SearchResult, options: Options) -> dict[str, Any]:
@@ -524,7 +531,7 @@ def confirmed_error(
     """Error of a choice from the data, by ``interval`` if the search asked them, whatever it has
     ``found``."""
     low, high = (interval or _interval(matrices, options))(subset)
-    if is_trusted(low, high, float(options.criterion.value(np.zeros(1)))):
+    if is_trusted(low, high, _least(options)):
         return low + 0.5 * (high - low)
     if matrices.gram:
         return min(max(found, low), high)

@@ -331,7 +331,8 @@ class _Evidence:
         return self._ranked()[0][1]
 
     def _ranked(self) -> list[tuple[float, tuple[int, ...]]]:
-        return ranked_solutions((error, subset) for subset, error in self.errors.items())
+        found = ((error, subset) for subset, error in self.errors.items())
+        return ranked_solutions(found, self.least)
 
     def _limits(self) -> tuple[float, float]:
         """A set with at most the first error is surely within the tolerance, one with more than

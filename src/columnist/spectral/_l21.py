@@ -130,7 +130,7 @@ def l21_regression(
 def _checked(X, Y, start) -> tuple:
     Y = as_columns(Y, "Y")
     X = check_rows(X, accept_sparse="csc", dtype=[np.float64, np.float32])
-    X, Y, _ = X.few_rows(Y)
+    X, Y, _ = X.few_rows_or_columns(Y)
     shape = X.shape[1], Y.shape[1]
     if start is None:
         return X, Y, np.zeros(shape)

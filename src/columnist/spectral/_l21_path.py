@@ -24,6 +24,7 @@ from columnist.linalg._threads import single_threaded_blas
 from columnist.linalg._ties import TIE, first_largest
 from columnist.spectral._features import ProductsAhead, ScaledColumns
 from columnist.spectral._l21_coordinate import descend_gram
+from columnist.spectral._symmetric import joined
 
 _EPS = np.finfo(np.float64).eps
 # The path ends at this share of the largest penalty: what enters later explains nothing.
@@ -41,6 +42,8 @@ _COPY, _LATE = 2e-9, 8e-9
 _NOISE = 5e-9
 # Features whose entry is predicted; all are looked at where the prediction is tested.
 _NEAR = 500
+# Features whose products one thread computes.
+_ROWS = 2**13
 # The penalty falls to this share at most in one stride, so that the tangent means something.
 _STRIDE = 0.2
 # A knot is found when the penalties on its two sides differ by no more than this (relative).
@@ -139,7 +142,11 @@ class _Known:
 
     def cross(self, full: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """F'F_K times W, or some rows of it."""
-        return self.products[rows, : len(full)] @ full
+        products = self.products[:, : len(full)]
+        if not isinstance(rows, slice):
+            return products[rows] @ full
+        parts = [products[first : first + _ROWS] for first in range(0, len(products), _ROWS)]
+        return joined(self.F.threads.map(lambda part: part @ full, parts))
 
     def apply(self, full: np.ndarray) -> np.ndarray:
         """F_K times W."""

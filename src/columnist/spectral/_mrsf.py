@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._warn import warn_caller
@@ -17,6 +18,7 @@ from columnist.linalg._column_parts import Visit
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
+from columnist.linalg._threads import Threads
 from columnist.spectral._base import SpectralBase, chosen_first
 from columnist.spectral._features import Features, ScaledColumns
 from columnist.spectral._forms import (
@@ -116,7 +118,8 @@ class MRSF(SpectralBase):
         Output of ``transform``: the selected columns, or the fitted response
         ``X @ coef_ + intercept_``, a representation extracted from them.
     n_jobs : int, optional
-        Threads of the search for neighbours.
+        Threads of the search for neighbours, and of the products with the features, of which each
+        thread takes blocks. Their number does not change the selection or the coefficients.
 
     Attributes
     ----------
@@ -161,7 +164,11 @@ class MRSF(SpectralBase):
     enough features have entered, fewer are selected, with a warning.
 
     Memory: as many numbers as features times features that entered. Of a Dask collection one pass
-    takes the inner products of all features and the response, features times features numbers.
+    takes the inner products of all features and the response, features times features numbers. If
+    these are too many (from 4,000 features on), the collection is cut into blocks of columns once,
+    and every pass over the blocks takes the products of all features with the response, with up
+    to 16 features that may be next, or, for ``response="pca"``, with a vector of the Lanczos
+    iteration.
 
     References
     ----------
@@ -275,14 +282,15 @@ class MRSF(SpectralBase):
         self
         """
         X, size = self._begin(X)
-        features, Y = self._problem(X, in_memory(y))
-        F, self._root, self._scale = features.few, features.root, features.scale
-        means = np.zeros(Y.shape[1]) if F.means is None else Y.mean(axis=0)
-        unit = power_of_two(Y)
-        Y = (Y - means) / unit
-        path = l21_path(F, Y, size)
-        self._store_path(F, path, size, unit)
-        self._store_coefficients(F, Y, path, unit, means)
+        with Threads(effective_n_jobs(self.n_jobs)) as threads:
+            features, Y = self._problem(X, in_memory(y), threads)
+            F, self._root, self._scale = features.few, features.root, features.scale
+            means = np.zeros(Y.shape[1]) if F.means is None else Y.mean(axis=0)
+            unit = power_of_two(Y)
+            Y = (Y - means) / unit
+            path = l21_path(F, Y, size)
+            self._store_path(F, path, size, unit)
+            self._store_coefficients(F, Y, path, unit, means)
         return self
 
     def _check_parameters(self) -> None:
@@ -293,17 +301,18 @@ class MRSF(SpectralBase):
                 "the training samples only. Use output='columns'."
             )
 
-    def _problem(self, X, y) -> tuple[Features, np.ndarray]:
+    def _problem(self, X, y, threads: Threads) -> tuple[Features, np.ndarray]:
         """Features and response."""
         response = self.response
         count = _COMPONENTS if self.n_components is None else self.n_components
         count = min(count, X.shape[0])
         if isinstance(response, CommonForm):
-            features = Features.given(response.features, X.shape)
+            features = Features.given(response.features, X.shape, threads)
             return features, spectral_response(response.similarity, count)
         if isinstance(response, str) and response == "auto":
             response = "spectral" if y is None else "lda" if is_classes(y) else "values"
-        features = Features.of(X, self.scaling, self._response(response, X, y, count))
+        Y = self._response(response, X, y, count)
+        features = Features.of(X, self.scaling, Y, threads)
         if features.response is not None:
             return features, features.response
         F = features.few
