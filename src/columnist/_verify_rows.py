@@ -49,7 +49,7 @@ from columnist._verify import (
 _MAP, _BLOCKS, _MATRICES, _MERGE = range(1, 5)
 # Rows of a block whose sets are all listed; operations that a check may take.
 _MOST_ROWS, _MOST_WORK = 14, 1e11
-# Sets evaluated, or pairs looked at, in one go.
+# Sets evaluated, or pairs examined, in one go.
 _SETS, _PAIRS = 2048, 2**20
 
 

@@ -84,7 +84,7 @@ def _program(
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the application and answer with an exit code."""
+    """Run the application and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # some names cannot be displayed
             stream.reconfigure(errors="backslashreplace")

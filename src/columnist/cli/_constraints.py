@@ -67,7 +67,7 @@ def constraints_of(
     dummies: Mapping[str, Sequence[str]],
 ) -> list[Constraint]:
     """The constraints of the options, for columns with these names; ``places`` finds columns, and
-    ``note`` is told what is left out. ``dummies`` are columns of one column of text."""
+    ``note`` is called with what is left out. ``dummies`` are columns of one column of text."""
     from columnist.constraints import AtMost, Budget, Groups, Requires
 
     found: list[Constraint] = []

@@ -290,7 +290,7 @@ def on_cluster(address: str, screen: Screen) -> Iterator[None]:
 
 
 def _local_cluster() -> distributed.LocalCluster:
-    """One process per core, of one thread each; nobody from elsewhere can reach them."""
+    """One process per core, of one thread each, not reachable from other machines."""
     own_port = "127.0.0.1:0"
     try:
         return distributed.LocalCluster(
@@ -303,8 +303,8 @@ def _local_cluster() -> distributed.LocalCluster:
 
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
-    """Hold Ctrl-C back: processes that start meanwhile never hear of it, and what was opened can be
-    closed when this one does, at the end of the block."""
+    """Block Ctrl-C: processes that start meanwhile ignore it, and what was opened can be closed
+    when it is handled, at the end of the block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

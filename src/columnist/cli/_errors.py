@@ -56,7 +56,7 @@ class Failed(Exception):
 
 
 def guarded(work: Callable[[], Any]) -> int:
-    """Run a command and answer with its exit code; 0 where it returns none."""
+    """Run a command and return its exit code; 0 if it returns none."""
     try:
         return work() or 0
     except BrokenPipeError:

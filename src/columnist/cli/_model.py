@@ -28,7 +28,7 @@ _LARGEST = 5_000_000
 class Model:
     """What a fit found, ready for new data: columns in the order of all arrays, numbers by name.
 
-    ``fill`` stands for missing values, ``mean`` is subtracted from the columns, ``scale`` divides
+    ``fill`` replaces missing values, ``mean`` is subtracted from the columns, ``scale`` divides
     them; ``facts`` are everything else: error, certificate, options.
     """
 

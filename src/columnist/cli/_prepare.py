@@ -23,9 +23,9 @@ from columnist.io import Table, read_table
 from columnist.io._header import NUMBER
 from columnist.io._read import find_gaps
 
-# Share of the sum of squares from which on the means of columns are worth a hint.
+# Share of the sum of squares from which the means of columns cause a note.
 _MOSTLY_MEANS = 0.5
-# Share of filled values that is worth a warning.
+# Share of filled values that causes a warning.
 _WORTH_A_WARNING = 0.05
 _ALLOWS_GAPS = (
     "select --missing covariance needs no filling: it estimates a covariance matrix from the "

@@ -253,11 +253,11 @@ class Watch:
         self.doing, self.progress, self.passed = text, None, None
 
     def blocks(self, done: int, total: int) -> None:
-        """Hear of a pass over blocks of rows."""
+        """Report a pass over blocks of rows."""
         self.passed = (done, total) if done < total else None
 
     def callback(self, progress) -> bool:
-        """Hear of a search; answer whether to stop it."""
+        """Report the progress of a search; return whether to stop it."""
         self.progress, self._heard = progress, time.perf_counter()
         self.passed = None
         if self.screen.verbose:
@@ -302,7 +302,7 @@ class Watch:
 
 @contextmanager
 def watching(screen: Screen, doing: str = "") -> Iterator[Watch]:
-    """A :class:`Watch` that is drawn, and hears of Ctrl-C, while the work lasts."""
+    """A :class:`Watch` that is drawn, and handles Ctrl-C, during the work."""
     watch = Watch(screen)
     watch.phase(doing)
     with ExitStack() as stack:

@@ -202,7 +202,7 @@ class Select(Task):
                 time_limit=options.seconds, callback=self.watch.callback,
                 proof=prepared_proof(options.proof, options, data),
             )  # fmt: skip
-        # Means of columns with gaps are estimated anew.
+        # Means of columns with gaps are estimated again.
         free = data.mean is not None and (data.y is not None or data.has_gaps)
         if free and "centering" in selector.get_params():
             selector.set_params(centering="mean")

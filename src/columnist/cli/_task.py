@@ -58,11 +58,11 @@ class Task(ABC):
 
     @classmethod
     def carry_out(cls, options: Any) -> int:
-        """Do what the options say, and answer with an exit code."""
+        """Run the command and return its exit code."""
         return cls(options).run()
 
     def run(self) -> int:
-        """Do it all, and answer with an exit code."""
+        """Run all steps and return the exit code."""
         check_outputs(self.outputs(), self.options.file, blocks=self.dask is not None)
         self.check()
         with watching(self.screen, f"reading {self.options.file}") as self.watch, self.opened():
@@ -198,7 +198,7 @@ class Task(ABC):
         return {"sample_weight": self.data.weights}
 
     def gaps(self) -> dict[str, Any]:
-        """What a selector is told of missing values."""
+        """Parameters of a selector for missing values."""
         return {"missing": "covariance"} if self.options.missing == "covariance" else {}
 
     def named(self, certificate):

@@ -254,7 +254,7 @@ class BlockMoments:
     def _joint(self, X, *y):
         if not y:
             return X
-        assert self._read is not None  # whoever has a target says how it is read
+        assert self._read is not None  # a target comes with the function that reads it
         Y = self._read(*y)
         if len(Y) != X.shape[0]:
             raise ValueError(
@@ -272,7 +272,7 @@ class BlockMoments:
 
 
 class _RangedMoments(BlockMoments):
-    """Moments of a block, next to a matrix that comes along, and the range of its columns."""
+    """Moments of a block, next to a matrix that is passed with it, and the range of its columns."""
 
     def __init__(self):
         super().__init__(_itself)

@@ -64,7 +64,7 @@ def estimated_matrices(
     X, Y: np.ndarray | None, method: str, *, weights: np.ndarray | None, center: bool, classes: bool
 ) -> Matrices:
     """Rows with the estimated moments of X, in which values are missing, and of a complete Y, whose
-    columns sum to one if they stand for ``classes``."""
+    columns sum to one if they represent ``classes``."""
     if sp.issparse(X):
         raise ValueError(f"missing={method!r} needs a dense X: pass X.toarray().")
     started = time.perf_counter()
@@ -178,7 +178,7 @@ class _GappyRows:
 
 def _em(Z: np.ndarray, weights: np.ndarray) -> Estimate:
     """Maximum likelihood for standardised columns; with a ridge where there is none."""
-    some = ~np.isnan(Z).all(axis=1) & (weights > 0.0)  # others tell nothing
+    some = ~np.isnan(Z).all(axis=1) & (weights > 0.0)  # others are not informative
     Z, weights = Z[some], weights[some]
     if len(Z) > Z.shape[1] + 1:
         try:
@@ -256,7 +256,7 @@ def _pairwise(Z: np.ndarray, weights: np.ndarray) -> Estimate:
     return Estimate(np.zeros(len(raw)), psd, adjusted=adjusted)
 
 
-# -- what is told of them -----------------------------------------------------------------
+# -- what is reported of them -----------------------------------------------------------------
 
 
 def _check_columns(X: np.ndarray) -> None:

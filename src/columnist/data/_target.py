@@ -128,8 +128,8 @@ def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, 
 
 class StreamTarget:
     """A target that comes in batches: numbers unless ``classes`` names all labels. Distinct values
-    of all batches are counted, as far as the rule needs, and ``kind`` refuses a target that turned
-    out to hold classes nobody named."""
+    of all batches are counted, as far as the rule needs, and ``kind`` raises if the target turned
+    out to hold classes that were not named."""
 
     def __init__(self, classes=None):
         self._labels = None if classes is None else np.unique(classes)

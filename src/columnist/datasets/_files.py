@@ -158,7 +158,8 @@ def download(
     """What is behind an https address (or http on this machine), at most ``limit`` bytes.
 
     ``timeout`` is the longest silence and ``patience`` the longest time at all, in seconds;
-    ``progress`` is told how many bytes are there. Any failure is an OSError or an HTTPException.
+    ``progress`` is called with the number of bytes received. Any failure is an OSError or an
+    HTTPException.
     """
     loopback = is_loopback(address)
     check_address(address, loopback=loopback)

@@ -237,7 +237,7 @@ def _dtype(data) -> np.dtype:
 
 
 def _check_any(shape) -> None:
-    """Raise unless there is something; a length that nobody knows may be anything."""
+    """Raise unless there is something; an unknown length may be anything."""
     for length, what in zip(shape, ("sample", "feature"), strict=False):
         if length == 0:
             raise ValueError(f"Found array with 0 {what}(s) while a minimum of 1 is required.")
@@ -251,7 +251,7 @@ class ChunkWarning(UserWarning):
 
 
 def row_chunks(X: da.Array) -> da.Array:
-    """The array in chunks of whole rows of a reasonable size; warns where it is cut anew."""
+    """The array in chunks of whole rows of a reasonable size; warns where it is rechunked."""
     unknown = np.isnan(X.shape[0])
     if X.ndim == 2 and len(X.chunks[1]) > 1:
         _warn(
@@ -408,7 +408,7 @@ class _Counts:
 
 
 def _survey(sparse: bool, block) -> _Counts:
-    """The entries of a block of rows, counted and looked at."""
+    """The entries of a block of rows, counted and examined."""
     block = _cleaned(block)
     values = block.data if sparse else block
     assert_all_finite(values, input_name="X")
@@ -453,7 +453,7 @@ def _resources() -> tuple[int, float]:
     if client is None:
         return CPU_COUNT, float(available_memory())
     threads = client.nthreads()
-    # Some versions of Dask tell of a few workers only.
+    # Some versions of Dask report a few workers only.
     seen = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
     each = min(seen, default=0) or available_memory()
     return max(sum(threads.values()), 1), float(each) * max(len(threads), 1)

@@ -69,7 +69,7 @@ class _Watch:
         self.tell()
 
     def tell(self) -> None:
-        """Tell what is new, at most a few times a second; a repeated visit counts once."""
+        """Report progress, at most a few times a second; a repeated visit counts once."""
         state = min(self.done, self.total), self.total
         now, (before, last) = time.perf_counter(), self._told
         if state != last and (state[0] in (0, self.total) or now - before >= _TICK):
@@ -88,7 +88,7 @@ def watch(callback: Callable[[int, int], object]) -> Iterator[None]:
     ----------
     callback : callable
         Receives the number of visits done and the number of all visits, a few times a second;
-        both start anew with every pass over the data. An exception in it ends the computation.
+        both start again with every pass over the data. An exception in it ends the computation.
 
     Examples
     --------
@@ -119,7 +119,8 @@ def observed(observer) -> Iterator[None]:
 
     ``visit(visit, block, parts)`` and ``merge(merge, results)`` run where the blocks are and may
     wrap what they return (a pair in something that ``[0]`` and ``[1]`` take apart);
-    ``settle(results, seconds)`` unwraps it here; ``hear(event, value)`` is told what was moved.
+    ``settle(results, seconds)`` unwraps it here; ``hear(event, value)`` is called for each
+    transfer.
     """
     token = _OBSERVER.set(observer)
     try:

@@ -520,7 +520,7 @@ def merged_gaps(parts: Sequence[Gaps]) -> Gaps:
 
 @dataclass(frozen=True)
 class Filling:
-    """Columns that are kept, what fills their gaps, and what is told about it."""
+    """Columns that are kept, the values that fill their gaps, and the counts for messages."""
 
     places: np.ndarray
     values: np.ndarray | None = None

@@ -68,7 +68,7 @@ class Table:
     header : bool or None
         Whether the first line of a text file holds the names; None for other formats.
     dummies : dict of str to tuple of str
-        Columns of text, and the columns of X that stand for their categories.
+        Columns of text, and the columns of X that represent their categories.
     """
 
     X: np.ndarray | sp.csr_array
@@ -120,7 +120,7 @@ def plural(count: int, word: str) -> str:
 
 @contextmanager
 def said_of(name: str, failure: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Errors in one line that says of which file it tells, those of some kinds in plain words."""
+    """Errors as one line with the name of the file, some of them reworded."""
     try:
         yield
     except BrokenPipeError:
@@ -172,7 +172,7 @@ class Described(Protocol):
 
 
 class Columns(Described, Protocol):
-    """The result of a reader; ``header`` tells whether a text file begins with names."""
+    """The result of a reader; ``header`` is True if a text file begins with names."""
 
     renamed: dict[str, str]
     header: bool | None

@@ -64,8 +64,8 @@ class Source:
 
     Tables may be arrays, in the order of the samples or features of X, or pandas or polars frames
     with names, which are then matched with those of X. Names that do not match are reported: a
-    sample that the source does not know is an error; a feature that it does not know, and
-    anything that X does not have, is a warning.
+    sample that is missing in the source is an error; a missing feature, and names that X does not
+    have, cause a warning.
 
     Parameters
     ----------

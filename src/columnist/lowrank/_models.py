@@ -392,7 +392,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
             raise ValueError("solver='alternate' needs loss='quadratic': use solver='admm'.")
 
     def _solve(self, solver: Solver, alpha_unit: float) -> tuple[Factors, float, int | None]:
-        """Factors, their penalty in balanced units, and how many columns to select, if told."""
+        """Factors, their penalty in balanced units, and how many columns to select, if given."""
         n_features = solver.table.shape[1]
         size = None
         if self.alpha is None or self.n_features_to_select is not None:

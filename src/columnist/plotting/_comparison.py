@@ -102,7 +102,7 @@ class ComparisonDisplay(Display):
     ) -> Self:  # fmt: skip
         """Fit copies of selectors, measure error and time, and draw.
 
-        Errors are computed anew from the selected columns, in the same way for all, independent of
+        Errors are recomputed from the selected columns, in the same way for all, independent of
         the objective of each selector. Quick fits are repeated three times, and the shortest time
         is used.
 

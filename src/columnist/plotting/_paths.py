@@ -415,8 +415,8 @@ class SearchProgressDisplay(Display):
         Parameters
         ----------
         certificate : Certificate
-            Of a search. A certificate of :func:`columnist.certify` that knows a better
-            selection also shows the error of the given one.
+            Of a search. For a certificate of :func:`columnist.certify` with a better selection, the
+            error of the given one is also shown.
         **options
             As in :meth:`plot`.
 

@@ -15,8 +15,8 @@ import numpy as np
 from columnist._text import number
 from columnist.search._words import CRITERIA
 
-# The roles of colours. Most are from Okabe and Ito's palette: told apart under every common colour
-# blindness, and in grey. "warn" is a darker "open", for small marks.
+# The roles of colours. Most are from Okabe and Ito's palette: distinguished under every common
+# colour blindness, and in grey. "warn" is a darker "open", for small marks.
 COLORS = {
     "found": "#0072B2", "proven": "#D55E00", "open": "#E69F00", "warn": "#A56A00",
     "other": "#5F6670", "ink": "#404040",
@@ -131,7 +131,7 @@ class Points(Mark):
     filled: np.ndarray | bool = True
     open_label: str = ""  # legend of those not filled
     tip: Callable[[int], str] | None = None
-    scattered: bool = False  # they stand for themselves, and do not mark places of a line
+    scattered: bool = False  # they represent themselves, and do not mark places of a line
     small: bool = False
     faint: bool = False
     hidden: bool = False  # only there to be pointed at

@@ -127,12 +127,12 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
     ``fit`` usually are. ``fit`` warns where that leaves a part of the confidential outputs. What
     is at the level of the rounding of the confidential coefficients counts as nothing.
 
-    Every cleaned row is checked against its tolerance, rounding included; part of the tolerance
-    is set aside for the rounding of whoever computes the outputs in the precision of the rows.
-    A row that has to move too far to be represented well enough is moved less. Where the
-    tolerance is smaller than the rounding of any cleaned row, the row stays as it is, with a
-    warning. Directions that the predictor reads more weakly than its coefficients are known
-    (single precision, say) count as not read, as far as the tolerance bears it.
+    Every cleaned row is checked against its tolerance, rounding included; part of the tolerance is
+    reserved for rounding when the outputs are computed in the precision of the rows. A row that has
+    to move too far to be represented well enough is moved less. Where the tolerance is smaller than
+    the rounding of any cleaned row, the row stays as it is, with a warning. Directions that the
+    predictor reads more weakly than its coefficients are known (single precision, say) count as not
+    read, as far as the tolerance bears it.
 
     References
     ----------
@@ -232,7 +232,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
 
     def _store_directions(self, X: np.ndarray, precision: float, secret: float) -> None:
         n_outputs, n_features = self.coef_.shape
-        # Rounding of single coefficients, and some errors of whoever computed them.
+        # Rounding of single coefficients, and errors of their computation.
         self._cut = 4.0 * (np.sqrt(n_outputs) + np.sqrt(n_features)) * precision
         self._precision = max(precision, secret)
         self._guard = Guard(self.coef_)
@@ -504,8 +504,8 @@ class Guard:
 
     def holds(self, rows: np.ndarray, cleaned: np.ndarray, utility: float) -> np.ndarray:
         """Whether the outputs of every row moved by no more than the tolerance. Where the precision
-        of the rows can resolve the tolerance, some of it has to be left for the rounding of whoever
-        checks."""
+        of the rows can resolve the tolerance, some of it is reserved for the rounding of a later
+        check."""
         with np.errstate(invalid="ignore"):
             sizes = lengths(rows.astype(np.float64)) + lengths(cleaned.astype(np.float64))
         tolerance, reserve = np.sqrt(utility), self._of_the_user(sizes, rows.dtype)

@@ -207,7 +207,7 @@ def fitted(text: str, room: float, size: float = _FONT) -> str:
 
 
 def _root(width: float, height: float, title: str, description: str, **attributes) -> ET.Element:
-    """An SVG with the name and the description that screen readers tell."""
+    """An SVG with a name and a description for screen readers."""
     key = next(_IDS)
     svg = ET.Element("svg", {
         "viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}", "height": f"{height:g}",
@@ -322,7 +322,7 @@ class _Plot:
             self.path(spots, f"band c-{mark.color}", "z")
 
     def points(self, mark: pic.Points) -> None:
-        """One mark per point, with what it tells, if anything."""
+        """One mark per point, with its tooltip, if any."""
         looks = {"faint": mark.faint, "hits": mark.hidden, "rings": mark.shape == "ring"}
         classes = " ".join(["points", f"c-{mark.color}", *(k for k, on in looks.items() if on)])
         group = ET.SubElement(self.root, "g", {"class": classes})

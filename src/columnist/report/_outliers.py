@@ -115,7 +115,7 @@ def _proof(certificate: Certificate, subject: Subject) -> list[Section]:
 
 
 def _map_blocks(map_: OutlierMapDisplay, numbers: Sequence[int]) -> list[Block]:
-    """The map of as many rows as can be told apart."""
+    """The map of as many rows as can be distinguished."""
     shown, remark = _shown(map_)
     everything = np.arange(len(map_.labels))
     table = _rows_table(map_, numbers, "The most outlying rows", everything, 100)

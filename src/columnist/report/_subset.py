@@ -160,7 +160,7 @@ class _SubsetPage:
         return Table("Coefficients, the largest effect first", kinds, rows)
 
     def sizes(self) -> list[Section]:
-        """Error and criterion of every size that was looked at."""
+        """Error and criterion of every size that was examined."""
         path = self.path
         if len(path) < 2:
             return []

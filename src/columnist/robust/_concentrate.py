@@ -61,7 +61,7 @@ class Trimming:
         return mean, np.maximum(values[::-1], 0.0), vectors[:, ::-1]
 
     def _mass(self, kept: np.ndarray) -> float:
-        """Number of kept rows, with all those they stand for."""
+        """Number of kept rows, with all those they represent."""
         if self.weights is None:
             return float(np.count_nonzero(kept))
         return float(np.sum(self.weights[kept] ** 2))

@@ -99,7 +99,7 @@ class PassErrors:
         self._known: dict[bytes, Interval] = {}
 
     def evaluate(self, kept: np.ndarray, limit: float = np.inf) -> Interval:
-        """Error of some rows (a mask), as precise as it can be had."""
+        """Error of some rows (a mask), as precisely as possible."""
         removed = np.flatnonzero(~kept)
         known = self._known.get(removed.tobytes())
         return known or self.of(self.data.without(removed, self.n_components, self.mean))

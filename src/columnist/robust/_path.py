@@ -3,7 +3,7 @@
 Where time is short, concentration steps on a scatter kept up to date (:class:`NestedRows`) replace
 searches. With S the sum of :math:`xx^T` and s that of x over the m kept rows, their scatter is
 :math:`S - ss^T/m`: exchanging a few rows changes S by a few products, and a few Lanczos steps find
-its leading axes. Rounding is that of the largest S seen since S was last added up anew.
+its leading axes. Rounding is that of the largest S seen since S was last summed again.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class RowProof:
             if reached == -np.inf:
                 return best
             self._record_matrices(blocks)
-            tables = blocks.tables()  # the checker computes all bounds anew, too
+            tables = blocks.tables()  # the checker recomputes all bounds, too
             refresh(tables, expired)
             blocks.update(tables)
             total = blocks.prune(target)

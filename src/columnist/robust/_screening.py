@@ -104,7 +104,7 @@ class Screening(Strategy):
         return self.square * bound / self.seen.stretch
 
     def blocks(self, incumbent: Callable[..., Incumbent]) -> BlockProof:
-        """Blocks of the undecided rows, and a few that stand for the others.
+        """Blocks of the undecided rows, and a few that represent the others.
 
         ``incumbent(errors, n_removed, fixed)`` makes their problem.
         """

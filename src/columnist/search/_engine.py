@@ -123,7 +123,7 @@ class BestFirst(Strategy):
         self.problem, self.policy, self.start = problem, policy, start
         self.recorder = recorder
         self.n_jobs, self.workers = n_jobs, workers
-        self.late = False  # complete sets were left for want of time
+        self.late = False  # complete sets were left for lack of time
         self.doubtful = False  # bounds took something for rounding that may be more
         self.effort = _EFFORT[1]  # the root deserves a long look
         self.in_flight: list[Branch] = []  # taken out, but not yet replaced by their children
@@ -360,7 +360,7 @@ class BestFirst(Strategy):
         return min(open_bound, self.pool.floor, *(branch.bound for branch in self.in_flight))
 
     def _prove(self) -> None:
-        """Tell the run what is proven; nothing new in the middle of a step."""
+        """Report the proven bound to the run; nothing new in the middle of a step."""
         if self.run.torn:  # what has left the pool since then is not in it
             self.run.unlisted = min(self.run.unlisted, self.pool.floor)
             return
@@ -453,7 +453,7 @@ class BestFirst(Strategy):
                     return
 
     def _enumerate(self) -> bool:
-        """Evaluate every complete set with care, if there are few: what bounds cannot tell apart
+        """Evaluate every complete set with care, if there are few: what bounds cannot distinguish
         in double precision, a problem's ``interval`` may. False if time was too short for it."""
         sets = self._few_sets()
         if sets is None or not hasattr(self.problem, "interval"):

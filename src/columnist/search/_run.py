@@ -335,7 +335,7 @@ class Run:
 
     @property
     def threshold(self) -> float:
-        """What reaches this need not be looked at."""
+        """What reaches this need not be examined."""
         threshold = self.pool.threshold
         if self.limits.max_gap > 0.0 and np.isfinite(threshold):
             threshold -= self.limits.max_gap * abs(threshold)

@@ -32,7 +32,7 @@ from columnist.selection._unit_relaxation import UnitRelaxation
 
 # Share of the time for the first choice.
 _FIRST_SHARE = 0.25
-# Up to so many columns to add, candidates are looked at one by one.
+# Up to so many columns to add, candidates are examined one by one.
 _FEW = 4
 _DIRECTIONS, _RELAXATION = "unconstrained directions", "relaxation"
 

@@ -32,7 +32,7 @@ class Feasible:
 
     def __init__(self, problem, rules: Rules):
         self.problem, self.rules = problem, rules
-        self.gave_up = False  # whether the last answer might be another with more steps
+        self.gave_up = False  # whether the last search was stopped by the limit of steps
         self._costs: np.ndarray | None = None
         if rules.budgets:
             shares = [b.prices / max(b.budget, 1e-300) for b in rules.budgets]
@@ -59,7 +59,7 @@ class Feasible:
             if not len(free):
                 return inside.tolist()
             column, unit = self._best(inside, free, exponent, deadline)
-            # What leads nowhere is not tried again; what it would bring along, is.
+            # A failed candidate is not tried again, but the columns that it requires are.
             stack.append((inside, np.setdiff1d(free, [column])))
             stack.append((np.union1d(inside, unit), np.setdiff1d(free, unit)))
         self.gave_up = bool(stack)

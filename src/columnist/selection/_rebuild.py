@@ -111,7 +111,7 @@ def _inner_products(matrices: Matrices, subset):
 
 def _least_squares(kept, gram, cross) -> np.ndarray:
     """Coefficients of every column on the kept ones, through a QR of those."""
-    # How long a column is says nothing about whether it depends on others.
+    # The length of a column does not show whether it depends on others.
     if kept is None:
         units = _units(np.sqrt(np.diag(gram)))
         inverse = np.linalg.pinv(gram / units / units[:, None], hermitian=True, rcond=1e-12)

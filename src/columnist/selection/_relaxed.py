@@ -171,7 +171,7 @@ class RelaxedNodes:
 
     def _representatives(self, chosen, candidates) -> tuple[np.ndarray, np.ndarray | None]:
         """Positions of one candidate of every group without a chosen column, and which of these
-        stand for others, too."""
+        represent others, too."""
         if self._groups is None:
             return np.arange(len(candidates)), None
         groups = self._groups[candidates]
@@ -185,7 +185,7 @@ class RelaxedNodes:
         return new[first[order]], count[order] > 1
 
     def _with_copies(self, items, z, candidates, free):
-        """Items with those they stand for just before them."""
+        """Items with those they represent just before them."""
         if self._groups is None or free is None or len(items) == 0:
             return items, z
         groups = self._groups[candidates]

@@ -152,7 +152,7 @@ def _silent(selector, alone: bool):
 
 @dataclass(frozen=True)
 class Resampling:
-    """Everything a resample needs; ``complete`` tells which rows have no missing values, and
+    """Everything a resample needs; ``complete`` marks the rows without missing values, and
     ``size_name`` is None where there is only the own size."""
 
     refit: Refitter

@@ -327,7 +327,7 @@ class Anderson:
         self.forget()
 
     def forget(self) -> None:
-        """Start anew, for a map that has changed."""
+        """Start again, for a map that has changed."""
         self.points: list[np.ndarray] = []
         self.steps: list[np.ndarray] = []
         self.count = 0
@@ -359,7 +359,7 @@ class Anderson:
         return length <= _DECREASE * _norm(before) or _alike(step, before, length)
 
     def _correction(self, step: np.ndarray) -> np.ndarray:
-        """What past steps tell to leave out of the plain step."""
+        """The correction of the plain step by past steps."""
         turns = np.array([b - a for a, b in zip(self.steps, self.steps[1:], strict=False)])
         flat = turns.reshape(len(turns), -1)
         gram = flat @ flat.T

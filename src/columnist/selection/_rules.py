@@ -54,7 +54,7 @@ class Rules:
         self.grouped = bool(groups)
         self.labels = groups[0].numbers if groups else np.arange(n_features)
         self.budgets = [c for c in self.constraints if isinstance(c, Budget)]
-        # What is said by the columns that each one brings along needs no asking at nodes.
+        # Constraints that are expressed by required columns need no check at nodes.
         self._asked = [c for c in self.constraints if not isinstance(c, Groups | Requires)]
         self.others = [c for c in self._asked if not isinstance(c, Budget)]
 

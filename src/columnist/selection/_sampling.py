@@ -41,7 +41,7 @@ def draw_repeated(
 
 
 class _Sampler(FastSelector):
-    """Draws columns; what else it may be told is for subclasses to say."""
+    """Draws columns; subclasses define further parameters."""
 
     def __init__(
         self,

@@ -177,7 +177,7 @@ class BestSize:
         self.floor = max(search.floor(), 0.0)
         self.known: dict[int, tuple[float, tuple[int, ...]]] = {}  # the best error of each size
         self.outcomes: dict[int, Outcome] = {}
-        self.cut_short = False  # whether larger sizes were left out for want of time
+        self.cut_short = False  # whether larger sizes were left out for lack of time
         self._look(largest)
         self.sizes = [k for k in self.known if criterion.value(self.floor, k) < self.value]
         self.sizes = sorted({*self.sizes, self.best})

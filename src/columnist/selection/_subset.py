@@ -127,7 +127,7 @@ class BestSubset(BaseSelector):
             Target.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts. Information criteria take the sum of the weights for the
-            number of samples; in cross-validation the weights go along with the rows.
+            number of samples; in cross-validation the weights are used in training and test.
 
         Returns
         -------

@@ -205,7 +205,7 @@ class Sizes:
             result.solutions[0] = (error, smaller)
         solutions: list[tuple[float, tuple[int, ...]]] = []
         for error, subset in result.solutions:
-            # Out of time, what the search knows of the runners-up has to do.
+            # Without time left, the runners-up have the intervals from the search.
             if not solutions or not expired(options.deadline):
                 error = confirmed_error(self.matrices, options, subset, error, interval)
             solutions.append((error, subset))
@@ -271,7 +271,7 @@ class Sizes:
         while True:
             late = expired(self.options.deadline)
             last = late or size >= len(order)
-            proven &= not (late and size < len(order))  # sizes that nobody looked at
+            proven &= not (late and size < len(order))  # sizes that were not examined
             size = max(size, len(order)) if late else size
             if last or self._bounded(size).root_bounds()[0] <= limit:
                 step = self.options if last else _until_impossible(self.options, limit)
@@ -305,7 +305,7 @@ class Sizes:
             order = self.order(order, longest)
             if longest == available or reaches(longest):
                 sizes = list(range(shortest, longest + 1))
-                if expired(self.options.deadline):  # a rough answer: three sizes are looked at
+                if expired(self.options.deadline):  # a rough answer: three sizes are examined
                     sizes = sizes[:: -max(len(sizes) // 8, 1)][::-1]
                 return order[: sizes[min(bisect_left(sizes, True, key=reaches), len(sizes) - 1)]]
             shortest, longest = longest + 1, min(2 * longest, available)
@@ -425,7 +425,7 @@ class Sizes:
         return self._problem(size, include=self.include, candidates=candidates, evaluate=interval)
 
     def _bounded(self, size: int, include: Sequence[int] | None = None):
-        """The problem of which only the root and complete choices are looked at."""
+        """The problem of which only the root and complete choices are examined."""
         include = self.include if include is None else include
         if self._wide is not None:
             return self._wide.problem(size, include, _interval(self.matrices, self.options))

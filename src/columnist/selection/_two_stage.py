@@ -393,7 +393,7 @@ def _fit(stage, X, y):
         warnings.filterwarnings("ignore", message=_SHORT, category=UserWarning)
         y = y if _uses_y(stage, y) else None
         if type(stage).fit is FastSelector.fit:
-            stage._begin(X, y)  # without its error, which nobody looks at
+            stage._begin(X, y)  # without its error, which is not used
             return stage
         X = X if isinstance(stage, FastSelector) else in_memory(X)
         return stage.fit(X) if y is None else stage.fit(X, y)

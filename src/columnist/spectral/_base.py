@@ -23,7 +23,7 @@ class SpectralBase(BaseSelector):
 
     _needs_classes: ClassVar[bool] = False
     _min_samples: ClassVar[int] = 2
-    # Whether rows are looked at first: entries may be infinite, or too large to be squared.
+    # Whether rows are examined first: entries may be infinite, or too large to be squared.
     _looks: ClassVar[bool] = True
     # Whether a collection of blocks is visited where it is, and not gathered.
     _on_blocks: Any = False
@@ -81,7 +81,7 @@ class SpectralBase(BaseSelector):
 
 
 class RankingSelector(SpectralBase):
-    """Ranks features by scores, whose direction a subclass tells, and keeps the best."""
+    """Ranks features by scores, whose direction a subclass defines, and keeps the best."""
 
     _larger_is_better: ClassVar[bool] = True
 

@@ -33,7 +33,7 @@ from columnist.spectral._l21_path import Knot, L21Path, l21_path, optimality
 from columnist.spectral._similarity import resolve_similarity
 
 _RESPONSES = ("auto", "spectral", "lda", "svm", "pca")
-# Components of a spectral or PCA response, unless told otherwise.
+# Components of a spectral or PCA response by default.
 _COMPONENTS = 10
 
 

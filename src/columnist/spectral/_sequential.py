@@ -219,7 +219,7 @@ class ZeroNormSVM(SequentialSelector):
     A baseline, known as AROM-SVM. Every feature has a scale, at first one over its standard
     deviation. A machine is trained on the scaled features, each scale is multiplied by the
     feature's weight :math:`|w_j|`, and so on until no more features than asked for have a
-    scale left. That minimises :math:`\sum_j \log(\epsilon + |w_j|)`, which stands for the
+    scale left. That minimises :math:`\sum_j \log(\epsilon + |w_j|)`, which approximates the
     number of weights that are not zero [1]_.
 
     Parameters

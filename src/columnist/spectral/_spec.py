@@ -343,7 +343,7 @@ class SemiSupervisedSelector(SpectralSelector):
     class over the sum of their entropies (``"mutual_information"``),
     :math:`\varphi_s = \gamma(0) + (\gamma(1) - \gamma(0))\,d` for the first two scores, and
     :math:`\varphi_s = (\gamma(2) - \gamma(0))(1 - d)` for the third, where large is good. The
-    labels say nothing about a feature that is constant on the labelled samples: d = 1.
+    labels are not informative about a feature that is constant on the labelled samples: d = 1.
 
     The supervised part takes time proportional to the number of labelled samples times the
     number of features.
@@ -500,7 +500,7 @@ def _is_unlabelled(label) -> bool:
 
 
 def _check_labels(n_labelled: int, n_classes: int, caller: str, supervised: str) -> None:
-    """Raise unless the labels tell anything."""
+    """Raise unless the labels are informative."""
     if n_classes < 2:
         found = "no sample is labelled" if n_classes == 0 else "the labelled ones have one class"
         raise ValueError(

@@ -343,7 +343,7 @@ def minus(X: np.ndarray, means: np.ndarray | None) -> np.ndarray:
 
 
 def block_cross(X, M: np.ndarray, means: np.ndarray | None) -> np.ndarray:
-    """Products of the columns of a block, minus ``means``, with a matrix that comes along."""
+    """Products of the columns of a block, minus ``means``, with a matrix that is passed with it."""
     if means is None:
         return cross(X, M)
     if sp.issparse(X):
