@@ -317,11 +317,11 @@ TABLES = (
         "Two stages with one label",
         stages,
         "4 k candidates, the label a number, error relative to its squared norm; sampling stages "
-        "are means of 20 draws, and two standard errors count as agreement. Pearson ranks by the "
+        "are means of 20 draws. Pearson ranks by the "
         "correlation with its sign: columns that fall as the label rises come last. With absolute "
-        "values the printed figures do not come out. Weights are first those of the document, "
-        "solved for once, negative ones cut off; where they do not give the print, the figure is "
-        "that of our default, which fits them anew after every round.",
+        "values the printed figures do not come out. Weights are those of the document, "
+        "solved for once, negative ones cut off; what our default gives, which fits them anew "
+        "after every round, stands beside them.",
     ),
     *(
         PrintedTable(
