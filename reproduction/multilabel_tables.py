@@ -167,7 +167,7 @@ def training_sizes(run: Run) -> Iterator[Cell]:
     for cell in size_cells("xu-7.1", shape_of):
         if cell.verdict == "different":
             why = "the file does not say which rows are the training part; ours counts all"
-            cell = not_possible(cell.where, cell.printed, why, cell.ours)
+            cell = not_possible(cell.where, cell.printed, why, cell.ours, kind="size")
         yield cell
 
 

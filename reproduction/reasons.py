@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from reproduction.cells import agrees
 
-__all__ = ["STATED", "by_draws", "by_setting", "is_honest"]
+__all__ = ["STATED", "by_draws", "by_setting", "by_spread", "is_honest"]
 
 STATED = re.compile(r"(tested|unknown)\b")
 """How every reason of a difference begins."""
@@ -71,3 +73,32 @@ def by_draws(figure: str, draws: Sequence[float], what: str) -> str:
     if low <= float(figure) <= high:
         return f"tested: {spread}; {what} is not printed"
     return f"unknown; {spread} only"
+
+
+def by_spread(figure: str, values: Sequence[float], otherwise: str) -> str:
+    """Whether two means of as many random runs differ as much by chance.
+
+    It explains a difference, and decides no verdict: that depends on the print alone.
+
+    Parameters
+    ----------
+    figure : str
+        The printed mean.
+    values : sequence of float
+        Our runs.
+    otherwise : str
+        What is unknown if chance does not explain the difference.
+
+    Examples
+    --------
+    >>> from reproduction.reasons import by_spread
+    >>> by_spread("1.5", [1.0, 2.4, 0.8, 1.6], "the seed")
+    'tested: two means of 4 runs differ by up to 1 by chance'
+    >>> by_spread("3.5", [1.0, 2.4, 0.8, 1.6], "the protocol is not stated")
+    'unknown; the protocol is not stated'
+    """
+    runs = np.asarray(values, dtype=np.float64)
+    chance = 2.0 * np.sqrt(2.0) * runs.std(ddof=1) / np.sqrt(len(runs))
+    if abs(runs.mean() - float(figure)) <= chance:
+        return f"tested: two means of {len(runs)} runs differ by up to {chance:.2g} by chance"
+    return f"unknown; {otherwise}"

@@ -14,6 +14,7 @@ from typing import Any
 
 from reproduction.cells import VERDICTS, Cell
 from reproduction.curves import Panel
+from reproduction.experiments import explained
 from reproduction.reasons import is_honest
 from reproduction.registry import PrintedTable
 
@@ -232,8 +233,11 @@ def installed_versions() -> dict[str, str]:
 
 
 def stored() -> Reproduction:
-    """The full run that is kept with the code."""
-    return Reproduction.from_dict(json.loads(STORED.read_text(encoding="utf-8")))
+    """The full run that is kept with the code, with what experiments say of its differences."""
+    found = Reproduction.from_dict(json.loads(STORED.read_text(encoding="utf-8")))
+    for part in found.tables:
+        part.cells = [explained(part.name, cell) for cell in part.cells]
+    return found
 
 
 def table_json(table: dict[str, Any]) -> str:

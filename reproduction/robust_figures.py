@@ -128,7 +128,9 @@ def pursuit_cells(run: Run) -> Iterator[Cell]:
         yield claim(places[1], PURSUIT_SAID[1], ours, never, OUR_MATRICES)
         ratio = sum(f.pursuit_seconds for f in found) / sum(f.seconds for f in found)
         ours = f"{ratio:.1f} times"
-        yield not_possible(places[2], PURSUIT_SAID[2], "it compares programs, not methods", ours)
+        yield not_possible(
+            places[2], PURSUIT_SAID[2], "it compares programs, not methods", ours, kind="statement"
+        )
     where = "gain with as many components as the rank"
     if run.quick:
         yield skipped(where, "grows with the rank")
@@ -179,7 +181,7 @@ def face_cells(run: Run) -> Iterator[Cell]:
         try:
             X, person = run.data.matrix("yale"), run.data.labels("yale")
         except MissingData as missing:
-            yield not_possible(where, said, str(missing))
+            yield not_possible(where, said, str(missing), kind="statement")
             continue
         images = faces(X, person, who, strangers)
         found = RobustPCA(r, n_outliers=k, centering="none", random_state=0).fit(images)
@@ -222,8 +224,8 @@ def gamma_cells(run: Run) -> Iterator[Cell]:
         try:
             errors = np.array(eigenvalue_errors(run.data.matrix(name)))
         except MissingData as missing:
-            yield not_possible(places[0], SAID[0], str(missing))
-            yield not_possible(places[1], falls, str(missing))
+            yield not_possible(places[0], SAID[0], str(missing), kind="statement")
+            yield not_possible(places[1], falls, str(missing), kind="statement")
             continue
         low, high = errors[(GAMMAS >= 9.9) & (GAMMAS <= 20.0)][[-1, 0]]
         yield claim(
@@ -254,7 +256,7 @@ def top_cells(run: Run) -> Iterator[Cell]:
         try:
             X = run.data.matrix(name)
         except MissingData as missing:
-            yield not_possible(where, said, str(missing))
+            yield not_possible(where, said, str(missing), kind="statement")
             continue
         beyond = GAMMAS > 20.0
         worst = [max(np.array(eigenvalue_errors(X, top))[beyond]) for top in (10, None)]
@@ -291,7 +293,7 @@ def limit_cells(run: Run) -> Iterator[Cell]:
         try:
             errors = np.array(bias_errors(run.data.matrix(name)))
         except MissingData as missing:
-            yield not_possible(where, said, str(missing))
+            yield not_possible(where, said, str(missing), kind="statement")
             continue
         # Where the error has grown a hundredfold from its least, the last stable bias lies before.
         lowest = int(errors.argmin())
@@ -345,7 +347,7 @@ def bias_cells(run: Run) -> Iterator[Cell]:
     try:
         X, r, k = wine(run)
     except MissingData as missing:
-        yield not_possible(where, said, str(missing))
+        yield not_possible(where, said, str(missing), kind="statement")
         return
     plain, biased = (
         margin(X, wine_outliers(X, method, r, k), r) for method in ("CoP", "CoP with bias")
@@ -363,7 +365,10 @@ def method_cells(run: Run) -> Iterator[Cell]:
     try:
         X, r, k = wine(run)
     except MissingData as missing:
-        yield from (not_possible(where.format(method), said, str(missing)) for method in others)
+        yield from (
+            not_possible(where.format(method), said, str(missing), kind="statement")
+            for method in others
+        )
         return
     chosen = {method: wine_outliers(X, method, r, k) for method in ("COPT", *others)}
     distances = {method: margin(X, rows, r) for method, rows in chosen.items()}

@@ -23,7 +23,7 @@ from columnist.robust import (
     OutlierPursuit,
     RobustPCA,
 )
-from reproduction.cells import Cell, agrees, compare, not_possible, skipped
+from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.printed import printed
 from reproduction.reasons import by_draws, by_setting
 from reproduction.registry import PrintedTable, Run, by_set
@@ -178,25 +178,9 @@ def error_cell(X: np.ndarray, line: Line, method: str, fit: Fit, limit: float) -
         detail = f"with price {TUNED_PRICE}, found by trying: {tuned:.3e}"
         why = by_setting(theirs, f"price = {TUNED_PRICE}", tuned)
     elif method == "leverage":
-        why = other_leverage(X, theirs, r, k)
+        why = "unknown; the number of singular vectors is not stated"
     whose = "search" if method.startswith("eps") else "competitor"
     return compare(where, theirs, fit.error, better="smaller", why=why, detail=detail, whose=whose)
-
-
-def other_leverage(X: np.ndarray, theirs: str, r: int, k: int) -> str:
-    """Which numbers of singular vectors give a printed figure."""
-    numbers = range(1, min(X.shape) + 1)
-    left, scale = np.linalg.svd(X, full_matrices=False)[0], np.sum(X * X)
-    met = []
-    for n in numbers:
-        scores = np.sum(left[:, :n] ** 2, axis=1)
-        kept = X[np.argsort(-scores, kind="stable")[k:]]
-        tail = np.linalg.svd(kept, compute_uv=False)[r:]
-        met += [n] if agrees(float(np.sum(tail**2) / scale), theirs) else []
-    tried = f"1 to {len(numbers)} singular vectors"
-    if met:
-        return f"tested: {', '.join(map(str, met))} of {tried} give the print"
-    return f"unknown; none of {tried} gives the print"
 
 
 def figures_4_2(line: Line) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from columnist.datasets import data_home as find_data_home
 from reproduction.catalogue import catalogue
 from reproduction.cells import Cell
 from reproduction.data import Data
+from reproduction.experiments import explained
 from reproduction.registry import PrintedTable, Run
 from reproduction.results import Reproduction, TableResult
 
@@ -106,6 +107,7 @@ def fill(
         for cell in part.table.cells(run):
             if watch.interrupted:
                 raise KeyboardInterrupt  # a search gave in to it: its answer is not the real one
+            cell = explained(part.name, cell)
             part.cells.append(cell)
             if on_cell:
                 on_cell(part.table, cell)

@@ -139,7 +139,10 @@ def timing_cells(table: str, run: Run) -> Iterator[Cell]:
     try:
         run.data.matrix(NEEDS[table])
     except MissingData as missing:
-        yield from (not_possible(*cell, str(missing)) for cell in zip(places, said, strict=True))
+        yield from (
+            not_possible(*cell, str(missing), kind="statement")
+            for cell in zip(places, said, strict=True)
+        )
         return
     found = measured(run.data, table)
     least = 3000.0 if table == "xu-fig5.2" else 2.0  # half a power of ten below 10,000

@@ -276,6 +276,7 @@ def test_blocks_of_columns_give_one_path():
     rows = mrsf_blocks.rows(Sets(None), quick=True)
     assert {row["how"] for row in rows} == {"1 thread", "2 threads", "4 threads", "Dask"}
     assert all(row["same features"] and row["distance"] < 1e-9 for row in rows)
+    assert all((row["longest path [s]"] is None) == (row["how"] == "Dask") for row in rows)
 
 
 def test_scores_on_large_graphs_find_the_informative_features():

@@ -103,9 +103,12 @@ def test_every_stored_result_can_be_shown(name):
     docutils.publish_doctree(text, settings_overrides={"halt_level": 2, "report_level": 2})
 
 
-@pytest.mark.parametrize("name", [*store.names(), *fresh.REPRODUCES])
-def test_every_stored_result_names_the_code_it_measures(name):
-    assert all((ROOT / path).exists() for path in fresh.sources_of(name))
+def test_every_stored_result_names_the_code_it_measures():
+    sources = {path for name in fresh.MEASURES for path in fresh.sources_of(name)}
+    sources |= {path for name in fresh.REPRODUCES for path in fresh.sources_of_tables(name)}
+    assert not [path for path in sources if not (ROOT / path).exists()]
+    assert "benchmarks/weighted_tables.py" in fresh.sources_of("weighted_tables")
+    assert "reproduction/weighted_tables.py" in fresh.sources_of_tables("weighted_tables")
 
 
 def test_every_module_of_tables_names_its_code():
@@ -134,6 +137,9 @@ def checkout(tmp_path, monkeypatch):
     source = tmp_path / "src" / "columnist" / "a.py"
     source.parent.mkdir(parents=True)
     source.write_text('"""Text."""\nx = 1\n')
+    own = tmp_path / "benchmarks" / "bench.py"
+    own.parent.mkdir()
+    own.write_text("rows = 1\n")
     git("add", ".")
     git("commit", "-qm", "first")
     monkeypatch.setattr(store, "HOME", tmp_path)
@@ -154,6 +160,50 @@ def test_results_are_old_once_their_code_changes(checkout):
     fresh.differs.cache_clear()
     (line,) = fresh.old(["bench"])
     assert line.startswith("bench (") and line.endswith("src/columnist/a.py")
+
+
+def test_results_are_old_once_the_benchmark_changes(checkout, tmp_path):
+    (tmp_path / "benchmarks" / "bench.py").write_text("rows = 2\n")
+    (line,) = fresh.old(["bench"])
+    assert line.endswith("benchmarks/bench.py")
+
+
+CODE = '''
+"""Text."""
+import os
+
+def f(x: int) -> str:
+    """Text."""
+    y: int = x + 1
+    if y:
+        raise ValueError(f"{x} is wrong: {y}")
+    warnings.warn("Text.", UserWarning)
+    return "text"
+'''
+SAME = [
+    ("import os", "from sys import path"), ("x: int", "x: float"), (" -> str", ""),
+    ("y: int", "y: float"), ("{x} is wrong: {y}", "not {x}, {y}"), ('"Text.", U', '"Other", U'),
+    ('    """Text."""\n', ""), ("x + 1", "(x  +\n 1)  # a comment"),
+]  # fmt: skip
+OTHER = [
+    ("x + 1", "x + 2"), ("if y", "if x"), ("ValueError", "TypeError"), ("UserW", "W"),
+    ('"text"', '"other"'), ("(x:", "(z:"), ("is wrong: {y}", "is wrong"),
+]  # fmt: skip
+
+
+def test_what_is_code():
+    for old, new in SAME:
+        assert old in CODE and fresh.code_of(CODE.replace(old, new)) == fresh.code_of(CODE), old
+    for old, new in OTHER:
+        assert old in CODE and fresh.code_of(CODE.replace(old, new)) != fresh.code_of(CODE), old
+
+
+def test_what_is_code_of_cython():
+    code = 'cdef int f(int x) nogil:\n    """Text."""\n    # why\n    return x  # here\n'
+    same = "cdef int f(int x) nogil:\n\n  return   x\n"
+    assert list(fresh.cython_of(code)) == list(fresh.cython_of(same))
+    for old, new in (("return x", "return -x"), ("int x", "long x"), (" nogil", "")):
+        assert list(fresh.cython_of(code)) != list(fresh.cython_of(code.replace(old, new)))
 
 
 def test_results_of_changed_sources_are_old(checkout, tmp_path):

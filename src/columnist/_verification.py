@@ -151,7 +151,7 @@ def verify(
                 if callback is not None:
                     callback(count, file.tell() / size)
             verdict.rules, verdict.exact = dict(check.found), check.exactly
-            verdict.statement = core.statement_of(header)
+            verdict.statement = core.statement_of(header, check.exactly["dependent"])
         except Refuted as reason:
             verdict = Verdict(False, f"Refuted: {reason}", claim=header["claim"])
     if verdict.sample is not None:
@@ -164,6 +164,10 @@ def verify(
     return verdict
 
 
+# What exact arithmetic decides; "dependent" are complete sets that do not count.
+_COUNTS = ["complete sets", "in doubt", "dependent", "leaves", "leaves in doubt"]
+
+
 class Check:
     """One check: its rules, and what has been found."""
 
@@ -172,7 +176,7 @@ class Check:
         self._exact = ExactErrors(self.rules, header["problem"], X, y)
         self._leaves = ExactLeaves(self._exact, exact) if _has_flint(exact) else None
         self.found: Counter[str] = Counter()
-        self.exactly = dict.fromkeys(["complete sets", "in doubt", "leaves", "leaves in doubt"], 0)
+        self.exactly = dict.fromkeys(_COUNTS, 0)
         self.rules.redoes_all, self.rules.errors_exactly = exact, self._exact
         core.check_claim(self.rules, header)
         self.rules.errors_exactly = None  # it stays here
@@ -209,6 +213,9 @@ class Check:
         self.exactly["complete sets"] += 1
         self.exactly["in doubt"] += in_doubt
         if not self._exact(subset)[0] >= self.rules.limit:
+            if self._exact.depend(subset):
+                self.exactly["dependent"] += 1
+                return
             raise Refuted(f"nothing shows that the columns {list(subset)} are not better.")
 
 

@@ -60,6 +60,8 @@ UNIT = 2.0**-53
 EXTENDED = float(np.finfo(np.longdouble).eps) / 2
 # How much smaller than stated an error, or a bound, may be.
 TOLERANCE = 1e-9
+# A column of which others leave no more than this share, squared for Gram matrices, depends on them.
+DEPENDENT = 1e-13
 # Bytes of the first line and of the open nodes, nodes that are divided here, parts in one go.
 MOST_HEADER, MOST_OPEN, MOST_NODES, PARTS = 2**24, 2**31, 200_000, 2048
 # Rows of a product, and operations up to which it is computed in extended precision.
@@ -932,14 +934,17 @@ def check_claim(rules: Rules, header: dict[str, Any]) -> None:
         raise Refuted("the lower bound is above the error.")
 
 
-def statement_of(header: dict[str, Any]) -> str:
-    """What is certain, in one sentence."""
+def statement_of(header: dict[str, Any], dependent: int = 0) -> str:
+    """What is certain, in one sentence; ``dependent`` selections were not counted."""
     problem, claim = header["problem"], header["claim"]
     k, fixed, rows = problem["size"], len(problem["include"]), problem["kind"] == "rows"
     n = problem["shape"][0 if rows else 1] - fixed - len(problem["exclude"])
     digits = math.lgamma(n + 1) - math.lgamma(k - fixed + 1) - math.lgamma(n - k + fixed + 1)
     digits /= math.log(10.0)
     sets = str(math.comb(n, k - fixed)) if digits < 100 else f"about 1e{digits:.0f}"
+    sets += " selections"
+    if dependent:
+        sets += f", but for {dependent} whose columns depend on one another up to {DEPENDENT:g},"
     error, bound = float(claim["error"]), float(claim["lower_bound"])
     what = f"The {k} selected columns have the error {error:.10g}"
     if rows:
@@ -947,12 +952,12 @@ def statement_of(header: dict[str, Any]) -> str:
     tolerance = f", up to a relative {TOLERANCE:g}."
     if claim["complete"] and len(claim["solutions"]) > 1:
         return (
-            f"{what}; of all {sets} selections none but the {len(claim['solutions'])} listed ones "
+            f"{what}; of all {sets} none but the {len(claim['solutions'])} listed ones "
             f"is below {float(claim['errors'][-1]):.10g}{tolerance}"
         )
     if bound >= error * (1.0 - TOLERANCE):
-        return f"{what}, and none of all {sets} selections has a smaller one{tolerance}"
-    return f"{what}, and none of all {sets} selections is below {bound:.10g}."
+        return f"{what}, and none of all {sets} has a smaller one{tolerance}"
+    return f"{what}, and none of all {sets} is below {bound:.10g}."
 
 
 def chunks(parts: Iterable[Task]) -> Iterator[list[Task]]:

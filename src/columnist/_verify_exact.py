@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist._verify import UNIT, Rules, matrix_of, target_of
+from columnist._verify import DEPENDENT, UNIT, Rules, matrix_of, target_of
 
 # Bits of balls.
 _BITS = 512
@@ -39,6 +39,23 @@ class ExactErrors:
         if subset not in self._known:
             self._known[subset] = self._interval(subset)
         return self._known[subset]
+
+    def depend(self, subset: tuple[int, ...]) -> bool:
+        """Whether so little of a column is left by the others that it counts as dependent."""
+        least = Fraction(DEPENDENT) ** (1 if self._gram else 2)
+        return any(
+            self._height((*[j for j in subset if j != i], i)) <= least * self.inner(i, i)
+            for i in subset
+        )
+
+    def _height(self, columns: tuple[int, ...]) -> Fraction:
+        """The square of what the others leave of the last column."""
+        K = [[self.inner(max(i, j), min(i, j)) for j in columns] for i in columns]
+        for at, pivots in enumerate(K[:-1]):
+            for row in K[at + 1 :] if pivots[at] else []:
+                ratio = row[at] / pivots[at]
+                row[:] = [a - ratio * b for a, b in zip(row, pivots, strict=True)]
+        return K[-1][-1]
 
     @property
     def own_target(self) -> bool:

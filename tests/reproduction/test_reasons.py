@@ -10,8 +10,7 @@ import pytest
 from reproduction import Cell, PrintedTable, Reproduction, TableResult
 from reproduction.column_tables import exchanged, near_choices
 from reproduction.data import Data
-from reproduction.reasons import by_draws, by_setting, is_honest
-from reproduction.robust_tables import other_leverage
+from reproduction.reasons import by_draws, by_setting, by_spread, is_honest
 from reproduction.searches import Problem, searched
 
 
@@ -24,6 +23,17 @@ def test_draws_are_a_reason_only_around_the_print():
     assert by_draws("1.5", [1.5, 1.9], "the seed").startswith("tested")
     for draws in ([1.51, 1.9], [1.1, 1.49]):
         assert by_draws("1.5", draws, "the seed").startswith("unknown")
+
+
+def test_chance_is_a_reason_within_two_deviations_of_a_difference_of_means():
+    rng = np.random.default_rng(0)
+    means = rng.standard_normal((4000, 2, 10)).mean(axis=2)
+    values = rng.standard_normal(10)
+    values = (values - values.mean()) / values.std(ddof=1)  # mean 0, deviation 1
+    reach = next(x for x in np.arange(0, 5, 0.001) if "unknown" in by_spread(f"{x}", values, "x"))
+    beyond = np.mean(np.abs(means[:, 0] - means[:, 1]) > reach)
+    assert 0.03 < beyond < 0.06  # 4.6 % of a Gaussian lie beyond two deviations
+    assert by_spread("9", values, "x") == "unknown; x"
 
 
 @pytest.mark.parametrize(
@@ -60,11 +70,3 @@ def test_near_choices_that_give_the_print_are_counted(monkeypatch):
     assert met >= 1
     assert near_choices(problem, found, row).startswith(f"tested: {met} of {len(others)} other")
     assert near_choices(problem, found, {"l0": "9.0", "l1": "9.0"}).startswith("unknown; none")
-
-
-def test_leverage_by_every_number_of_vectors():
-    X = np.diag([5.0, 4.0, 3.0]) + 0.1
-    kept = X[1:]  # the first vector marks the first row
-    error = np.linalg.svd(kept, compute_uv=False)[1] ** 2 / np.sum(X * X)
-    assert other_leverage(X, f"{error:.4f}", 1, 1).startswith("tested: 1")
-    assert other_leverage(X, "0.9999", 1, 1).startswith("unknown; none of 1 to 3")

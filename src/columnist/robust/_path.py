@@ -67,7 +67,11 @@ class OutlierPath(CertifiedPath):
     @property
     def n_outliers(self) -> np.ndarray:
         """Number of rows removed in each step."""
-        return np.array([len(step.outliers) for step in self.steps])
+        return self.sizes
+
+    @property
+    def _whole(self) -> float:
+        return float(self.errors[0])
 
     @property
     def drops(self) -> np.ndarray:

@@ -127,7 +127,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class CertifiedPath(Sequence):
-    """Steps, named tuples with a field ``certificate``: one per size, the smallest first."""
+    """Steps, named tuples of what is chosen, its ``certificate`` and more; the smallest first."""
 
     steps: tuple[Any, ...]
 
@@ -152,25 +152,33 @@ class CertifiedPath(Sequence):
         return np.array([step.certificate.lower_bound for step in self.steps])
 
     @property
+    def sizes(self) -> np.ndarray:
+        """How many are chosen in each step."""
+        return np.array([len(step[0]) for step in self.steps])
+
+    @property
     def _whole(self) -> float:
         """The error that others are divided by."""
-        return float(self.errors[0])
+        return self.total  # type: ignore[attr-defined]  # a field of most paths
 
     @property
     def relative_errors(self) -> np.ndarray:
         """Errors divided by that of the target itself, or of all rows."""
         return self.errors / self._whole if self._whole > 0.0 else self.errors
 
-    def _table(self, title: str, counted: str) -> str:
-        """A line for each step: how many are chosen, error, gap and status."""
-        wide = len(counted)
-        lines = [title, f"{counted:>{wide}}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"]
-        for (chosen, found), relative in zip(self.steps, self.relative_errors, strict=True):
+    def _table(self, title: str, counted: str, budgets: Sequence[float] = ()) -> str:
+        """A line for each step: its budget, how many are chosen, error, gap and status."""
+        wide, first = len(counted), [f"{budget:>10g}  " for budget in budgets]
+        head = f"{'budget':>10}  " if first else ""
+        lines = [f"{counted:>{wide}}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"]
+        for size, step, relative in zip(self.sizes, self.steps, self.relative_errors, strict=True):
+            found = step.certificate
             lines.append(
-                f"{len(chosen):>{wide}}  {found.error:>12.6g}  {relative:>8.4f}  "
+                f"{size:>{wide}}  {found.error:>12.6g}  {relative:>8.4f}  "
                 f"{100 * found.gap:>7.2f}%  {found.status}"
             )
-        return "\n".join(lines)
+        prefixes = [head, *(first or [""] * len(self))]
+        return "\n".join([title, *map(str.__add__, prefixes, lines)])
 
 
 def tightened(steps: Sequence[Any]) -> tuple[Any, ...]:

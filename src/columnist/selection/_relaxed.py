@@ -31,7 +31,7 @@ class _Use(NamedTuple):
 # Few targets, which the other bound says little about, or as many as columns.
 _FEW_TARGETS, _MANY_TARGETS = _Use(3, 300), _Use(5, 30_000)
 # Where a proof is written: a relaxation is easier to check than what the other bound explores.
-_TRACED = _Use(4, 10_000)
+_TRACED = _Use(4, 30_000)
 # Share of the gap at the root that the relaxation must close beyond the other bound to be used.
 _WORTHWHILE = 0.1
 # From so many columns to choose on, or such a share of all, of so many at most, it is used whatever
@@ -39,7 +39,7 @@ _WORTHWHILE = 0.1
 _LONG, _SHARE, _NARROW = 15, 0.3, 150
 # More columns than this are not relaxed: a node would take too long. Problems with no more complete
 # sets than this are explored to their end in less time.
-_WIDE, _FEW_SETS = 1000, 50_000
+_WIDE, _FEW_SETS, _FEW_TRACED = 1000, 50_000, 3_000_000
 # Shares of an eigenvalue by which the target is shifted; the better one at the root is used.
 _SHIFTS = (0.9, 1.0)
 # Cosines above this may belong to copies.
@@ -218,7 +218,7 @@ def relaxed_nodes(
     n_columns, use = len(reduced.columns), _TRACED if traced else _use(reduced, size)
     if left <= use.last or n_columns > _WIDE or not low < threshold < np.inf:
         return None
-    if comb(len(candidates), left) <= _FEW_SETS and not traced:
+    if comb(len(candidates), left) <= (_FEW_TRACED if traced else _FEW_SETS):
         return None
     relaxed = RelaxedNodes(reduced, size, traced=traced)
     if relaxed.has_copies and (n_best > 1 or traced):

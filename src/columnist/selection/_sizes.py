@@ -74,15 +74,6 @@ class SubsetPath(CertifiedPath):
     feature_names: tuple[str, ...] | None = None
 
     @property
-    def sizes(self) -> np.ndarray:
-        """Number of columns of each step."""
-        return np.array([len(step.selection) for step in self.steps])
-
-    @property
-    def _whole(self) -> float:
-        return self.total
-
-    @property
     def scores(self) -> np.ndarray:
         """Criterion of each step."""
         return np.array([step.score for step in self.steps])
