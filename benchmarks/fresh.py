@@ -118,9 +118,11 @@ the benchmark itself counts as well."""
 REPRODUCES: dict[str, tuple[str, ...]] = {
     "example_tables": (),
     "column_tables": ("selection/_columns.py", "selection/_algebraic.py", "metrics/_entries.py"),
+    "timing_figures": ("search/_engine.py", "selection/_columns.py", "robust/_solve.py"),
     "weighted_tables": ("selection/_algebraic.py", "selection/_two_stage.py"),
     "two_stage_tables": ("selection/_two_stage.py", "selection/_algebraic.py"),
     "multilabel_tables": ("selection/_multilabel.py", "selection/_multilabel_informed.py"),
+    "multilabel_figures": ("selection/_multilabel.py", "selection/_forward.py"),
     "phase_transition": ("robust/_schatten.py", "robust/_pursuit.py"),
     "privacy_tables": ("privacy",),
     "lowrank_tables": ("lowrank",),

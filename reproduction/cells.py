@@ -165,9 +165,10 @@ def not_possible(
     ours: float | str | None = None,
     *,
     whose: str = "method",
+    kind: str = "figure",
 ) -> Cell:
     """The cell of a figure that cannot be compared here, and why."""
-    return Cell(where, printed, ours, "not possible", why, whose=whose)
+    return Cell(where, printed, ours, "not possible", why, whose=whose, kind=kind)
 
 
 def skipped(where: str, printed: str, why: str = "takes minutes: full mode only") -> Cell:

@@ -42,15 +42,14 @@ from columnist._verify import (
     Body,
     Criterion,
     Refuted,
-    Unreadable,
-    data_hash,
+    check_data,
     limit_of,
 )
 
-_END, _MAP, _BLOCKS, _MATRICES, _MERGE = range(5)
+_MAP, _BLOCKS, _MATRICES, _MERGE = range(1, 5)
 # Rows of a block whose sets are all listed; operations that a check may take.
 _MOST_ROWS, _MOST_WORK = 14, 1e11
-# Sets evaluated, or pairs looked at, in one go.
+# Sets evaluated, or pairs examined, in one go.
 _SETS, _PAIRS = 2048, 2**20
 
 
@@ -129,8 +128,7 @@ class Rows:
 def check_rows(header: dict[str, Any], X: np.ndarray, file: BinaryIO, digest: bytes) -> Rows:
     """Check a proof about rows; what it took, or :class:`Refuted`."""
     problem, claim = header["problem"], header["claim"]
-    if X.ndim != 2 or list(X.shape) != problem["shape"] or data_hash(X) != problem["data"]:
-        raise Refuted("these are other data than those of the proof.")
+    check_data(problem, X)
     try:
         with np.errstate(all="ignore"):
             rows = Rows(X, problem, claim)
@@ -177,15 +175,8 @@ def _check_claim(rows: Rows, problem: dict[str, Any], claim: dict[str, Any]) -> 
 
 def _records(file: BinaryIO, digest: bytes, problem: dict[str, Any]) -> Iterator[tuple[int, Any]]:
     """The records: a map of the rows, the block of each, matrices, pairs of blocks to merge."""
-    body, count, (n, p) = Body(file), 0, problem["shape"]
-    while True:
-        kind, number = body.unpack("<BQ")
-        if kind == _END:
-            if number != count or body.read(32) != digest:
-                raise Unreadable("The proof is damaged: its end does not match its beginning.")
-            body.finish()
-            return
-        count, (size,) = count + 1, body.unpack("<I")
+    body, (n, p) = Body(file), problem["shape"]
+    for kind, _, size in body.records(digest, _MERGE):
         if kind == _MAP:
             parts = [(p, size), (p,), (1,), (n,)]
             yield kind, [body.array("<f8", math.prod(shape)).reshape(shape) for shape in parts]
@@ -193,10 +184,8 @@ def _records(file: BinaryIO, digest: bytes, problem: dict[str, Any]) -> Iterator
             yield kind, body.array("<u4", n).astype(np.intp)
         elif kind == _MATRICES:
             yield kind, body.array("<f4", size).astype(np.float64)
-        elif kind == _MERGE:
-            yield kind, body.array("<u4", 2 * size).reshape(size, 2).astype(np.intp)
         else:
-            raise Unreadable("The proof is damaged: it holds an unknown record.")
+            yield kind, body.array("<u4", 2 * size).reshape(size, 2).astype(np.intp)
 
 
 def mapped(X: np.ndarray, centred: bool, W, centre, bias, scales) -> np.ndarray:

@@ -109,7 +109,7 @@ class Compare(Task):
             raise Failed("interrupted before anything was found; nothing was written")
         if all(row.selected is None for row in self.rows):
             reasons = "; ".join(f"{row.name}: {row.note}" for row in self.rows)
-            raise Failed(f"not one of the selectors could select: {reasons}")
+            raise Failed(f"none of the selectors could select columns: {reasons}")
 
     def _run(self, entries: list[Entry]) -> list[Row]:
         """All selectors, one after the other; what is interrupted ends the list."""
@@ -222,7 +222,7 @@ class Compare(Task):
         from columnist.report import comparison_report
 
         keep, explain = f"{self.options.k} columns", self.data.what(self.explained)
-        asked = self.asked(keep=keep, explain=explain)
+        asked = self.asked(select=keep, explain=explain)
         return comparison_report(
             [asdict(row) for row in self.rows], bound=self.bound, asked=asked, origin=self.origin()
         )

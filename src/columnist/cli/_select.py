@@ -48,7 +48,7 @@ _TOLERANCE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Saving, Obeying, Searching, Weighting, Anywhere):
-    """What to choose."""
+    """Options of the selection."""
 
     k: str | None = option(
         "-k --keep", "Columns to keep: a number, a share below 1, or auto with --tol."
@@ -115,7 +115,7 @@ class Select(Task):
         check_obeying(self.options)
         if self.size is None and self.options.budget is None:
             raise BadInput(
-                "-k is missing: how many columns should be kept? (-k auto --tol 0.1 decides)"
+                "-k is missing: how many columns should be selected? (-k auto --tol 0.1 decides)"
             )
 
     def outputs(self) -> dict[str, str | None]:
@@ -203,7 +203,7 @@ class Select(Task):
                 time_limit=options.seconds, callback=self.watch.callback,
                 proof=prepared_proof(options.proof, options, data),
             )  # fmt: skip
-        # Means of columns with gaps are estimated anew.
+        # Means of columns with gaps are estimated again.
         free = data.mean is not None and (data.y is not None or data.has_gaps)
         if free and "centering" in selector.get_params():
             selector.set_params(centering="mean")
@@ -260,7 +260,7 @@ class Select(Task):
         positive = [cost for cost in own.costs if cost > 0.0]
         if not positive:
             return None
-        self.watch.phase("a little more money")
+        self.watch.phase("a larger budget")
         path = self._searched(
             budget_path, own.costs, [own.budget + min(positive)], constraints=others,
             n_features_to_select=self.size,
@@ -271,23 +271,24 @@ class Select(Task):
         return BudgetPath((here, *path), path.total)
 
     def _budget_json(self) -> dict[str, Any] | None:
-        """What the selection costs, and what a little more money would bring."""
-        if self.budgets is None:
+        """What the selection costs, and what a larger budget would bring where that is proven."""
+        if self.options.budget is None:
             return None
         own = next(one for one in self.limits["constraints"] if hasattr(one, "costs"))
-        names = [self.data.names_of(step.selection.tolist()) for step in self.budgets]
+        proof = self.selector.certificate_ if self.method == "certified" else None
+        known = self.budgets or [(self.selected, proof, own.budget)]
         steps = [
             {
-                "budget": step.budget,
-                "cost": float(sum(own.costs[i] for i in step.selection)),
-                "selected": chosen,
-                "error": step.certificate.error,
-                "lower_bound": step.certificate.lower_bound,
-                "status": step.certificate.status,
+                "budget": budget,
+                "cost": float(sum(own.costs[i] for i in chosen)),
+                "selected": self.data.names_of([int(i) for i in chosen]),
+                "error": self.error if found is None else found.error,
+                "lower_bound": None if found is None else found.lower_bound,
+                "status": None if found is None else found.status,
             }
-            for step, chosen in zip(self.budgets, names, strict=True)
+            for chosen, found, budget in known
         ]
-        return {**steps[0], "next": steps[1]}
+        return {**steps[0], "next": steps[1] if len(steps) > 1 else None}
 
     def _measure(self) -> None:
         """Errors and coefficients of any selector's choice, computed from the data."""
@@ -346,7 +347,7 @@ class Select(Task):
             keep = "any number of columns"
         if options.k == "auto":
             keep = f"the fewest columns that leave at most {options.tol:g} unexplained"
-        asked = self.asked(keep=keep, method=self.method)
+        asked = self.asked(select=keep, method=self.method)
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
         if "constraints" in self.limits:
@@ -431,8 +432,8 @@ class Select(Task):
             show_verdicts(screen, self.verdicts, names)
 
     def _show_budget(self, budget: dict[str, Any]) -> None:
-        """What is spent, and what a little more would bring."""
-        steps = [budget, budget["next"]]
+        """What is spent, and what a larger budget would bring."""
+        steps = [budget] if budget["next"] is None else [budget, budget["next"]]
         rows = [
             [number(step["budget"]), number(step["cost"]), number(step["error"]),
              number(step["lower_bound"]), listed(step["selected"])]

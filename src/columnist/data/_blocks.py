@@ -1,7 +1,7 @@
-"""Matrices that are visited block by block: the protocol, and how one is recognised.
+"""Matrices that are processed block by block: the protocol, and the registry of libraries.
 
-:func:`open_blocks` gives what may live in another process, on disk or on a cluster. Whoever keeps
-such collections registers how they are opened; an array is one block (:class:`ArrayRows`).
+:func:`open_blocks` opens collections that may be in another process, on disk or on a cluster. A
+package for such collections registers how to open them; an array is one block (:class:`ArrayRows`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RowBlocks(ABC):
     is_sparse: bool
     # Whether the rows can be visited, and visited again.
     keeps_rows: bool = True
-    # Whether they are all here, in this process.
+    # Whether all rows are in the memory of this process.
     in_memory: bool = False
     # Anything with the columns' number and names, for scikit-learn's checks.
     header: Any
@@ -65,7 +65,7 @@ class RowBlocks(ABC):
     @property
     @abstractmethod
     def lengths(self) -> tuple[int, ...]:
-        """Rows of every block; counted if nobody knows."""
+        """Rows of every block; counted if they are not known."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -254,7 +254,7 @@ class BlockMoments:
     def _joint(self, X, *y):
         if not y:
             return X
-        assert self._read is not None  # whoever has a target says how it is read
+        assert self._read is not None  # a target comes with the function that reads it
         Y = self._read(*y)
         if len(Y) != X.shape[0]:
             raise ValueError(
@@ -272,7 +272,7 @@ class BlockMoments:
 
 
 class _RangedMoments(BlockMoments):
-    """Moments of a block, next to a matrix that comes along, and the range of its columns."""
+    """Moments of a block, next to a matrix that is passed with it, and the range of its columns."""
 
     def __init__(self):
         super().__init__(_itself)

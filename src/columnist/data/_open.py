@@ -1,4 +1,4 @@
-"""How data are opened: whatever X and y are, a selection gets :class:`Matrices` of them.
+"""Opening of data: X and y of any kind become the :class:`Matrices` of a selection.
 
 Arrays, frames and sparse matrices are checked and kept; blocks of rows and streams give way to a
 few rows with the same moments, or, with too many columns, to blocks of columns or an array.
@@ -74,7 +74,7 @@ def open_matrices(
     rows : bool, default=False
         Whether more is needed than means and inner products.
     means : bool, default=False
-        Whether rows that stand for others must have their means, free or not.
+        Whether rows that represent others must have their means, free or not.
     missing : {"raise", "covariance", "pairwise"}, default="raise"
         What to do if X has missing values; other than "raise", rows must be here.
     open_y : callable, optional
@@ -216,7 +216,7 @@ def open_rows(
 
 
 def check_rows(X, **checks) -> RowBlocks:
-    """The same for a function without an estimator; open rows were looked at before.
+    """The same for a function without an estimator; open rows were examined before.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""Multipliers of blocks, moved uphill.
+r"""Ascent on the multipliers of blocks, which raises the bound.
 
 The bound is a concave function of the matrices R_b, which may move as long as their sum stays
 (see :mod:`columnist.robust._blocks`). With P_b the projector onto the leading eigenvectors of the

@@ -49,7 +49,7 @@ class BlockFloors:
     k : int
         Rows to remove.
     expired : callable
-        Whether to stop; sets that were not looked at then have the least error there is.
+        Whether to stop; sets that were not examined then have the least error there is.
     """
 
     def __init__(self, errors: RowErrors, k: int, expired: Callable[[], bool] = lambda: False):

@@ -1,4 +1,4 @@
-r"""From rows to a certificate: which strategies serve which question.
+r"""From rows to a certificate: the strategies for each problem.
 
 The squared Frobenius error is proven by going through all sets if rows are few, else by screening
 all rows and blocks of those left undecided. Other criteria, and every order but best first, are
@@ -50,7 +50,7 @@ from columnist.search._log import SolverLog
 from columnist.search._options import SearchOptions, certificate_of
 from columnist.search._run import Run, Strategy
 
-# Share of what counts as equally good up to which sets are told apart: the rest is for rounding.
+# Share of what counts as equally good up to which sets are distinguished: the rest is for rounding.
 _TOLD_APART = 0.5
 # Seconds that one look at the final set in better arithmetic may take.
 _CONFIRM = 0.1
@@ -108,7 +108,7 @@ def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Ce
     certificate = certificate_of(
         result, options, problem.value(subset), sorted(subset), options.elapsed
     )
-    # The guarantee speaks of bounds without rounding.
+    # The guarantee is about bounds without rounding.
     return certificate if problem.distinct else replace(certificate, a_priori_bound=None)
 
 
@@ -141,7 +141,7 @@ class _Rows:
         return found.low, found.high
 
     def confirmed(self, error: float, removed: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
-        """The error once more, as well as it can be had."""
+        """The error once more, as precisely as possible."""
         return error, removed
 
     def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:

@@ -1,9 +1,8 @@
-"""The certificate: what is proven about a choice, or about choices of growing size."""
+"""The certificate of a selection, and certified paths of selections of increasing size."""
 
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, overload
@@ -11,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.search._words import facts, gap_words
 
 
@@ -26,9 +26,9 @@ class Certificate:
         ``"memory_limit"``, ``"interrupted"`` or ``"precision_limit"`` (what is left to decide
         is smaller than the rounding of the computation).
     error : float
-        Error of the returned choice.
+        Error of the returned selection.
     lower_bound : float
-        No choice has a smaller error.
+        Proven lower bound on the error of every selection.
     a_priori_bound : float or None
         Guarantee known before the search ran: error - optimum is at most this
         (weighted and greedy orders; None where none holds).
@@ -37,14 +37,13 @@ class Certificate:
     elapsed : float
         Seconds from the call to the answer.
     preparation : float
-        Seconds of these for which the time limit did not count: passes over data that are
-        kept elsewhere.
+        Seconds of these outside the time limit: passes over data that are not in memory.
     criterion, target : str
-        What was minimised, and what was approximated: "X" or "y".
+        The criterion, and the target of the approximation: "X" or "y".
     target_kind : str or None
-        How y was read: "classes" or "numbers"; None where X was approximated.
+        Interpretation of y: "classes" or "numbers"; None if X was approximated.
     selection : tuple of int
-        The choice the certificate speaks of.
+        The selection that the certificate is about.
     names : tuple of str or None
         The names of its columns, if they have any.
     unlisted_bound : float or None
@@ -183,7 +182,7 @@ class CertifiedPath(Sequence):
 
 
 def tightened(steps: Sequence[Any]) -> tuple[Any, ...]:
-    """A larger choice never has a larger optimum, so its bound holds for smaller ones too."""
+    """Raise bounds by those of larger sizes, whose optimum is never larger."""
     best, result = -np.inf, []
     for step in reversed(steps):
         best = max(best, step.certificate.lower_bound)
@@ -192,8 +191,8 @@ def tightened(steps: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(result[::-1])
 
 
-def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
-    """Warn if a search that was to end with a proof has not."""
+def warn_unless_optimal(certificate: Certificate) -> None:
+    """Warn if a search with search='optimal' ended without a proof."""
     if certificate.status == "optimal":
         return
     advice = "Raise time_limit, or use"
@@ -201,12 +200,11 @@ def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
         advice = (
             "Double precision has too few digits for these data, so more time would not help. Use"
         )
-    warnings.warn(
+    warn_caller(
         f"search='optimal' ended with status {certificate.status!r}: the choice is not proven "
         f"optimal. What is proven: {gap_words(certificate)}. "
         f"{advice} search='auto' to accept a gap without this warning.",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 

@@ -1,4 +1,5 @@
-r"""Problems in which every choice takes a rank-one term from a second moment, any criterion.
+r"""Problems in which every choice subtracts a rank-one term from a second moment, for any
+criterion.
 
 With :math:`\lambda_1 \ge \lambda_2 \ge \dots` the eigenvalues of the moment that a partial choice S
 leaves, t items still to choose and r components that cost nothing,
@@ -150,7 +151,7 @@ class Downdates(ABC):
         """Children with the eigenvalues that each one leaves."""
         bound = float(floors.min())
         lam, Z = moment.lam, moment.Z
-        spectra: Any  # looked at only where they were computed
+        spectra: Any  # examined only where they were computed
         paired = left >= 2 and demand.shortcut and len(candidates) <= _MOST_PAIRED
         first, last = self.counted(left - 1, len(lam))
         if paired or (demand.weight == "u" and left > 1):
@@ -310,7 +311,7 @@ class Downdates(ABC):
 
 
 class _Tuples(NamedTuple):
-    """A node whose candidates are looked at in pairs or triples: spectra after each one."""
+    """A node whose candidates are examined in pairs or triples: spectra after each one."""
 
     moment: Moment
     kept: np.ndarray

@@ -227,7 +227,7 @@ cdef class Relaxation:
         t : int
             Columns to choose, at least 1 and fewer than there are candidates.
         threshold : float
-            What reaches this need not be looked at.
+            What reaches this need not be examined.
         hint : ndarray of shape (n_candidates,) or None
             z to start from.
         free : ndarray of bool of shape (n_candidates,) or None
@@ -283,7 +283,7 @@ cdef class Relaxation:
         k : int
             Columns that are chosen in all.
         threshold : float
-            What reaches this need not be looked at.
+            What reaches this need not be examined.
         last, few : int
             So many columns to choose, or complete sets, are left to the other bound.
         space : RelaxationSpace

@@ -1,4 +1,4 @@
-r"""What multivariate selectors are to explain: common forms of scores, and responses.
+r"""Targets of the multivariate selectors: common forms of scores, and responses.
 
 Every score of this family is, up to a constant and its sign, :math:`\hat f^T \hat S \hat f` with a
 prepared feature and a symmetric matrix :math:`\hat S = U\Sigma U^T`. The response :math:`Y =

@@ -1,4 +1,4 @@
-r"""The path of row-sparse least squares: which features enter as the penalty falls.
+r"""The path of row-sparse least squares: the features that enter as the penalty decreases.
 
 For features F (one column each) and a response Y the solution of
 
@@ -40,7 +40,7 @@ _SAME, _ALMOST = 1e-14, 1e-9
 _COPY, _LATE = 2e-9, 8e-9
 # The path also ends where rounding hides more than this share of the penalty.
 _NOISE = 5e-9
-# Features whose entry is predicted; all are looked at where the prediction is tested.
+# Features whose entry is predicted; all are examined where the prediction is tested.
 _NEAR = 500
 # Features whose products one thread computes.
 _ROWS = 2**13
@@ -57,7 +57,7 @@ _SOLVED, _MAX_STEPS = 1e-12, 100
 _SINGULAR = 1e-13
 # Sweeps of coordinate descent after a Newton step that was not good enough.
 _SWEEPS = 10
-# A full Newton step must shrink the violation by this factor, or the objective is looked at.
+# A full Newton step must shrink the violation by this factor, or the objective is examined.
 _PROGRESS = 0.5
 # A violation this small that does not fall any more is accepted.
 _FINE = 3e-9

@@ -1,8 +1,7 @@
-"""MRSF: features that explain a response together, each one adding something new."""
+"""MRSF: features that jointly explain a response, without redundancy."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._warn import warn_caller
 from columnist.data import in_memory, open_rows
 from columnist.data._parameters import Integer, Other, StrOptions
 from columnist.data._target import is_classes, resolve_target
@@ -33,7 +33,7 @@ from columnist.spectral._l21_path import Knot, L21Path, l21_path, optimality
 from columnist.spectral._similarity import resolve_similarity
 
 _RESPONSES = ("auto", "spectral", "lda", "svm", "pca")
-# Components of a spectral or PCA response, unless told otherwise.
+# Components of a spectral or PCA response by default.
 _COMPONENTS = 10
 
 
@@ -92,7 +92,7 @@ class MRSF(SpectralBase):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     response : str, array-like or CommonForm, default="auto"
-        What the features should explain.
+        The response that the features should explain.
 
         - ``"spectral"``: a similarity of the samples, :math:`Y = U_k\Sigma_k^{1/2}` for its
           leading eigenpairs.
@@ -115,7 +115,7 @@ class MRSF(SpectralBase):
         Centre features and response and bring features to unit length, or take them as they are.
         A sparse X is not made dense by this.
     output : {"columns", "components"}, default="columns"
-        What ``transform`` gives: the selected columns, or the fitted response
+        Output of ``transform``: the selected columns, or the fitted response
         ``X @ coef_ + intercept_``, a representation extracted from them.
     n_jobs : int, optional
         Threads of the search for neighbours, and of the products with the features, of which each
@@ -147,7 +147,7 @@ class MRSF(SpectralBase):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -347,12 +347,10 @@ class MRSF(SpectralBase):
         self.path_ = PathReport.of(path.knots, unit * scale, unit)
         self.selected_ = self.ranking_[: max(1, len(end.rows))]
         if len(end.rows) < size:
-            warnings.warn(
+            warn_caller(
                 f"MRSF selected {len(self.selected_)} of {size} features: {len(end.rows)} enter "
                 "the path before the response is explained as far as features (or rounding) "
-                "allow. Ask for fewer, or give a response with more components.",
-                UserWarning,
-                stacklevel=3,
+                "allow. Ask for fewer, or give a response with more components."
             )
 
     def _store_coefficients(self, F, Y, path: L21Path, unit: float, means: np.ndarray) -> None:
