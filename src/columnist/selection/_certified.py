@@ -383,6 +383,8 @@ class ColumnSelector(ScoredSelector):
         self.error_ = error
         self.relative_error_ = error / outcome.total if outcome.total > 0.0 else 0.0
         self.certificate_ = outcome.certificate
+        # What verdicts on columns follow from.
+        self._listed = None if self.solution_tol is None else outcome
         rebuilt: Rebuild = rebuild(matrices, subset, options.n_components)
         self.coef_, self.intercept_ = rebuilt.coef, rebuilt.intercept
         self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
