@@ -25,6 +25,7 @@ ENOUGH = 0.5
 EXPERIMENTS = {
     "privacy": "privacy_readings",
     "outliers": "outlier_readings",
+    "stages": "stage_readings",
 }
 """Modules beside this one with a function of the experiment's name."""
 
