@@ -24,6 +24,7 @@ ENOUGH = 0.5
 
 EXPERIMENTS = {
     "privacy": "privacy_readings",
+    "kernels": "kernel_readings",
     "outliers": "outlier_readings",
     "stages": "stage_readings",
 }
