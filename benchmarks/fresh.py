@@ -22,7 +22,15 @@ if str(Path(__file__).resolve().parents[1]) not in sys.path:
 
 from benchmarks.store import HOME, Stored, git, names
 
-__all__ = ["MEASURES", "REPRODUCES", "changed", "old", "old_tables", "sources_of"]
+__all__ = [
+    "MEASURES",
+    "REPRODUCES",
+    "changed",
+    "old",
+    "old_experiments",
+    "old_tables",
+    "sources_of",
+]
 
 
 def within(folder: str, *names: str) -> tuple[str, ...]:
@@ -167,13 +175,26 @@ def old_tables() -> Iterator[str]:
             yield f"{part.name} ({part.run['commit']}, {part.run['date']}): {why}"
 
 
+def old_experiments() -> Iterator[str]:
+    """One line per stored experiment of the reproduction that is older than its module."""
+    from reproduction.experiments import EXPERIMENTS, FOLDER
+
+    for name, module in EXPERIMENTS.items():
+        yield from old_runs(Stored(name, FOLDER), (f"reproduction/{module}.py",))
+
+
 def old(benchmarks: Iterable[str]) -> Iterator[str]:
     """One line per stored result that is older than its code, and why."""
     for name in benchmarks:
-        for run in Stored(name).runs:
-            why = reason(run, sources_of(name))
-            if why:
-                yield f"{name} ({run['commit']}, {run['date']}): {why}"
+        yield from old_runs(Stored(name), sources_of(name))
+
+
+def old_runs(stored: Stored, sources: Iterable[str]) -> Iterator[str]:
+    """One line per run that is older than its code, and why."""
+    for run in stored.runs:
+        why = reason(run, sources)
+        if why:
+            yield f"{stored.name} ({run['commit']}, {run['date']}): {why}"
 
 
 def reason(run: Mapping[str, Any], sources: Iterable[str]) -> str:
@@ -269,7 +290,7 @@ def is_text(node: ast.AST) -> bool:
 
 def main() -> int:
     """Print what is old."""
-    lines = [*old(names()), *old_tables()]
+    lines = [*old(names()), *old_tables(), *old_experiments()]
     print(*(lines or ["every stored result is as new as the code it measures"]), sep="\n")
     return 1 if lines else 0
 
