@@ -70,7 +70,7 @@ PATH = (
     *within("linalg", "threads", "prox"),
 )
 SCORES = within("spectral", "relief", "ratios", "scatter", "sequential", "spec", "base")
-PROOF = ("_verify.py", "_verify_exact.py", "_verify_leaves.py", "_verify_rows.py")
+PROOF = ("_verify.py", "_verify_exact.py", "_verify_leaves.py", "_verify_rows.py", "_verify_turns.py")
 
 MEASURES: dict[str, tuple[str, ...]] = {
     "textbook": SEARCH,
@@ -104,7 +104,15 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "cleaning": within("privacy", "cleaner", "predictor"),
     "out_of_core": (*DASK, *PASSES),
     "scaling": (*DASK, *PASSES, *GRAPHS, *PATH, *SCORES),
-    "proofs": (*SEARCH, *ROBUST, "selection/_subset.py", "search/_proof.py", *PROOF),
+    "proofs": (
+        *SEARCH,
+        *ROBUST,
+        "selection/_subset.py",
+        "selection/_relaxed.py",
+        "robust/_proven.py",
+        "search/_proof.py",
+        *PROOF,
+    ),
     "missing": (*SEARCH, "data/_missing.py"),
     "peers-columns": (*SEARCH, *FAST),
     "peers-target": (*SEARCH, *FAST),
