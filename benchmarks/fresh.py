@@ -70,7 +70,13 @@ PATH = (
     *within("linalg", "threads", "prox"),
 )
 SCORES = within("spectral", "relief", "ratios", "scatter", "sequential", "spec", "base")
-PROOF = ("_verify.py", "_verify_exact.py", "_verify_leaves.py", "_verify_rows.py", "_verify_turns.py")
+PROOF = (
+    "_verify.py",
+    "_verify_exact.py",
+    "_verify_leaves.py",
+    "_verify_rows.py",
+    "_verify_turns.py",
+)
 
 MEASURES: dict[str, tuple[str, ...]] = {
     "textbook": SEARCH,
