@@ -9,7 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.store import Stored
 from reproduction import VERDICTS, Reproduction, stored
+from reproduction.experiments import EXPERIMENTS, Trial, groups
+from reproduction.experiments import FOLDER as STORED_TRIALS
 
 HOME = Path(__file__).resolve().parent
 FOLDER = HOME / "generated"
@@ -34,6 +37,7 @@ def summary(result: Reproduction) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in result.versions.items())
     other = ", ".join(f"{number} {name}" for name, number in result.uncounted.items())
     parts = [f"All together: {counts}. Not counted: {other}. Computed with {versions}.", ""]
+    parts.append(list_table("All documents", ["document", "", *VERDICTS], by_document(result)))
     documents: dict[str, list[list[str]]] = {}
     for part in result.tables:
         numbers = [str(part.counts[verdict] or "") for verdict in VERDICTS]
@@ -41,7 +45,29 @@ def summary(result: Reproduction) -> str:
         documents.setdefault(part.table.document, []).append(row)
     for document, rows in documents.items():
         parts.append(list_table(document, ["table", "what it shows", *VERDICTS], rows))
+    parts.append(experiments())
     return "\n".join(parts)
+
+
+def by_document(result: Reproduction) -> list[list[str]]:
+    """Counts of every document, and of all."""
+    rows = []
+    for document in dict.fromkeys(part.table.document for part in result.tables):
+        counts = [part.counts for part in result.tables if part.table.document == document]
+        rows.append([document, "", *(str(sum(c[v] for c in counts) or "") for v in VERDICTS)])
+    return [*rows, ["all", "", *(str(number or "") for number in result.counts.values())]]
+
+
+def experiments() -> str:
+    """What other settings give, group by group."""
+    rows = []
+    for name in EXPERIMENTS:
+        trials = [Trial(**row) for row in Stored(name, STORED_TRIALS).rows]
+        for group, found in groups(trials).items():
+            met = f"{len(found.met)} of {found.size}"
+            rows.append([group, found.best, met, str(found.settings)])
+    heads = ["figures of", "the setting that gives most", "figures given", "settings tried"]
+    return list_table("Settings that were tried where figures differ", heads, rows)
 
 
 def list_table(title: str, heads: list[str], rows: list[list[str]]) -> str:

@@ -16,9 +16,11 @@ __all__ = ["MODULES", "Catalogue", "catalogue"]
 MODULES = (
     "example_tables",
     "column_tables",
+    "timing_figures",
     "weighted_tables",
     "two_stage_tables",
     "multilabel_tables",
+    "multilabel_figures",
     "phase_transition",
     "privacy_tables",
     "lowrank_tables",

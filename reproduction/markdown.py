@@ -44,9 +44,23 @@ def summary_row(part: TableResult) -> list[Any]:
     return [part.label, part.table.title, *part.counts.values(), f"{part.seconds:.1f}"]
 
 
+def facts(part: TableResult) -> str:
+    """The command that computes a table again, and what its figures depend on."""
+    run = part.run
+    lines = [f"python -m reproduction {part.name}"]
+    if run:
+        where = str(run.get("remark") or "")
+        if run["load"]:
+            load = " to ".join(f"{value:g}" for value in run["load"] if value is not None)
+            where = f"{run['cores']} cores of {run['processor']}, load {load}"
+        lines.append(f"# commit {run['commit']}, {run['date']}, {part.seconds:.0f} s, {where}")
+    return "\n".join(lines)
+
+
 def part_text(part: TableResult) -> str:
     """One table with its cells."""
     parts = [f"## {part.name}: {part.table.title}", part.table.document + ". " + part.table.note]
+    parts.append(f"```console\n{facts(part)}\n```")
     if not part.complete:
         parts.append(f"**Incomplete.** {part.error or 'Interrupted.'}")
     rows = [

@@ -17,6 +17,7 @@ from columnist.spectral import rbf_similarity
 from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.claims import DRAWN, claim
 from reproduction.printed import printed
+from reproduction.reasons import by_draws
 from reproduction.registry import PrintedTable, Run
 
 __all__ = [
@@ -256,8 +257,11 @@ def mix_cells(run: Run) -> Iterator[Cell]:
     for power, what in ((1, "phi1 mixes up from"), (3, "phi1 cubed mixes up from")):
         levels = np.array([mixes["phi1", power].level for mixes in found])
         share = np.mean([mixes["phi1", power].share for mixes in found])
-        why = f"how noise is added is not said; as a share of the data the mean is {share:.2f}"
-        yield compare(what, figures[what], float(levels.mean()), random=True, why=why)
+        detail = f"as a share of the data {share:.2f}; how noise is added is not said"
+        why = by_draws(figures[what], levels.tolist(), "the draw")
+        yield compare(
+            what, figures[what], float(levels.mean()), random=True, why=why, detail=detail
+        )
     for score, said in (("phi1", "mixed up"), ("phi2", "mixed up"), ("phi3", "apart")):
         mixed_up = [bool(mixes[score, 1].level < 0.8) for mixes in found]
         holds = mixed_up if said == "mixed up" else [not value for value in mixed_up]

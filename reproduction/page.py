@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from columnist.report import KeyFigure, Note, Section, Table, Text, Verdict
+from columnist.report import Code, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report import page as report_page
+from columnist.report._blocks import Block
 from reproduction.cells import VERDICTS, Cell, ours_text
-from reproduction.markdown import TITLE, state_of
+from reproduction.curves import panel_figure
+from reproduction.markdown import TITLE, facts, state_of
 from reproduction.results import Reproduction, TableResult
 
 __all__ = ["page"]
@@ -82,13 +84,14 @@ def summary(result: Reproduction) -> list[Table | Note]:
     return found
 
 
-def blocks(part: TableResult) -> list[Text | Note | Table | Verdict]:
+def blocks(part: TableResult) -> list[Block]:
     """The section of one table."""
-    found: list[Text | Note | Table | Verdict] = [Note(part.table.document)]
+    found: list[Block] = [Note(part.table.document), Code(facts(part))]
     if part.table.note:
         found.append(Text(part.table.note))
     if not part.complete:
         found.append(Verdict("open", part.error or "Interrupted before its end."))
+    found += [panel_figure(panel) for panel in part.panels]
     if part.cells:
         found.append(Table(part.table.title, HEADS, [cell_row(cell) for cell in part.cells]))
     return found

@@ -12,8 +12,8 @@ Rules that every table keeps:
 - Errors are compared with ``better="smaller"``, accuracies with ``better="larger"``.
 - Times on a machine that is not stated are not possible to compare; ours are shown beside them.
 - Methods that are not defined well enough and data that is not at hand are not possible.
-- A cell that is different or not possible says why, in one sentence, or "unknown"; one that is
-  better may. "Tested" stands only before what a test of the project shows.
+- A cell that is different or not possible says why, in one sentence. Where it is different, that
+  begins with "tested", if a computation shows it (:mod:`reproduction.reasons`), or with "unknown".
 - The figures stand in ``printed/<table>.csv``, in our own layout and as text; ``set`` names a
   matrix of :data:`reproduction.sources.SOURCES`, or the printed set where there is none.
 """
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from reproduction.cells import Cell, not_possible
+from reproduction.curves import Panel
 from reproduction.data import Data, MissingData
 
 __all__ = ["DOCUMENTS", "PrintedTable", "Run", "by_set"]
@@ -69,12 +70,15 @@ class PrintedTable:
         (:func:`by_set`).
     note : str
         Conventions and reasons that hold for the whole table.
+    panels : callable, optional
+        ``panels(run)`` gives our curves of a figure; the quick mode has none.
     """
 
     name: str
     title: str
     cells: Callable[[Run], Iterator[Cell]]
     note: str = ""
+    panels: Callable[[Run], Iterable[Panel]] | None = None
 
     @property
     def document(self) -> str:

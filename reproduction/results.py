@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.cells import VERDICTS, Cell
+from reproduction.curves import Panel
+from reproduction.experiments import explained
+from reproduction.reasons import is_honest
 from reproduction.registry import PrintedTable
 
 __all__ = ["STORED", "Reproduction", "TableResult", "stored"]
@@ -39,6 +42,8 @@ class TableResult:
         Why it broke off; empty otherwise.
     run : dict
         What the figures depend on: commit, date, command, processor, memory, load, versions.
+    panels : list of Panel
+        Our curves.
     """
 
     table: PrintedTable
@@ -47,6 +52,7 @@ class TableResult:
     complete: bool = False
     error: str = ""
     run: dict[str, Any] = field(default_factory=dict)
+    panels: list[Panel] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -75,6 +81,7 @@ class TableResult:
             "error": self.error,
             "run": self.run,
             "counts": self.counts,
+            "panels": [panel.to_dict() for panel in self.panels],
             "cells": [{**asdict(cell), "ours": plain(cell.ours)} for cell in self.cells],
         }
 
@@ -132,9 +139,9 @@ class Reproduction:
 
     @property
     def unexplained(self) -> list[tuple[str, Cell]]:
-        """Cells that differ or cannot be computed without a reason, with the table's name."""
-        verdicts = {"different", "not possible"}
-        return [(n, cell) for n, cell in self.cells() if cell.verdict in verdicts and not cell.why]
+        """Cells that cannot be computed without a reason, or differ without one that says whether
+        it was tested; with the table's name. A statement needs a reason only."""
+        return [(name, cell) for name, cell in self.cells() if lacks_reason(cell)]
 
     def cells(self) -> Iterator[tuple[str, Cell]]:
         """Every cell with the name of its table."""
@@ -186,6 +193,7 @@ class Reproduction:
                 part["complete"],
                 part["error"],
                 part.get("run", {}),
+                [Panel(**panel) for panel in part.get("panels", [])],
             )
             for part in found["tables"]
             if part["name"] in known
@@ -211,6 +219,13 @@ class Reproduction:
         return page(self)
 
 
+def lacks_reason(cell: Cell) -> bool:
+    """Whether a cell needs a reason that it does not have."""
+    if cell.verdict == "different" and cell.kind == "figure":
+        return not is_honest(cell.why)
+    return cell.verdict in ("different", "not possible") and not cell.why
+
+
 def installed_versions() -> dict[str, str]:
     """Versions of the programs at work."""
     names = ("columnist", "numpy", "scipy", "scikit-learn")
@@ -218,8 +233,11 @@ def installed_versions() -> dict[str, str]:
 
 
 def stored() -> Reproduction:
-    """The full run that is kept with the code."""
-    return Reproduction.from_dict(json.loads(STORED.read_text(encoding="utf-8")))
+    """The full run that is kept with the code, with what experiments say of its differences."""
+    found = Reproduction.from_dict(json.loads(STORED.read_text(encoding="utf-8")))
+    for part in found.tables:
+        part.cells = [explained(part.name, cell) for cell in part.cells]
+    return found
 
 
 def table_json(table: dict[str, Any]) -> str:

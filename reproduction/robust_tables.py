@@ -25,6 +25,7 @@ from columnist.robust import (
 )
 from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.printed import printed
+from reproduction.reasons import by_draws, by_setting
 from reproduction.registry import PrintedTable, Run, by_set
 from reproduction.settings import TUNED_PRICE, pursuit_price
 from reproduction.weighted_search import MOST_NODES
@@ -124,12 +125,7 @@ def average_errors(run: Run) -> Iterator[Cell]:
 # Table 4.2
 
 METHODS = ("optimal", *(f"eps {epsilon}" for epsilon in EPSILONS), "pursuit", "leverage")
-WHY_4_2 = {
-    **{f"eps {epsilon}": "unknown; ties and the key of the printed search" for epsilon in EPSILONS},
-    "pursuit": "the price of Outlier Pursuit is not stated",
-    "leverage": "the number of singular vectors is not stated; ours are as many as outliers, and "
-    "on vehicle no number of them gives the print",
-}
+UNKNOWN_KEY = "unknown; ties and the key of the printed search are not stated"
 
 
 def column_points(run: Run) -> Iterator[Cell]:
@@ -175,15 +171,16 @@ def error_cell(X: np.ndarray, line: Line, method: str, fit: Fit, limit: float) -
     if np.isnan(fit.error):
         why = f"the printed search comes to no end within {MOST_NODES:,} nodes"
         return not_possible(where, theirs, why, whose="search")
-    detail = ""
+    detail, why = "", UNKNOWN_KEY
+    k, r = sizes(line)
     if method == "pursuit":
-        k, r = sizes(line)
         tuned = fitted(pursuit(r, k, TUNED_PRICE), X, np.sum(X * X)).error
         detail = f"with price {TUNED_PRICE}, found by trying: {tuned:.3e}"
+        why = by_setting(theirs, f"price = {TUNED_PRICE}", tuned)
+    elif method == "leverage":
+        why = "unknown; the number of singular vectors is not stated"
     whose = "search" if method.startswith("eps") else "competitor"
-    return compare(
-        where, theirs, fit.error, better="smaller", why=WHY_4_2[method], detail=detail, whose=whose
-    )
+    return compare(where, theirs, fit.error, better="smaller", why=why, detail=detail, whose=whose)
 
 
 def figures_4_2(line: Line) -> Iterator[tuple[str, str]]:
@@ -232,12 +229,10 @@ def dropped_rows(Z: np.ndarray, r: int, k: int, rng: np.random.Generator) -> lis
 
 
 WHY_5 = {
-    "CoP": "which cosines are summed and how the data are scaled is not stated; ours are absolute "
-    "ones of centred rows, as in its paper",
-    "Outlier Pursuit": "the price of the biased data is not stated",
-    "ROBPCA": "which k rows count as outliers is not stated; ours are the farthest from its "
-    "subspace",
-    "COPT": "the print is of a greedy search and not optimal",
+    "CoP": "unknown; which cosines are summed and how the data are scaled is not stated",
+    "Outlier Pursuit": "unknown; the price of the biased data is not stated",
+    "ROBPCA": "unknown; which k rows count as outliers is not stated",
+    "COPT": "unknown; the print is of a greedy search and not optimal",
 }
 NOT_PUBLIC = "the data set is not public"
 
@@ -300,7 +295,7 @@ def random_cell(X: np.ndarray, line: Line, method: str, where: str) -> Cell:
     ]
     return compare(
         where, line[method], float(np.mean(errors)), random=True, whose="competitor",
-        why="the print is a single draw",
+        why=by_draws(line[method], errors, "the seed of its draw"),
         detail=f"draws from {min(errors):.4g} to {max(errors):.4g}",
     )  # fmt: skip
 
@@ -312,8 +307,8 @@ def reason(X: np.ndarray, line: Line, method: str) -> str:
         plain = average_error(X, farthest(X, r, k), r)
         if abs(plain - float(line[method])) < 1e-4:
             return (
-                "the print is the error without the k rows farthest from the PCA of all rows "
-                f"({plain:.4f}), so outliers were named in another way than by coherence"
+                "tested: the print is the error without the k rows farthest from the PCA of all "
+                f"rows ({plain:.4f}), so outliers were named in another way than by coherence"
             )
     return WHY_5[method.removesuffix(" bias")]
 

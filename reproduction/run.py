@@ -15,6 +15,7 @@ from columnist.datasets import data_home as find_data_home
 from reproduction.catalogue import catalogue
 from reproduction.cells import Cell
 from reproduction.data import Data
+from reproduction.experiments import explained
 from reproduction.registry import PrintedTable, Run
 from reproduction.results import Reproduction, TableResult
 
@@ -106,9 +107,12 @@ def fill(
         for cell in part.table.cells(run):
             if watch.interrupted:
                 raise KeyboardInterrupt  # a search gave in to it: its answer is not the real one
+            cell = explained(part.name, cell)
             part.cells.append(cell)
             if on_cell:
                 on_cell(part.table, cell)
+        if part.table.panels and not run.quick:
+            part.panels = list(part.table.panels(run))
         part.complete = True
     except Exception as error:
         part.error = f"{part.name} could not be run to its end: {type(error).__name__}: {error}"

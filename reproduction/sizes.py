@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from reproduction.cells import Cell, compare
 from reproduction.printed import printed
@@ -31,7 +32,8 @@ def size_cells(table: str, shape_of: Callable[[str], tuple[int, int, int]]) -> I
                 if row.get(what):
                     yield compare(f"{name}, {what}", row[what], ours[what], units=0, kind="size")
 
-    yield from by_set(printed(table), compute, listed)
+    for cell in by_set(printed(table), compute, listed):
+        yield replace(cell, kind="size")
 
 
 def listed(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from columnist.spectral._mrsf import MRSF
 from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.printed import printed
+from reproduction.reasons import by_draws
 from reproduction.registry import PrintedTable, Run
 
 __all__ = [
@@ -71,8 +72,8 @@ def irrelevant_cells(run: Run) -> Iterator[Cell]:
     n_seeds = 5 if run.quick else 20
     found = irrelevant(n_seeds, ADDED)
     means = found.mean(axis=0)
-    why = "the data are not printed; ours are another draw of the described kind"
     for i, (what, value) in zip((0, -1), figures(1).items(), strict=True):
+        why = by_draws(value, found[:, i].tolist(), "the draw")
         yield compare(what, value, float(means[i]), random=True, why=why)
     falls = ", ".join(f"{mean:.2f}" for mean in means)
     where = f"accuracy with {', '.join(map(str, ADDED))} irrelevant features"
@@ -181,9 +182,9 @@ def consistency_cells(run: Run) -> Iterator[Cell]:
     yield not_possible(same, value, "the data and their scale are not printed")
     scale = float(value)
     other = scale * float(consistencies(10, centred=False).mean(axis=0)[-1])
-    why = f"the data and the noise are not printed; without centring it is {other:.3f}"
-    where = f"{noisy}, where tr(SS) is {value}"
-    yield compare(where, last, scale * float(means[-1]), random=True, why=why)
+    why = by_draws(last, (scale * found[:, -1]).tolist(), "the draw")
+    where, detail = f"{noisy}, where tr(SS) is {value}", f"without centring it is {other:.3f}"
+    yield compare(where, last, scale * float(means[-1]), random=True, why=why, detail=detail)
     ours = ", ".join(f"{mean:.2f}" for mean in means)
     falls = bool(np.all(np.diff(means) < 0.0))
     yield claim("tr(KS) with 0, 30, 60, 90 % noise", "falls", ours, falls)

@@ -34,6 +34,7 @@ from reproduction.cells import Cell, compare, not_possible, p_value, skipped
 from reproduction.claims import claim
 from reproduction.data import Data, MissingData
 from reproduction.printed import printed
+from reproduction.reasons import by_spread
 from reproduction.registry import PrintedTable, Run
 
 __all__ = ["SETS", "SUPERVISED", "TABLES", "UNSUPERVISED", "judged", "preserved"]
@@ -86,7 +87,7 @@ def other_size(name: str) -> str:
     """Why faces cannot agree exactly."""
     if name not in ("ORL", "PIE"):
         return ""
-    return "the public images have another size than the book's; "
+    return "the public images have another size than the book's, "
 
 
 # Table 4.2
@@ -100,7 +101,7 @@ def size_cells(run: Run) -> Iterator[Cell]:
             X, y = loaded(run.data, row["set"])
         except MissingData as missing:
             for what in figures:
-                yield not_possible(f"{row['set']}, {what}", row[what], str(missing))
+                yield not_possible(f"{row['set']}, {what}", row[what], str(missing), kind="size")
             continue
         ours = dict(zip(figures, (X.shape[1], X.shape[0], len(np.unique(y))), strict=True))
         why = "the public images have another size than the book's"
@@ -181,13 +182,14 @@ def two_cells(
     """A mean over random splits, and its p value against the best mean."""
     values = found[row["method"]][measure]
     whose = "method" if row["method"] in OURS else "competitor"
-    why = other_size(name) + "parameters of the selectors and of the classifier are not stated"
+    unknown = f"{other_size(name)}parameters of selectors and classifier are not stated"
+    why = by_spread(row[name], values, unknown)
     where = f"{name}, {row['method']}"
     mean = float(values.mean())
     yield compare(where, row[name], mean, better=better, random=True, why=why, whose=whose)
     theirs, best = row[f"p {name}"], best_of(found, measure, better)
     p = 1.0 if best == row["method"] else float(paired_t_test(values, found[best][measure]))
-    why = other_size(name) + f"here the best is {best}"
+    why = f"unknown; {other_size(name)}here the best is {best}"
     yield p_value(f"{where}, p value", theirs, p, whose=whose, why=why)
 
 
@@ -209,7 +211,7 @@ def curve_cells(run: Run) -> Iterator[Cell]:
         try:
             loaded(run.data, name)
         except MissingData as missing:
-            yield from (not_possible(*cell, str(missing)) for cell in cells)
+            yield from (not_possible(*cell, str(missing), kind="statement") for cell in cells)
             continue
         if run.quick:
             yield from (skipped(*cell) for cell in cells)
@@ -285,7 +287,7 @@ def kernel_cells(
             yield from (skipped(*cell) for cell in cells)
             continue
         found = unsupervised(run.data, name, kernel)
-        why = f"{other_size(name)}the book's kernel is not stated; ours has {KERNELS[kernel]}"
+        why = f"unknown; {other_size(name)}the book's kernel is not stated"
         for row, (where, theirs) in zip(rows, cells, strict=True):
             means[row["method"]].append(found[row["method"]][measure])
             whose = "method" if row["method"].startswith(OURS) else "competitor"

@@ -33,6 +33,7 @@ from reproduction.cells import Cell, compare, not_possible, skipped
 from reproduction.claims import claim
 from reproduction.data import MissingData
 from reproduction.printed import printed
+from reproduction.reasons import by_draws, by_spread
 from reproduction.registry import PrintedTable, Run, by_set
 from reproduction.settings import GKS_RANK, RRQR_F
 from reproduction.sizes import size_cells
@@ -47,7 +48,8 @@ NOT_HERE = {
     "Gisette": "the digits of Gisette are not at hand",
 }
 BEST_OF, MEAN_OF = 40, 20
-STAND_IN_RUNS = 5
+# The first rows of Day1, and another wide text; draws.
+STAND_INS = {"Day1": ("url-mini", 5), "TechTC01": ("farm-ads", BEST_OF)}
 RANDOM = ("Random", "FKV", "LEV")
 SECOND: dict[str, Callable[[int], Any]] = {
     "FS": ForwardSelector,
@@ -107,8 +109,8 @@ def weights(run: Run) -> Iterator[Cell]:
         return ((f"{row['set']}, k = {row['k']}, {how}", row[how]) for how in ("BMD", "fitted"))
 
     def compute(name: str, rows: list[Row]) -> Iterator[Cell]:
-        if name == "Day1" and not run.quick:
-            yield from stand_in(run, rows, listed)
+        if name in STAND_INS and not run.quick:
+            yield from stand_in(run, rows, listed, *STAND_INS[name])
             return
         X = matrix(run, name)
         for row in rows:
@@ -117,22 +119,25 @@ def weights(run: Run) -> Iterator[Cell]:
                 continue
             for (where, figure), how in zip(listed(row), ("sampling", "quadratic"), strict=True):
                 errors = weighted(X, int(row["k"]), how, BEST_OF)
-                why = f"best of {BEST_OF} random draws; their mean is {np.mean(errors):.3f}"
+                why = by_draws(figure, errors, "the seed of the draws")
+                detail = f"mean of the {BEST_OF} draws: {np.mean(errors):.3f}"
                 yield compare(
                     where, figure, min(errors), better="smaller", random=True, why=why,
+                    detail=detail,
                     whose="method" if how == "quadratic" else "competitor",
                 )  # fmt: skip
 
     yield from by_set(printed("xu-6.5"), compute, listed)
 
 
-def stand_in(run: Run, rows: list[Row], listed) -> Iterator[Cell]:
-    """Day1 by the rows of it that can be had."""
-    X = matrix(run, "url-mini")
+def stand_in(run: Run, rows: list[Row], listed, name: str, runs: int) -> Iterator[Cell]:
+    """The same experiment on another set of the kind."""
+    X = matrix(run, name)
     for row in rows:
         for (where, figure), how in zip(listed(row), ("sampling", "quadratic"), strict=True):
-            error = min(weighted(X, int(row["k"]), how, STAND_IN_RUNS))
-            yield not_possible(where, figure, f"{NOT_HERE['Day1']}; ours is its error", error)
+            error = min(weighted(X, int(row["k"]), how, runs))
+            why = f"{NOT_HERE[row['set']]}; ours is the error on {name}, least of {runs} draws"
+            yield not_possible(where, figure, why, error)
 
 
 def weighted(X, k: int, how: str, runs: int) -> list[float]:
@@ -168,8 +173,9 @@ def stages(run: Run) -> Iterator[Cell]:
                 elif second == "SVM-RFE":
                     yield machine_cell(where, figure, X, y, k)
                 elif second == "FS":
-                    why = "rounding decides between columns that are nearly equal"
-                    yield compare(where, figure, supervised(X, y, k), better="smaller", why=why)
+                    yield compare(
+                        where, figure, supervised(X, y, k), better="smaller", why="unknown"
+                    )
                 else:
                     found = [
                         two_ways(candidates(first, scores, seed), SECOND[second](k), X, y, k)
@@ -219,7 +225,7 @@ def machine_cell(where: str, figure: str, X, y: np.ndarray, k: int) -> Cell:
     machine = RFE(SVC(kernel="linear"), n_features_to_select=k, step=0.1).fit(scale(S), y)
     chosen = machine.get_support(indices=True)
     error = reconstruction_error(S, chosen, y=y.reshape(-1, 1), relative=True)
-    why = "settings of the support vector machine and of the elimination are not stated"
+    why = "unknown; settings of the support vector machine are not stated"
     return compare(where, figure, error, better="smaller", why=why, whose="competitor")
 
 
@@ -227,7 +233,9 @@ def stage_cell(where: str, figure: str, found: np.ndarray) -> Cell:
     """A mean of draws with the weights solved for once, as printed; beside it, fitted anew."""
     once, anew = found.mean(axis=0)
     random = len(found) > 1
-    why = f"unknown; {'number of draws' if random else 'settings of RRQR and solver'} not stated"
+    why = "unknown; settings of RRQR and solver are not stated"
+    if random:
+        why = by_spread(figure, found[:, 0], "the number of draws is not stated")
     detail = f"weights fitted anew after every round give {anew:.3f}"
     return compare(where, figure, once, better="smaller", random=random, why=why, detail=detail)
 
@@ -309,11 +317,11 @@ TABLES = (
         "Two stages with one label",
         stages,
         "4 k candidates, the label a number, error relative to its squared norm; sampling stages "
-        "are means of 20 draws, and two standard errors count as agreement. Pearson ranks by the "
+        "are means of 20 draws. Pearson ranks by the "
         "correlation with its sign: columns that fall as the label rises come last. With absolute "
-        "values the printed figures do not come out. Weights are first those of the document, "
-        "solved for once, negative ones cut off; where they do not give the print, the figure is "
-        "that of our default, which fits them anew after every round.",
+        "values the printed figures do not come out. Weights are those of the document, "
+        "solved for once, negative ones cut off; what our default gives, which fits them anew "
+        "after every round, stands beside them.",
     ),
     *(
         PrintedTable(

@@ -12,6 +12,7 @@ from benchmarks import (
     compare,
     large_graph,
     limits,
+    mrsf_blocks,
     mrsf_path,
     reach,
     robust_reach,
@@ -268,6 +269,14 @@ def test_path_and_full_solves_agree():
     strict = [r for r in rows if "1e-12" in r["how"] or r["how"].startswith(("path", "Multi"))]
     assert max(r["distance"] for r in strict) < 1e-6
     assert all(r["features"] == r["asked"] for r in rows if r["how"] == "path")
+
+
+def test_blocks_of_columns_give_one_path():
+    pytest.importorskip("dask.array")
+    rows = mrsf_blocks.rows(Sets(None), quick=True)
+    assert {row["how"] for row in rows} == {"1 thread", "2 threads", "4 threads", "Dask"}
+    assert all(row["same features"] and row["distance"] < 1e-9 for row in rows)
+    assert all((row["longest path [s]"] is None) == (row["how"] == "Dask") for row in rows)
 
 
 def test_scores_on_large_graphs_find_the_informative_features():

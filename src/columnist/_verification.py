@@ -1,4 +1,4 @@
-"""Checks of proofs with everything that the trusted core leaves out.
+"""Checks of proofs: the parts that are not in the trusted core.
 
 :mod:`columnist._verify` reads a proof, replays its tree and confirms each part by itself. Here the
 parts are shared among processes, progress is shown, a sample of them can be drawn, and what
@@ -101,13 +101,12 @@ def verify(
     random_state : int, RandomState or None, default=None
         Randomness of the sample.
     callback : callable, optional
-        Called now and then with the number of parts that are confirmed, and the share of the file
-        that is read.
+        Called regularly with the number of confirmed parts and the share of the file that was read.
 
     Returns
     -------
     Verdict
-        True in a condition if the proof holds; ``print`` says what is certain.
+        True as a boolean if the proof holds; ``print`` shows what was confirmed.
 
     Raises
     ------

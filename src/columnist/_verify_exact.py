@@ -180,7 +180,7 @@ def _eigenvalues(F: list[list[Fraction]]) -> tuple[np.ndarray, np.ndarray] | Non
         zeros = np.zeros(len(F) - exact.rank())
         low, high = (np.append(ends, zeros) for ends in enclosed(_without_zeros(exact)))
         return low, high
-    except ValueError:  # they are too close to be told apart
+    except ValueError:  # they are too close to be distinguished
         return None
     finally:
         flint.ctx.prec = before
@@ -190,7 +190,7 @@ def _without_zeros(matrix):
     """A matrix of rationals with the eigenvalues other than zero of a symmetric one.
 
     With the pivot columns C and the reduced echelon form R, the matrix is C R; other than zero, its
-    eigenvalues are those of R C. Repeated zeros would not be told apart.
+    eigenvalues are those of R C. Repeated zeros would not be distinguished.
     """
     import flint
 
@@ -203,7 +203,7 @@ def _without_zeros(matrix):
 
 def enclosed(matrix) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper ends of the eigenvalues, descending, of a matrix of python-flint
-    without negative ones; a ValueError if they are too close to be told apart."""
+    without negative ones; a ValueError if they are too close to be distinguished."""
     import flint
 
     found = [value.real for value in flint.acb_mat(matrix).eig(multiple=True)]

@@ -55,7 +55,7 @@ _MAP, _BLOCKS, _MATRICES, _MERGE, _SCREENING = range(1, 6)
 _NONE = 2**32 - 1
 # Rows of a block whose sets are all listed; operations that a check may take.
 _MOST_ROWS, _MOST_WORK = 14, 1e11
-# Sets evaluated, or pairs looked at, in one go.
+# Sets evaluated, or pairs examined, in one go.
 _SETS, _PAIRS = 2048, 2**20
 
 

@@ -42,7 +42,7 @@ REFUSED = {
     ("gaps", "proof"): "missing values are estimated",
     ("gaps", "forward"): "--missing does not apply to forward",
     ("proof", "dask"): "proof needs the data in memory",
-    ("bootstrap", "dask"): "--bootstrap draws rows again and again: leave out --dask",
+    ("bootstrap", "dask"): "--bootstrap needs the rows in memory: leave out --dask",
     ("verdicts", "forward"): "--verdicts needs --method certified",
     ("tolerance", "forward"): "--tolerance needs --method certified",
     ("solutions", "forward"): "--solutions does not apply to forward",

@@ -154,18 +154,18 @@ def test_other_methods_are_no_better_than_the_optimum(method, monkeypatch):
     X = load_vehicle()
     monkeypatch.setattr(weighted_tables, "N_DRAWS", 2)
     best = best_subsets(X, 3, get_criterion("frobenius"))[0][0]
-    assert weighted_tables.METHODS[method](X, 3) >= best * (1 - 1e-9)
+    assert min(weighted_tables.METHODS[method](X, 3)) >= best * (1 - 1e-9)
 
 
 @pytest.mark.data
 def test_times_are_shown_but_not_compared(run, monkeypatch):
     """One run stands behind an error and its time; the quick mode keeps k = 20 and no draws."""
-    found = weighted_tables.Measured(4272.57, "proven within 0.05 of its size", 90.0)
+    found = weighted_tables.Measured(4272.57, 90.0, (4272.57,))
     monkeypatch.setattr(weighted_tables, "measured", lambda *problem: found)
     monkeypatch.setattr(weighted_tables, "matrix", absent_text)
     errors, minutes = cells(run, "xu-4.3"), cells(run, "xu-4.4")
     assert errors["cnae9+label, k = 20, order h"].verdict == "reproduced"
-    assert errors["cnae9+label, k = 20, order h"].detail == found.detail
+    assert "f = 1.01" in errors["cnae9+label, k = 20, GE"].detail
     assert errors["cnae9+label, k = 60, order h"].verdict == "skipped"
     assert errors["cnae9+label, k = 20, LEV_GE"].verdict == "skipped"
     assert errors["Day1, k = 20, GKS"].verdict == "not possible"

@@ -48,9 +48,9 @@ def test_differences_without_a_reason_fail(command, monkeypatch):
         return Reproduction([TableResult(table, cells, complete=True)])
 
     monkeypatch.setattr(__main__, "reproduce", run)
-    reasons = ["a typo in print"]
+    reasons = ["tested: a typo in print", "unknown"]
     assert command("he-9.9")[0] == 0
-    reasons = [""]
+    reasons = ["a typo in print"]
     code, out, _ = command("he-9.9")
     assert code == 1
     assert "he-9.9, here: printed 1.0, ours 2.0" in out

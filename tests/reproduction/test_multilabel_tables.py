@@ -10,15 +10,27 @@ from sklearn.model_selection import RepeatedKFold
 
 from columnist.selection._multilabel import optimal_thresholds
 from reproduction import multilabel_tables
-from reproduction.multilabel_tables import (
-    Losses,
+from reproduction.curves import panel_figure
+from reproduction.data import Data
+from reproduction.multilabel_figures import (
+    TABLES,
+    decreases,
     exponent_cell,
     exponent_losses,
-    loss_cell,
     plain_loss,
     power_cells,
-    ranked_losses,
 )
+from reproduction.multilabel_tables import (
+    GRID,
+    Losses,
+    grid,
+    loss_cell,
+    loss_reason,
+    penalised,
+    ranked_losses,
+    row_draws,
+)
+from reproduction.registry import Run
 
 TRAIN, TEST = np.arange(40), np.arange(40, 60)
 
@@ -97,7 +109,63 @@ def test_statements_about_exponents():
 
 def test_agreement_does_not_depend_on_our_spread(monkeypatch):
     monkeypatch.setattr(multilabel_tables, "forward", lambda *_: curve(0.2052, 12, 0.1))
+    monkeypatch.setattr(multilabel_tables, "row_draws", lambda *_: [0.2, 0.21])
     for figure, verdict in (("0.207", "reproduced"), ("0.215", "better"), ("0.195", "different")):
-        cell = loss_cell(None, "emotions", "FS", "here", figure)
+        cell = loss_cell(None, {"set": "emotions", "FS": figure}, "FS", "here", figure)
         assert cell.verdict == verdict and cell.detail.startswith("k = 12")
         assert bool(cell.why) == (verdict != "reproduced")
+
+
+def test_the_grid_is_the_printed_one():
+    assert len(GRID) == 10 and len(list(grid("RFS", 5, GRID))) == 10
+    settings = list(grid("MIFS", 5, GRID))
+    assert len({(one.alpha, one.beta, one.gamma) for one in settings}) == 1000
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """A small set with the name of a printed one."""
+    X, Y = labelled()
+    monkeypatch.setattr(Data, "matrix", lambda self, name: X)
+    monkeypatch.setattr(Data, "labels", lambda self, name: Y)
+    monkeypatch.setattr(multilabel_tables, "TRAINING", {"emotions": (40, 1)})
+    return Data("nowhere"), X, Y
+
+
+def test_settings_are_judged_by_all_folds(made_up, monkeypatch):
+    data, X, Y = made_up
+    monkeypatch.setattr(multilabel_tables, "GRID", (0.1, 10.0))
+    found = penalised.__wrapped__(data, "emotions", "RFS")
+    folds = list(RepeatedKFold(n_splits=5, n_repeats=10, random_state=0).split(X[:40]))
+    each = [
+        multilabel_tables.fold_losses(one, multilabel_tables.standardised(X[:40]), Y[:40], folds)
+        for one in grid("RFS", 6, (0.1, 10.0))
+    ]
+    assert found.least() == min(losses.least() for losses in each)
+
+
+def test_reasons_of_losses(made_up, monkeypatch):
+    data, *_ = made_up
+    draws = row_draws.__wrapped__(data, "emotions", 1)
+    assert len(draws) == 10 and len(set(draws)) > 1
+    monkeypatch.setattr(multilabel_tables, "row_draws", lambda *_: draws)
+
+    def reason(method, loss=0.3, **printed):
+        return loss_reason(data, {"set": "emotions", **printed}, method, loss, 1)
+
+    assert reason("FS", FS=f"{max(draws):.3f}"[:4]).startswith(("tested", "unknown"))
+    assert reason("FS", FS="0.001").startswith("unknown; single draws")
+    assert reason("RFS", RFS="0.9", MIFS="0.1").startswith("tested: the print is worse")
+    assert reason("RFS", RFS="0.2", MIFS="0.3").startswith("tested: the column of the other")
+    assert reason("MIFS", RFS="0.1", MIFS="0.2").startswith("unknown")
+
+
+def test_curves_can_be_drawn(made_up, monkeypatch):
+    data, *_ = made_up
+    monkeypatch.setattr("reproduction.multilabel_figures.EXPONENTS", {"emotions": ((2, 4), (1.0,))})
+    (table,) = (table for table in TABLES if table.name == "xu-fig8.5")
+    (panel,) = table.panels(Run(data, quick=False))
+    decreases.cache_clear()
+    assert set(panel.lines) == {"k = 2", "k = 4"}
+    drawn = panel_figure(panel)
+    assert "<svg" in drawn.wide and len(drawn.table.rows) == 2

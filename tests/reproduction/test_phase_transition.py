@@ -31,6 +31,27 @@ def test_no_good_rows_are_told_apart_beyond_their_rank():
     assert not phase_transition.phase("p = 0.1", 40, 0.5, 0.7, 1).solved
 
 
+def test_the_border_is_below_the_first_failure():
+    def cells(*solved):
+        return [phase_transition.Phase("a", 0.1, 0.1 * (i + 1), s) for i, s in enumerate(solved)]
+
+    assert phase_transition.border(cells(True, True, False, True)) == pytest.approx(0.2)
+    assert phase_transition.border(cells(False, True)) == 0.0
+    assert phase_transition.border(cells(True, True)) == pytest.approx(0.2)
+
+
+def test_borders_are_drawn_for_every_method(monkeypatch):
+    found = [
+        phase_transition.Phase(name, 0.05, share, share < 0.4)
+        for name in phase_transition.methods()
+        for share in (0.5, 0.3)
+    ]
+    monkeypatch.setattr(phase_transition, "phases", lambda quick: found)
+    (panel,) = phase_transition.border_panels(Run(Data("nowhere"), False))
+    assert len(panel.lines) == 5
+    assert panel.lines["p = 0.1"] == ([0.05], [0.3])
+
+
 @pytest.mark.parametrize("noise", phase_transition.NOISES)
 def test_a_line_is_recovered(noise):
     found = phase_transition.greedy(phase_transition.line(noise), 15, 0.1)
@@ -41,6 +62,7 @@ def test_a_line_is_recovered(noise):
 def test_cells(monkeypatch):
     """All statements hold on small matrices, but one about the threshold under noise."""
     monkeypatch.setattr(phase_transition, "QUICK_SIZE", 20)
+    phase_transition.phases.cache_clear()
     for name, table in TABLES.items():
         cells = list(table.cells(Run(Data("nowhere"), True)))
         different = [cell.where for cell in cells if cell.verdict == "different"]

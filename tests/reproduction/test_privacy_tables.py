@@ -178,19 +178,6 @@ def test_agreement_of_means():
 
 
 @pytest.mark.data
-def test_reasons_are_tested():
-    """Runs of oes97 with other rows differ by factors."""
-    X, Y = data("oes97")
-    found = []
-    for seed in range(6):
-        part = split(X, Y, 8, seed)
-        cleaner = cleaners(part, TOLERANCE, centred=False)["1"]
-        judged = judge(part, cleaner.transform, cleaner.coef_, centred=False)
-        found.append(judged["privacy error"])
-    assert max(found) > 2.0 * min(found)
-
-
-@pytest.mark.data
 def test_the_tolerance_is_that_of_a_label():
     """With one for all labels, figures of many labels are far below the print."""
     X, Y = data("cal500")

@@ -70,3 +70,30 @@ def test_without_data_every_statement_is_there(name, tmp_path):
     cells = list(TABLES[name].cells(Run(Data(tmp_path), True)))
     assert cells and all(cell.verdict == "not possible" and cell.why for cell in cells)
     assert len({cell.where for cell in cells}) == len(cells)
+
+
+def test_first_eigenvalues_and_curves_of_the_bias(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((40, 12)) + 3.0
+    monkeypatch.setattr(Data, "matrix", lambda self, name: X)
+    run = Run(Data("nowhere"), False)
+    exact = np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]
+    few = robust_figures.eigenvalue_errors(X, 3, np.array([10.0]))
+    all_of_them = robust_figures.eigenvalue_errors(X, None, np.array([10.0]))
+    assert few[0] * exact[:3].sum() <= all_of_them[0] * exact.sum() * (1 + 1e-9)
+    (top,) = {cell.where for cell in robust_figures.top_cells(run) if "libras" in cell.where}
+    assert "first ten" in top
+    panels = [*robust_figures.gamma_panels(run), *robust_figures.limit_panels(run)]
+    assert len(panels) == 5 and all(panel.lines for panel in panels)
+
+
+def test_a_bias_is_stable_until_rounding_takes_over(monkeypatch):
+    """Errors that fall with the square of the bias, and rise with it from a place on."""
+    run = Run(Data("nowhere"), False)
+    monkeypatch.setattr(Data, "matrix", lambda self, name: None)
+    for turn, verdict in ((1e6, "reproduced"), (1e3, "different")):
+        errors = np.maximum(
+            1e2 / robust_figures.BIASES**2, 1e2 * robust_figures.BIASES**2 / turn**4
+        )
+        monkeypatch.setattr(robust_figures, "bias_errors", lambda X, e=errors: e.tolist())
+        cells = list(robust_figures.limit_cells(run))
+        assert [cell.verdict for cell in cells] == [verdict] * 3

@@ -26,6 +26,7 @@ from reproduction import (
 from reproduction import run as run_module
 from reproduction.catalogue import Catalogue
 from reproduction.claims import claim
+from reproduction.curves import Panel
 from reproduction.results import STORED
 
 
@@ -36,7 +37,9 @@ def cells_of(*cells):
 GOOD = Cell("a", "1.5", 1.52, "reproduced", detail="proven optimal")
 BETTER = Cell("b", "1.5", 1.2, "better", tolerance=0.1)
 SIZE = Cell("f", "7", 7, "reproduced", kind="size")
-OTHER = Cell("c", "1.5", np.float64(1.9), "different", "a <script>alert(1)</script> | misprint")
+OTHER = Cell(
+    "c", "1.5", np.float64(1.9), "different", "unknown; <script>alert(1)</script> | misprint"
+)
 NOT = Cell("d", "7", None, "not possible", "no data")
 UNEXPLAINED = Cell("e", "7", 8.0, "different")
 
@@ -192,8 +195,8 @@ def test_markdown_is_one_row_a_cell(known):
     known(PrintedTable("he-1.1", "x", cells_of(GOOD, OTHER, NOT)))
     text = reproduce().to_markdown()
     assert "| a | 1.5 | 1.52 |  | method | reproduced |  | proven optimal |" in text
-    assert r"a <script>alert(1)</script> \| misprint" not in text
-    assert r"a &lt;script&gt;alert(1)&lt;/script&gt; \| misprint" in text
+    assert r"; <script>alert(1)</script> \| misprint" not in text
+    assert r"; &lt;script&gt;alert(1)&lt;/script&gt; \| misprint" in text
     assert "| he-1.1 | x | 1 | 0 | 1 | 1 | 0 |" in text
 
 
@@ -242,6 +245,16 @@ def test_the_stored_run_is_complete_and_laid_out_as_a_new_one():
     assert len(stored().to_json().splitlines()) == len(text.splitlines())
 
 
+def test_only_methods_of_a_document_are_better_in_the_stored_run():
+    """Competitors and weighted searches that come out better than printed are different."""
+    gains = [cell for _, cell in stored().cells() if cell.verdict == "better"]
+    assert gains and {cell.whose for cell in gains} == {"method"}
+    compared = [cell for _, cell in stored().cells() if cell.verdict in ("reproduced", "different")]
+    assert all(cell.tolerance is not None for cell in compared if cell.kind != "statement")
+    weighted = [c for n, c in stored().cells() if n == "xu-5.3" and "weight" in c.where]
+    assert weighted and {cell.whose for cell in weighted} == {"search"}
+
+
 def test_the_documentation_has_a_row_for_every_stored_table():
     path = Path(__file__).parents[2] / "docs" / "reproduction_page.py"
     spec = importlib.util.spec_from_file_location("reproduction_page", path)
@@ -250,3 +263,24 @@ def test_the_documentation_has_a_row_for_every_stored_table():
     lines = page.summary(stored()).splitlines()
     for part in stored().tables:
         assert lines.count(f"   * - {part.name}") == 1
+
+
+def test_every_table_has_its_command_and_what_it_depends_on(known):
+    known(PrintedTable("he-1.1", "x", cells_of(GOOD)))
+    result = reproduce()
+    result.tables[0].seconds = 12.0
+    for text in (result.to_html(), result.to_markdown()):
+        assert "python -m reproduction he-1.1\n# commit " in text
+        assert "12 s" in text and "load" in text
+
+
+def test_curves_are_kept_and_drawn(known):
+    panel = Panel("some set", "columns", "loss", {"a": ([1, 2], np.array([0.5, 0.25]))}, log="y")
+    table = PrintedTable("he-fig3.4", "x", cells_of(GOOD), panels=lambda run: [panel])
+    known(table)
+    assert not reproduce(quick=True).tables[0].panels
+    result = reproduce()
+    again = Reproduction.from_dict(json.loads(result.to_json()))
+    assert again.tables[0].panels[0].to_dict() == panel.to_dict()
+    for page in (result.to_html(), again.to_html()):
+        assert "some set" in page and page.count("<svg") >= 2 and "0.25" in page

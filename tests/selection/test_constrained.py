@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from columnist import ColumnSelector, SubsetClassifier, SubsetRegressor, certify, selection_path
 from columnist.constraints import AtMost, Budget, Constraint, Groups, Requires
@@ -146,6 +147,23 @@ def test_a_path_has_the_sizes_that_are_possible():
     assert path.sizes.tolist() == [1, 2, 3]
     grouped = selection_path(X, 2, constraints=[Groups([0, 0, 0, 1, 1, 1])])
     assert grouped.sizes.tolist() == [3, 6]
+
+
+class _LastTwo(Constraint):
+    """Of two columns only the last ones; nothing is known of it but whether a selection obeys."""
+
+    def obeys(self, subset) -> bool:
+        return len(subset) != 2 or sorted(subset) == [4, 5]
+
+
+def test_a_size_for_which_nothing_was_found_is_named(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    whole = selection_path(X, 3, constraints=[_LastTwo()])
+    assert whole.sizes.tolist() == [1, 2, 3] and whole[1].selection.tolist() == [4, 5]
+    monkeypatch.setattr("columnist.selection._feasible._DEAD_ENDS", 0)
+    with pytest.warns(ConvergenceWarning, match=r"there may be one\. .* left out: 2\.") as told:
+        path = selection_path(X, 3, constraints=[_LastTwo()])
+    assert path.sizes.tolist() == [1, 3] and told[0].filename == __file__
 
 
 def test_certify_compares_with_what_obeys():

@@ -1,4 +1,4 @@
-"""Proofs about rows that others can check, written once a search has ended.
+"""Proofs about rows for the checker, written after a search.
 
 Few sets are left to the checker, which evaluates all of them. Otherwise the screening of the rows
 is enough, or, of up to 2,000 rows, the proof by blocks is made once more, of all rows and in the
@@ -175,7 +175,7 @@ class RowProof:
             if reached == -np.inf:
                 return best
             self._record_matrices(blocks)
-            tables = blocks.tables()  # the checker computes all bounds anew, too
+            tables = blocks.tables()  # the checker recomputes all bounds, too
             refresh(tables, expired)
             blocks.update(tables)
             total = blocks.prune(target)

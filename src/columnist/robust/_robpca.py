@@ -3,8 +3,9 @@
 The raw MCD is the mean and covariance of the h of n rows whose covariance has the smallest
 determinant (Rousseeuw and Van Driessen, Technometrics, 1999). A concentration step keeps the h rows
 nearest in the Mahalanobis distance of the present h; it never raises the determinant. Two factors
-make the covariance unbiased at a Gaussian, for large n and for small samples (Pison, Van Aelst and
-Willems, Metrika, 2002). The reweighted MCD is that of all rows within the raw one's 97.5% quantile.
+make the covariance unbiased at a Gaussian, for large n (Croux and Haesbroeck, Journal of
+Multivariate Analysis, 1999) and for small samples (Pison, Van Aelst and Willems, Metrika, 2002).
+The reweighted MCD is that of all rows within the raw one's 97.5% quantile.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _SUBSAMPLE = 1000
 
 # Share of the scatter that is missing at n rows, 1 - f = exp(a) / n**b: (a, b) for one and two
 # dimensions; for d > 2 the curve passes through c / d**e at n = 2 d**2 and 3 d**2: two (c, e).
+# Fits of Pison, Van Aelst and Willems; R's robustbase has the same constants.
 _MISSING = {
     ("raw", 0.5): {
         1: (0.262024211897096, 0.604756680630497),
@@ -64,15 +66,15 @@ class ROBPCA(WholeRowsPCA):
     Rows are rated by their largest outlyingness over directions through two of them; the
     least outlying rows give a first subspace, the rows near it the final one. Centre and
     variances within are those of the minimum covariance determinant (MCD). Needs no number
-    of outliers: up to a share ``1 - alpha`` of the rows may be bad.
+    of outliers: up to a share ``1 - alpha`` of the rows may be outliers.
 
     Parameters
     ----------
     n_components : int
         Dimension of the subspace.
     alpha : float, default=0.75
-        Share of the rows that are surely good, between 0.5 and 1: lower is more robust,
-        higher more accurate.
+        Assumed share of regular rows, between 0.5 and 1: lower is more robust, higher more
+        accurate.
     mcd : bool, default=True
         Whether to use the MCD alone where the rows span few dimensions (at most 10 and a
         fifth of the number of rows).
@@ -81,7 +83,7 @@ class ROBPCA(WholeRowsPCA):
     random_state : int, RandomState instance or None, default=None
         Draws the directions and the starts of the MCD. Pass an int for repeatable results.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
-        How ``predict`` calibrates its distances; "classical" is the paper's way.
+        How ``predict`` calibrates its distances; "classical" follows the paper.
 
     Attributes
     ----------
@@ -99,14 +101,14 @@ class ROBPCA(WholeRowsPCA):
     Notes
     -----
     The determinant of the MCD is compared with that of concentration steps from the rows
-    nearest within the subspace, and the smaller wins, as the paper says.
+    nearest within the subspace, and the smaller one is used, as in the paper.
 
     With the directions of ``PcaHubert`` of R's rrcov the subspace is the same; variances and
     flags are, unless the two find different subsets for the MCD or there is one component only.
     Where h rows lie in a hyperplane, the determinant of every h of them is zero and the MCD is not
     unique: the covariance is that of all rows in the hyperplane, and the others are outliers. The
-    small-sample factors of the MCD are
-    those of Pison, Van Aelst and Willems [2]_.
+    factor of the MCD for large samples is that of Croux and Haesbroeck [3]_, the one for small
+    samples that of Pison, Van Aelst and Willems [2]_, whose constants robustbase has, too.
 
     References
     ----------
@@ -114,6 +116,8 @@ class ROBPCA(WholeRowsPCA):
        principal component analysis. Technometrics, 2005.
     .. [2] G. Pison, S. Van Aelst, G. Willems. Small sample corrections for LTS and MCD. Metrika,
        2002.
+    .. [3] C. Croux, G. Haesbroeck. Influence function and efficiency of the minimum covariance
+       determinant scatter matrix estimator. Journal of Multivariate Analysis, 1999.
 
     Examples
     --------
@@ -441,7 +445,7 @@ def mahalanobis(X: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.n
 def consistency_factor(share: float, d: int) -> float:
     r"""What the covariance of the central ``share`` of a Gaussian is to be multiplied with.
 
-    :math:`a / F_{\chi^2_{d+2}}(\chi^2_d(a))`, a the share.
+    After Croux and Haesbroeck: :math:`a / F_{\chi^2_{d+2}}(\chi^2_d(a))`, a the share.
     """
     return 1.0 if share >= 1.0 else float(share / chi2.cdf(chi2.ppf(share, d), d + 2))
 

@@ -1,4 +1,4 @@
-"""Writes down how a search divides its nodes, for a proof that others can check.
+"""Recording how a search divides its nodes, for a proof that can be checked independently.
 
 A proof is one line of JSON, which states the problem and the claim, and compressed records, in the
 order in which the search made them. The root is node 0, and every record gives the parts of one

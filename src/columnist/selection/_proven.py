@@ -1,4 +1,4 @@
-"""The problem and the claim of a proof, in the words of its first line."""
+"""The problem and the claim of a proof, as written in its first line."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def problem_of(
     rules: Rules | None,
     alpha: float = 0.0,
 ) -> dict[str, Any]:
-    """What was asked."""
+    """The problem."""
     X, Y, weights = matrices.X, matrices.Y, None
     if matrices.rows is not None:
         X, Y, weights = matrices.rows.X, matrices.rows.Y, _weights(matrices.rows)
@@ -127,7 +127,7 @@ def _plain(constraint: Constraint) -> dict[str, Any]:
 
 
 def claim_of(outcome: Outcome, options: Options) -> dict[str, Any]:
-    """What was found."""
+    """The claim."""
     certificate = outcome.certificate
     error, bound = certificate.error, certificate.lower_bound
     if certificate.status != "optimal":

@@ -1,10 +1,10 @@
 """Nodes of the column problem under the squared Frobenius norm, expanded by relaxation.
 
-:mod:`columnist.selection._relax` bounds a node and says which columns every good choice contains,
-which none does, and on which to branch. Here a node is divided in two, with that column and
-without, and each part shrinks until nothing more is fixed. Columns that differ by no more than the
-rounding of the data are represented by one of them: the bound holds whichever of them is chosen,
-since rounding is charged for all of them.
+:mod:`columnist.selection._relax` bounds a node and determines which columns every good choice
+contains, which none does, and on which to branch. Here a node is divided in two, with that column
+and without, and each part shrinks until nothing more is fixed. Columns that differ by no more than
+the rounding of the data are represented by one of them: the bound holds whichever of them is
+chosen, since rounding is charged for all of them.
 """
 
 from __future__ import annotations
@@ -76,7 +76,10 @@ class RelaxedNodes:
         self._groups = groups_of_copies(reduced.columns, share)
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
-        self._relaxation = Relaxation(reduced.columns, reduced.weights, size, share, shift)
+        # Whoever checks a proof finds a plain D again.
+        self._relaxation = Relaxation(
+            reduced.columns, reduced.weights, size, share, shift, not traced
+        )
         self._spaces: dict[int, RelaxationSpace] = {}
 
     @property
@@ -172,7 +175,7 @@ class RelaxedNodes:
 
     def _representatives(self, chosen, candidates) -> tuple[np.ndarray, np.ndarray | None]:
         """Positions of one candidate of every group without a chosen column, and which of these
-        stand for others, too."""
+        represent others, too."""
         if self._groups is None:
             return np.arange(len(candidates)), None
         groups = self._groups[candidates]
@@ -186,7 +189,7 @@ class RelaxedNodes:
         return new[first[order]], count[order] > 1
 
     def _with_copies(self, items, z, candidates, free):
-        """Items with those they stand for just before them."""
+        """Items with those they represent just before them."""
         if self._groups is None or free is None or len(items) == 0:
             return items, z
         groups = self._groups[candidates]
