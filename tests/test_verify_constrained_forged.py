@@ -1,14 +1,19 @@
 """Forged proofs with weights and constraints: enumeration says which of them are true."""
 
+import shutil
+import subprocess
+import sys
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from columnist import ColumnSelector, verify
+from columnist import ColumnSelector, _verify, verify
 from columnist.constraints import AtMost, Budget, Groups, Requires
-from tests.forging import Forger
+from columnist.robust import RobustPCA
+from tests.forging import Forger, resealed
 from tests.oracles.constrained import every_choice
 from tests.strategies import random_constraints, random_size
 from tests.test_verify_constrained import errors_of
@@ -199,3 +204,107 @@ def test_enumeration_decides_every_claim(tmp_path):
 def test_hundreds_of_forgeries(tmp_path):
     refuted = sum((check(tmp_path / "p", seed) for seed in range(100, 1100)), Counter())
     assert min(refuted[change.__name__] for change in CHANGES) >= 100
+
+
+# -- what is no problem -----------------------------------------------------------------
+
+WEIGHTS = [
+    [], [1.0], "1" * 9, {}, 1.0, [1.0] * 10, [0.0] * 9, [-1.0] + [1.0] * 8, [float("nan")] * 9,
+    [float("inf")] * 9, [1e308] * 9, [10**400] * 9, [True] * 9, ["1"] * 9, [None] * 9, [[1.0]] * 9,
+]  # fmt: skip
+CONSTRAINTS = [
+    None, {}, "groups", [None], [{}], [{"kind": "groups", "labels": [0, 1]}],
+    [{"kind": "budget", "costs": [1.0] * 4, "budget": float("nan")}],
+    [{"kind": "budget", "costs": [1.0, -1.0, 1.0, 1.0], "budget": 2.0}],
+    [{"kind": "budget", "costs": [10**400] * 4, "budget": 2.0}],
+    [{"kind": "at most", "columns": [4], "m": 1}], [{"kind": "requires", "column": "0"}],
+    [{"kind": "exec", "code": "print(1)"}], 20_000 * [{"kind": "at most", "columns": [], "m": 0}],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plain_proof(tmp_path_factory):
+    """A proof without weights and constraints."""
+    X = np.random.default_rng(0).standard_normal((9, 4))
+    path = tmp_path_factory.mktemp("proof") / "p"
+    ColumnSelector(2, proof=path).fit(X)
+    return path, X
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("weights", w) for w in WEIGHTS] + [("constraints", c) for c in CONSTRAINTS]
+    + [("size", None), ("within", -0.1), ("within", "all"), ("within", float("nan"))],
+    ids=lambda value: str(value)[:20],
+)  # fmt: skip
+def test_malformed_problems_are_unreadable(plain_proof, name, value):
+    path, X = plain_proof
+    forger = Forger(path)
+    forger.header["claim" if name == "within" else "problem"][name] = value
+    with pytest.raises(_verify.Unreadable) as found:
+        verify(forger.save(), X)
+    assert "\n" not in str(found.value)
+
+
+def test_proofs_about_rows_have_neither(tmp_path):
+    X = np.random.default_rng(0).standard_normal((9, 4))
+    RobustPCA(1, n_outliers=2, proof=tmp_path / "p", random_state=0).fit(X)
+    assert verify(tmp_path / "p", X).holds
+    header = Forger(tmp_path / "p").header
+    more = {"weights": [1.0] * 9, "constraints": [{"kind": "at most", "columns": [0], "m": 1}]}
+    for name, value in more.items():
+        forged = header | {"problem": header["problem"] | {name: value}}
+        with pytest.raises(_verify.Unreadable):
+            verify(resealed(tmp_path / "p", forged), X)
+
+
+def test_copies_count_with_constraints(tmp_path):
+    """Columns that the budget makes better than their copies must not be left out."""
+    X = np.random.default_rng(0).standard_normal((20, 5))
+    X[:, 3] = 2.0 * X[:, 0]
+    budget = Budget([9.0, 1.0, 1.0, 1.0, 1.0], 2.0)
+    ColumnSelector(constraints=[budget], proof=tmp_path / "p").fit(X)
+    assert verify(tmp_path / "p", X).holds
+    forger = Forger(tmp_path / "p")
+    copies = _verify.Record(_verify._COPIES, 0, np.array([3]))
+    assert not verify(forger.save(records=[copies, *forger.records()]), X).holds
+
+
+def test_a_list_within_a_tolerance_is_complete(tmp_path):
+    X = np.random.default_rng(1).standard_normal((20, 7))
+    selector = ColumnSelector(3, solution_tol=0.4, proof=tmp_path / "p").fit(X)
+    assert len(selector.solutions_) > 2
+    verdict = verify(tmp_path / "p", X)
+    assert verdict.holds
+    assert f"none but the {len(selector.solutions_)} listed ones" in verdict.statement
+    for change in ({"within": 0.8}, {"solutions": -1, "errors": -1}):
+        forger = Forger(tmp_path / "p")
+        claim = forger.header["claim"]
+        claim |= {k: v if k == "within" else claim[k][:v] for k, v in change.items()}
+        assert not verify(forger.save(), X).holds
+
+
+# -- the program alone --------------------------------------------------------------------
+
+
+def test_constraints_need_the_file_beside(tmp_path):
+    """The core runs alone; with constraints the second file must be there."""
+    X = np.random.default_rng(0).standard_normal((12, 5))
+    ColumnSelector(2, constraints=[AtMost([0, 1], 1)], proof=tmp_path / "p").fit(
+        X, sample_weight=np.arange(12)
+    )
+    np.save(tmp_path / "X.npy", X)
+    home, program = Path(_verify.__file__).parent, tmp_path / "_verify.py"
+    shutil.copy(home / "_verify.py", program)
+
+    def run():
+        command = [sys.executable, str(program), str(tmp_path / "p"), str(tmp_path / "X.npy")]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    alone = run()
+    assert alone.returncode == 2
+    assert "put _verify_rules.py beside this program" in alone.stderr
+    shutil.copy(home / "_verify_rules.py", tmp_path)
+    both = run()
+    assert both.returncode == 0, both.stderr
+    assert "weighted error" in both.stdout and "obey the constraints (at most)" in both.stdout

@@ -100,6 +100,8 @@ def header_of(file: BinaryIO) -> tuple[dict[str, Any], bytes]:
         header = json.loads(line.decode("utf-8"))
         known = header["format"] == FORMAT and header["version"] == VERSION
         sense = known and _makes_sense(header["problem"], header["claim"])
+    except Unreadable:
+        raise
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise Unreadable("This file is no proof: its first line cannot be read.") from None
     if not sense:
@@ -118,7 +120,7 @@ def _makes_sense(problem: dict[str, Any], claim: dict[str, Any]) -> bool:
     words = [problem[name] for name in ("kind", "data", "target", "centering", "input")]
     words += [problem["criterion"], str(problem["target_data"])]
     numbers = [claim["error"], claim["lower_bound"], problem["shift"], *claim["errors"]]
-    numbers += [claim["within"] or 0.0]
+    within = 0.0 if claim["within"] is None else claim["within"]
     alpha, squared = float(problem["alpha"]), Criterion(problem["criterion"]).squared
     return (
         all(type(number) is int and 0 <= number < 2**31 for number in whole)
@@ -126,7 +128,8 @@ def _makes_sense(problem: dict[str, Any], claim: dict[str, Any]) -> bool:
         and all(len(s) == k for s in sets if plain) and 0 < k <= n and len(problem["shape"]) == 2
         and (plain or constraining().are_known(problem["constraints"], n))
         and (weights is None or _are_weights(weights, problem["shape"][0]))
-        and (weights is None or problem["input"] == "data")
+        and ((plain and weights is None) or problem["kind"] == "columns")
+        and (weights is None or problem["input"] == "data") and 0.0 <= within < math.inf
         and all(type(word) is str for word in words) and type(claim["complete"]) is bool
         and all(math.isfinite(float(number)) for number in numbers)
         and len(claim["errors"]) == len(claim["solutions"])
