@@ -87,6 +87,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "wide_dask": (*DASK, *within("selection", "two_stage", "wide", "sampling", "forward")),
     "compare": (*SEARCH, *FAST, *within("selection", "sampling", "filters", "two_stage")),
     "robust_reach": ROBUST,
+    "robust_criteria": (*ROBUST, "robust/_block_floors.py", "search/_downdates.py", *RUN),
     "robust_peers": (*ROBUST, *within("robust", "robpca", "cutoffs", "baselines", "pursuit")),
     "robust_rows": (*ROBUST, *within("robust", "passes", "conditioned")),
     "large_graph": (*GRAPHS, "spectral/_spec.py"),
