@@ -112,7 +112,7 @@ def in_terminal(arguments: list[str], **environment: str) -> str:
 
 def test_a_terminal_gets_progress_and_colours(hard):
     shown = in_terminal(["select", str(hard), "-k", "14", "--time-limit", "1"])
-    assert "gap" in shown.split("Keep 14")[0]
+    assert "gap" in shown.split("Selected 14")[0]
     assert "\x1b[1m" in shown
     assert "\x1b[36m" in shown
 

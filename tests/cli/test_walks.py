@@ -129,7 +129,7 @@ def test_names_in_lists_and_ranges(cli, tmp_path):
     found = cli("select", path, "-k", 3, "--drop", "q1,q2", "--drop", "q10:q12", "--json").json
     assert found["data"]["columns"] == 7
     shown = cli("select", path, "-k", 10, "--exclude", "q2-q3").out.splitlines()
-    assert shown[1].startswith("Drop 2 columns: q2, q3")
+    assert shown[1].startswith("Dropped 2 columns: q2, q3")
     certified = cli("certify", path, "--columns", "q1:q3", "--json").json
     assert certified["selected"] == ["q1", "q2", "q3"]
 

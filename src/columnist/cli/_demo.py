@@ -121,7 +121,7 @@ class Demonstration:
              ", ".join(self.names_of(sorted(winner - set(s))))]
             for place, s in enumerate(best.solutions_, start=1)
         ]  # fmt: skip
-        self.screen.table(["place>", "worse by>", "with", "instead of"], rows, best=0)
+        self.screen.table(["rank>", "worse by>", "with", "instead of"], rows, best=0)
         if best.certificate_.is_optimal:
             self.say("""No set outside this list is better than the last one in it. If a runner-up
                 is cheaper to measure, you now know what it costs in accuracy.""")

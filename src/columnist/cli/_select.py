@@ -51,7 +51,7 @@ class Options(Saving, Obeying, Searching, Weighting, Anywhere):
     """Options of the selection."""
 
     k: str | None = option(
-        "-k --keep", "Columns to keep: a number, a share below 1, or auto with --tol."
+        "-k --keep", "Number of columns to select, a share below 1, or auto with --tol."
     )
     tol: float | None = option("--tol", "With -k auto: largest relative error.")
     components: int | None = option(
@@ -403,8 +403,8 @@ class Select(Task):
         n_kept = len(self.selected)
         dropped = [name for i, name in enumerate(names) if i not in set(self.selected)]
         if 0 < len(dropped) < n_kept:
-            screen.line(f"Drop {count(len(dropped), 'column')}: {listed(dropped, 30)}")
-        screen.line(f"Keep {count(n_kept, 'column')} of {len(names):,}: {self._unexplained()}.")
+            screen.line(f"Dropped {count(len(dropped), 'column')}: {listed(dropped, 30)}")
+        screen.line(f"Selected {count(n_kept, 'column')} of {len(names):,}: {self._unexplained()}.")
         behind: dict[int, list[int]] = {column: [] for column in sorted(self.selected)}
         for i, column in enumerate(stands_for.tolist()):
             if i != column:

@@ -146,7 +146,8 @@ class ColumnSelector(ScoredSelector):
         Extracted directions.
     certificate_ : Certificate
         The proof. Status "optimal" means that no choice has an error smaller by more than a
-        relative 1e-9; "precision_limit", that double precision cannot decide it; "interrupted",
+        relative 1e-9, where a column of which the others leave less than 1e-13 counts as
+        dependent on them; "precision_limit", that double precision cannot decide it; "interrupted",
         that Ctrl-C (or the callback) ended the search after the first choice. Before that
         Ctrl-C raises KeyboardInterrupt.
     n_features_in_ : int
