@@ -90,6 +90,7 @@ def read_or_refuse(content: bytes, format: str | None, **options) -> None:
 @pytest.mark.parametrize("format", [None, *FORMATS])
 @given(content=st.binary(max_size=300))
 @settings(max_examples=40)
+@example(content=b"MATLAB 7.3")
 def test_random_bytes(format, content):
     read_or_refuse(content, format)
 
