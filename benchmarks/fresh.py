@@ -22,7 +22,15 @@ if str(Path(__file__).resolve().parents[1]) not in sys.path:
 
 from benchmarks.store import HOME, Stored, git, names
 
-__all__ = ["MEASURES", "REPRODUCES", "changed", "old", "old_tables", "sources_of"]
+__all__ = [
+    "MEASURES",
+    "REPRODUCES",
+    "changed",
+    "old",
+    "old_experiments",
+    "old_tables",
+    "sources_of",
+]
 
 
 def within(folder: str, *names: str) -> tuple[str, ...]:
@@ -62,7 +70,13 @@ PATH = (
     *within("linalg", "threads", "prox"),
 )
 SCORES = within("spectral", "relief", "ratios", "scatter", "sequential", "spec", "base")
-PROOF = ("_verify.py", "_verify_exact.py", "_verify_leaves.py", "_verify_rows.py")
+PROOF = (
+    "_verify.py",
+    "_verify_exact.py",
+    "_verify_leaves.py",
+    "_verify_rows.py",
+    "_verify_turns.py",
+)
 
 MEASURES: dict[str, tuple[str, ...]] = {
     "textbook": SEARCH,
@@ -96,7 +110,15 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "cleaning": within("privacy", "cleaner", "predictor"),
     "out_of_core": (*DASK, *PASSES),
     "scaling": (*DASK, *PASSES, *GRAPHS, *PATH, *SCORES),
-    "proofs": (*SEARCH, *ROBUST, "selection/_subset.py", "search/_proof.py", *PROOF),
+    "proofs": (
+        *SEARCH,
+        *ROBUST,
+        "selection/_subset.py",
+        "selection/_relaxed.py",
+        "robust/_proven.py",
+        "search/_proof.py",
+        *PROOF,
+    ),
     "missing": (*SEARCH, "data/_missing.py"),
     "peers-columns": (*SEARCH, *FAST),
     "peers-target": (*SEARCH, *FAST),
@@ -167,13 +189,26 @@ def old_tables() -> Iterator[str]:
             yield f"{part.name} ({part.run['commit']}, {part.run['date']}): {why}"
 
 
+def old_experiments() -> Iterator[str]:
+    """One line per stored experiment of the reproduction that is older than its module."""
+    from reproduction.experiments import EXPERIMENTS, FOLDER
+
+    for name, module in EXPERIMENTS.items():
+        yield from old_runs(Stored(name, FOLDER), (f"reproduction/{module}.py",))
+
+
 def old(benchmarks: Iterable[str]) -> Iterator[str]:
     """One line per stored result that is older than its code, and why."""
     for name in benchmarks:
-        for run in Stored(name).runs:
-            why = reason(run, sources_of(name))
-            if why:
-                yield f"{name} ({run['commit']}, {run['date']}): {why}"
+        yield from old_runs(Stored(name), sources_of(name))
+
+
+def old_runs(stored: Stored, sources: Iterable[str]) -> Iterator[str]:
+    """One line per run that is older than its code, and why."""
+    for run in stored.runs:
+        why = reason(run, sources)
+        if why:
+            yield f"{stored.name} ({run['commit']}, {run['date']}): {why}"
 
 
 def reason(run: Mapping[str, Any], sources: Iterable[str]) -> str:
@@ -269,7 +304,7 @@ def is_text(node: ast.AST) -> bool:
 
 def main() -> int:
     """Print what is old."""
-    lines = [*old(names()), *old_tables()]
+    lines = [*old(names()), *old_tables(), *old_experiments()]
     print(*(lines or ["every stored result is as new as the code it measures"]), sep="\n")
     return 1 if lines else 0
 

@@ -155,7 +155,8 @@ def p_value(
     near = 0.5 * float(printed) <= ours <= 2.0 * float(printed)
     verdict = "reproduced" if near or agrees(ours, printed) else "different"
     why = "" if verdict == "reproduced" else why
-    return Cell(where, printed, ours, verdict, why, detail, float(printed), whose)
+    tolerance = max(float(printed), last_unit(printed))
+    return Cell(where, printed, ours, verdict, why, detail, tolerance, whose)
 
 
 def not_possible(

@@ -24,7 +24,9 @@ ENOUGH = 0.5
 
 EXPERIMENTS = {
     "privacy": "privacy_readings",
+    "kernels": "kernel_readings",
     "outliers": "outlier_readings",
+    "stages": "stage_readings",
 }
 """Modules beside this one with a function of the experiment's name."""
 

@@ -115,6 +115,7 @@ def test_every_module_of_tables_names_its_code():
     assert set(fresh.REPRODUCES) == set(MODULES)
     assert all(set(part.run) >= {"commit", "date", "load", "command"} for part in stored().tables)
     assert all(isinstance(line, str) for line in fresh.old_tables())
+    assert all(isinstance(line, str) for line in fresh.old_experiments())
 
 
 def test_every_page_shows_what_is_stored():

@@ -31,8 +31,8 @@ def refused(path, X, y=None):
 
 
 def exact_errors(X, y, k, center):
-    """Errors in rational arithmetic of all sets that count: in which others leave more than 1e-13
-    of every column."""
+    """Errors in rational arithmetic of all sets that count: in which others leave nothing of a
+    column, or more than 1e-13 of it."""
     target = X if y is None else y.reshape(len(y), -1)
     Z = [[Fraction(float(v)) for v in row] for row in np.hstack([X, target])]
     m, n = len(Z), X.shape[1]
@@ -43,7 +43,7 @@ def exact_errors(X, y, k, center):
     G = [[sum(a * b for a, b in zip(u, v, strict=True)) for v in columns] for u in columns]
     errors = {}
     for subset in itertools.combinations(range(n), k):
-        if any(height(G, subset, i) <= Fraction(1e-13) ** 2 * G[i][i] for i in subset):
+        if any(0 < height(G, subset, i) <= Fraction(1e-13) ** 2 * G[i][i] for i in subset):
             continue
         names = [*subset, *range(n, len(G))]
         M = [[G[i][j] for j in names] for i in names]
@@ -313,7 +313,7 @@ def test_no_code_is_ever_executed():
     from pathlib import Path
 
     home = Path(_verify.__file__).parent
-    others = ("rows", "exact", "leaves")
+    others = ("rows", "turns", "exact", "leaves")
     for name in ("_verify.py", "_verification.py", *(f"_verify_{part}.py" for part in others)):
         tree = ast.parse((home / name).read_text(encoding="utf-8"))
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

@@ -212,11 +212,18 @@ class Check:
         """Decide a complete set in exact arithmetic."""
         self.exactly["complete sets"] += 1
         self.exactly["in doubt"] += in_doubt
-        if not self._exact(subset)[0] >= self.rules.limit:
-            if self._exact.depend(subset):
-                self.exactly["dependent"] += 1
-                return
+        self.exactly["dependent"] += not self._is_above(subset)
+
+    def _is_above(self, subset: tuple[int, ...]) -> bool:
+        """Whether a set is above the limit; if not, its columns depend on one another, and it does
+        not count, but those that have a copy of another column, or zeros, for one of them do."""
+        if self._exact(subset)[0] >= self.rules.limit:
+            return True
+        if not self._exact.depend(subset):
             raise Refuted(f"nothing shows that the columns {list(subset)} are not better.")
+        for column in subset:
+            self._is_above(tuple(i for i in subset if i != column))
+        return False
 
 
 class SharedRules(Rules):

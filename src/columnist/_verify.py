@@ -60,7 +60,7 @@ UNIT = 2.0**-53
 EXTENDED = float(np.finfo(np.longdouble).eps) / 2
 # How much smaller than stated an error, or a bound, may be.
 TOLERANCE = 1e-9
-# A column of which others leave no more than this share, squared for Gram matrices, depends on them.
+# A column depends on others that leave no more than this share of it, squared for Gram matrices.
 DEPENDENT = 1e-13
 # Bytes of the first line and of the open nodes, nodes that are divided here, parts in one go.
 MOST_HEADER, MOST_OPEN, MOST_NODES, PARTS = 2**24, 2**31, 200_000, 2048
@@ -328,28 +328,26 @@ class Numbers:
         self.fast = _lowered(G.astype(np.float64), order * (2 * steps * UNIT + share))
         self.low, self.high = _lowered(G, margin), _lowered(G, -margin)
         # With a ridge every column counts.
-        self.twins = np.arange(p) if alpha > 0.0 else _twins(X, gram, center)
+        self.twins = np.arange(p) if alpha > 0.0 else _twins(dense, gram, center)
 
 
 def _lowered(G: np.ndarray, share: float) -> np.ndarray:
     return G - np.diag(np.diag(G) * G.dtype.type(share))
 
 
-def _twins(X, gram: bool, center: bool) -> np.ndarray:
+def _twins(dense: np.ndarray, gram: bool, center: bool) -> np.ndarray:
     """For every column the first one of which it is a power of two, or its negative, times; -1 for
     columns of zeros, and, without their means, of one number."""
-    twins = np.arange(X.shape[1])
+    twins = np.arange(dense.shape[1])
     seen: dict[bytes, int] = {}
-    for j in range(X.shape[1]):
-        column = X[:, [j]]
-        column = np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
+    for j, column in enumerate(dense.T):
         if not (column - column[0] if center and len(column) else column).any():
             twins[j] = -1
             continue
         largest = column[np.argmax(np.abs(column))]
         scaled = np.ldexp(column * math.copysign(1.0, largest), -math.frexp(largest)[1]) + 0.0
         first = seen.setdefault(hashlib.sha256(scaled.tobytes()).digest(), j)
-        if not gram or X[j, j] * X[first, first] == X[j, first] ** 2:
+        if not gram or dense[j, j] * dense[first, first] == dense[j, first] ** 2:
             twins[j] = first
     return twins
 
@@ -371,7 +369,7 @@ class Bound(NamedTuple):
         slack = (limit - self.value) * (1.0 + 8.0 * UNIT)
         fixed = self.g * (1.0 - 8.0 * UNIT) - order[left] >= slack
         dropped = order[left - 1] - self.g * (1.0 + 8.0 * UNIT) >= slack
-        return np.where(dropped, 2, fixed.astype(int))
+        return np.where(dropped, 2, fixed)
 
 
 class Relaxation:

@@ -41,10 +41,11 @@ class ExactErrors:
         return self._known[subset]
 
     def depend(self, subset: tuple[int, ...]) -> bool:
-        """Whether so little of a column is left by the others that it counts as dependent."""
+        """Whether so little of a column, but not nothing, is left by the others that it counts as
+        dependent."""
         least = Fraction(DEPENDENT) ** (1 if self._gram else 2)
         return any(
-            self._height((*[j for j in subset if j != i], i)) <= least * self.inner(i, i)
+            0 < self._height((*[j for j in subset if j != i], i)) <= least * self.inner(i, i)
             for i in subset
         )
 

@@ -245,6 +245,16 @@ def test_the_stored_run_is_complete_and_laid_out_as_a_new_one():
     assert len(stored().to_json().splitlines()) == len(text.splitlines())
 
 
+def test_only_methods_of_a_document_are_better_in_the_stored_run():
+    """Competitors and weighted searches that come out better than printed are different."""
+    gains = [cell for _, cell in stored().cells() if cell.verdict == "better"]
+    assert gains and {cell.whose for cell in gains} == {"method"}
+    compared = [cell for _, cell in stored().cells() if cell.verdict in ("reproduced", "different")]
+    assert all(cell.tolerance is not None for cell in compared if cell.kind != "statement")
+    weighted = [c for n, c in stored().cells() if n == "xu-5.3" and "weight" in c.where]
+    assert weighted and {cell.whose for cell in weighted} == {"search"}
+
+
 def test_the_documentation_has_a_row_for_every_stored_table():
     path = Path(__file__).parents[2] / "docs" / "reproduction_page.py"
     spec = importlib.util.spec_from_file_location("reproduction_page", path)

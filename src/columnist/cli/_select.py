@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -213,60 +214,59 @@ class Select(Task):
         from columnist import selection_path
 
         self.watch.phase(f"every size up to {largest}")
-        return self._unless_interrupted(selection_path, largest)
+        return self._searched(selection_path, largest)
 
     def _judged(self) -> ColumnVerdicts | None:
         """Verdicts on the columns for the size of the selection."""
         from columnist import column_verdicts
+        from columnist.selection._verdicts import verdicts_of
 
         self.watch.phase("verdicts on the columns")
-        tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
+        if self.options.tolerance is not None and self.options.k != "auto":  # all is listed
+            return self._unless_interrupted(verdicts_of, self.selector)
         size = self.size if "constraints" in self.limits else len(self.selected)
-        return self._unless_interrupted(column_verdicts, size, tol=tol)
+        tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
+        return self._searched(column_verdicts, size, tol=tol)
 
-    def _unless_interrupted(self, function, size: Any, **more):
-        """What a function finds with the options of the selection; None if interrupted before
-        there is anything."""
-        options, data, found = self.options, self.data, None
+    def _unless_interrupted(self, function: Callable, *given, **more):
+        """What a function finds in the data; None if interrupted before there is anything."""
+        data, found = self.data, None
+        y = None if self.options.explain == "X" else data.y
         try:
-            found = function(
-                data.X, size, y=None if options.explain == "X" else data.y,
-                criterion=options.criterion or "frobenius", n_components=options.components or 0,
-                sample_weight=data.weights, n_jobs=options.jobs,
-                centering="none" if data.mean is None else "mean",
-                time_limit=options.seconds, callback=self.watch.callback,
-                **self.limits, **self.gaps(), **more,
-            )  # fmt: skip
+            found = function(*given, data.X, y=y, sample_weight=data.weights, **more)
         except KeyboardInterrupt:
             pass
         self.watch.settle(None)
         return found
+
+    def _searched(self, function: Callable, *given, **more):
+        """The same for a search with the options of the selection, or others instead."""
+        options = self.options
+        own = {
+            "criterion": options.criterion or "frobenius", "n_jobs": options.jobs,
+            "n_components": options.components or 0, "time_limit": options.seconds,
+            "centering": "none" if self.data.mean is None else "mean",
+            "callback": self.watch.callback, **self.limits, **self.gaps(),
+        }  # fmt: skip
+        return self._unless_interrupted(lambda X, **how: function(X, *given, **how), **own | more)
 
     def _more_money(self) -> BudgetPath | None:
         """The selection, and the one for a budget that is larger by the smallest cost."""
         from columnist.constraints import Budget
         from columnist.selection import BudgetPath, BudgetStep, budget_path
 
-        options, data = self.options, self.data
         others = [one for one in self.limits["constraints"] if not isinstance(one, Budget)]
         own = next(one for one in self.limits["constraints"] if isinstance(one, Budget))
         positive = [cost for cost in own.costs if cost > 0.0]
         if not positive:
             return None
         self.watch.phase("a larger budget")
-        try:
-            path = budget_path(
-                data.X, own.costs, [own.budget + min(positive)], constraints=others,
-                n_features_to_select=self.size, y=None if options.explain == "X" else data.y,
-                sample_weight=data.weights,
-                criterion=options.criterion or "frobenius", n_components=options.components or 0,
-                n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
-                time_limit=options.seconds, callback=self.watch.callback,
-                include=self.limits["include"], exclude=self.limits["exclude"], **self.gaps(),
-            )  # fmt: skip
-        except KeyboardInterrupt:
+        path = self._searched(
+            budget_path, own.costs, [own.budget + min(positive)], constraints=others,
+            n_features_to_select=self.size,
+        )  # fmt: skip
+        if path is None:
             return None
-        self.watch.settle(None)
         here = BudgetStep(self.selector.selected_, self.selector.certificate_, own.budget)
         return BudgetPath((here, *path), path.total)
 

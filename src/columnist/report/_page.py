@@ -60,7 +60,7 @@ _PACKAGES = ("columnist", "numpy", "scipy", "scikit-learn")
 _SILENT = {"callback", "proof", "verbose"}
 # Kinds of records in the files of proofs.
 _COLUMN_RECORDS = ("lists", "branches", "reductions", "closed by relaxation", "copies")
-_ROW_RECORDS = ("maps", "deals", "matrices", "merges")
+_ROW_RECORDS = ("maps", "deals", "matrices", "merges", "screenings")
 
 
 def page(

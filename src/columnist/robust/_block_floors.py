@@ -27,6 +27,7 @@ import numpy as np
 from columnist.criteria import Criterion, is_frobenius, schatten_power
 from columnist.linalg._rounding import EPS
 from columnist.robust._errors import RowErrors
+from columnist.robust._subspace import at_most_square
 from columnist.robust._tails import least_elsewhere
 
 # Sets in all blocks, and seconds for their singular values, which choose the size of the blocks.
@@ -171,8 +172,7 @@ def _lower_errors(errors: RowErrors, rows: np.ndarray, sets: np.ndarray, expired
         return low
     # Rounding of what follows, and of the entries as they were given.
     off = errors.off + 4.0 * (sum(block.shape) + 20) * EPS * np.linalg.norm(errors.sizes[rows])
-    if block.shape[1] > block.shape[0]:
-        block = np.linalg.qr(block.T, mode="r").T
+    block = at_most_square(block.T).T
     for start in range(0, len(sets), _TOGETHER):
         if expired():
             break

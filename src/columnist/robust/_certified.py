@@ -91,7 +91,7 @@ class RobustPCA(BaseRobustPCA):
     proof : str or path, optional
         File to which a proof is written that :func:`columnist.verify` checks. It is made after the
         search, in what is left of the time limit, or as long as the search took if that is longer;
-        for at most 2,000 rows in memory, without ``max_distance``.
+        for rows in memory, without ``max_distance``.
 
     Attributes
     ----------

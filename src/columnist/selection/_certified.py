@@ -146,7 +146,8 @@ class ColumnSelector(ScoredSelector):
         Extracted directions.
     certificate_ : Certificate
         The proof. Status "optimal" means that no choice has an error smaller by more than a
-        relative 1e-9; "precision_limit", that double precision cannot decide it; "interrupted",
+        relative 1e-9, where a column of which the others leave less than 1e-13 counts as
+        dependent on them; "precision_limit", that double precision cannot decide it; "interrupted",
         that Ctrl-C (or the callback) ended the search after the first choice. Before that
         Ctrl-C raises KeyboardInterrupt.
     n_features_in_ : int
@@ -383,6 +384,8 @@ class ColumnSelector(ScoredSelector):
         self.error_ = error
         self.relative_error_ = error / outcome.total if outcome.total > 0.0 else 0.0
         self.certificate_ = outcome.certificate
+        # What verdicts on columns follow from.
+        self._listed = None if self.solution_tol is None else outcome
         rebuilt: Rebuild = rebuild(matrices, subset, options.n_components)
         self.coef_, self.intercept_ = rebuilt.coef, rebuilt.intercept
         self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components

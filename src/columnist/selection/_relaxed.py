@@ -76,7 +76,10 @@ class RelaxedNodes:
         self._groups = groups_of_copies(reduced.columns, share)
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
-        self._relaxation = Relaxation(reduced.columns, reduced.weights, size, share, shift)
+        # Whoever checks a proof finds a plain D again.
+        self._relaxation = Relaxation(
+            reduced.columns, reduced.weights, size, share, shift, not traced
+        )
         self._spaces: dict[int, RelaxationSpace] = {}
 
     @property

@@ -204,12 +204,25 @@ def column_verdicts(
         k, criterion=criterion, n_components=n_components, time_limit=time_limit,
         solution_tol=tol, **options,
     )  # fmt: skip
+    return _judged(selector, X, y, sample_weight)
+
+
+@keeps_answer
+def verdicts_of(selector: ColumnSelector, X, y=None, sample_weight=None) -> ColumnVerdicts:
+    """The verdicts of :func:`column_verdicts` from the sets within the tolerance that a selector
+    has listed when it was fitted to the same data; only what these leave open is searched."""
+    return _judged(selector, X, y, sample_weight, selector._listed)
+
+
+def _judged(
+    selector: ColumnSelector, X, y, sample_weight, listed: Outcome | None = None
+) -> ColumnVerdicts:
     matrices, settings = selector._prepare(X, y, sample_weight)
     include, exclude = selector._constraints(matrices.n_features, settings, matrices)
     with matrices.threads():
         sizes, size = selector._asked(matrices, settings, include, exclude, "k")
         found = _Evidence(sizes, size)
-        found.search()
+        found.search(listed)
         return found.verdicts()
 
 
@@ -233,11 +246,12 @@ class _Evidence:
 
     # -- searches -----------------------------------------------------------------
 
-    def search(self) -> None:
-        """List the sets within the tolerance; then look at the columns this leaves open."""
+    def search(self, listed: Outcome | None = None) -> None:
+        """List the sets within the tolerance, unless they are listed already; then look at the
+        columns this leaves open."""
         now, options = time.perf_counter(), self.options
         half = replace(options, deadline=now + (options.deadline - now) / 2)
-        self.outcome = self.sizes.choose(self.size, half, ())
+        self.outcome = listed or self.sizes.choose(self.size, half, ())
         self._learn(self.outcome)
         nodes = self.outcome.certificate.nodes_expanded
         if self.outcome.certificate.list_complete:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -95,7 +96,7 @@ class ScaledColumns:
     @cached_property
     def _blocks(self) -> list[ScaledColumns]:
         """Blocks of columns of an array, which are views."""
-        (n, m), X = self.shape, self.X
+        (n, m), X = self.shape, cast(Any, self.X)
         size = X.nnz if sp.issparse(X) else n * m
         width = max(_LEAST_COLUMNS, _BLOCK * m // max(size, 1))
         if width >= m:
