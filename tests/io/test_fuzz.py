@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from columnist.io import FORMATS, DataFileError, Table, read_table, write_table
