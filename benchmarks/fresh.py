@@ -1,7 +1,9 @@
 """Stored results that are older than the code they measure: ``make fresh``.
 
-A result is old if code below :data:`MEASURES` differs from the commit at which it was measured.
-Comments, docstrings and layout are no code. Exits with 1 if something is old.
+A result is old if code below :data:`MEASURES` differs from the commit at which it was measured, or
+if its run was stored without a fact that all runs store today.
+Comments, docstrings, layout, types, imports and the words of errors and warnings are no code. Exits
+with 1 if something is old.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -29,75 +33,101 @@ __all__ = [
     "sources_of",
 ]
 
-SEARCH = (
-    "search/_engine.py",
-    "search/_frontier.py",
-    "search/_policies.py",
-    "search/_run.py",
-    "search/_workers.py",
-    "selection/_columns.py",
-    "selection/_certified.py",
-    "linalg/_residual.py",
+
+def within(folder: str, *names: str) -> tuple[str, ...]:
+    """Files of a folder: modules are named without their ending."""
+    return tuple(f"{folder}/_{name if '.' in name else f'{name}.py'}" for name in names)
+
+
+FACTS = ("commit", "date", "command", "processor", "cores", "memory [GB]", "load")
+RUN = within("search", "engine", "frontier", "policies", "run", "workers", "incumbent")
+KERNELS = within("selection", "branch.pyx", "frame.pyx", "complete.pyx", "relax.pyx")
+NODES = (
+    *RUN,
+    *KERNELS,
+    *within("selection", "columns", "relaxed"),
+    *within("linalg", "residual", "reduce", "rounding"),
 )
+SEARCH = (*NODES, *within("selection", "certified", "task"), "data/_matrices.py")
 SUBSET = (
-    "selection/_subset.py",
-    "selection/_ridge.py",
-    "selection/_relaxed.py",
+    *NODES,
+    *within("selection", "subset", "ridge", "wide", "active", "descent.pyx"),
     "search/_downdates.py",
 )
-CLASSES = ("selection/_logistic.py", "selection/_log_loss.py", "selection/_subset_classifier.py")
-FAST = (
-    "selection/_forward.py",
-    "selection/_forward_states.py",
-    "selection/_forward_spectra.py",
-    "selection/_exchange.py",
-    "selection/_improve.py",
-    "selection/_swaps.py",
-    "selection/_algebraic.py",
+CLASSES = (*RUN, *within("selection", "logistic", "log_loss", "subset_classifier"))
+FORWARD = within("selection", "forward", "forward_states", "forward_spectra", "forward_kernels.pyx")
+EXCHANGE = within("selection", "exchange", "improve", "swaps")
+FAST = (*FORWARD, *EXCHANGE, *within("selection", "algebraic", "factors", "base"))
+CONCENTRATION = within("robust", "concentrate", "subspace", "row_data")
+ROBUST = (
+    *CONCENTRATION,
+    *within("robust", "solve", "certified", "errors", "screening", "few_rows.pyx"),
+    *within("robust", "blocks", "block_proof", "ascent", "deal", "tails.pyx"),
 )
-ROBUST = ("robust/_solve.py", "robust/_certified.py", "robust/_errors.py", "robust/_screening.py")
-DASK = ("distributed/_blocks.py", "distributed/_run.py", "distributed/_moments.py")
-GRAPHS = ("spectral/_neighbors.py", "spectral/_graph.py", "spectral/_similarity.py")
+DASK = within("distributed", "blocks", "run", "moments")
+PASSES = within("linalg", "moments", "passes", "column_parts")
+GRAPHS = within("spectral", "neighbors", "graph", "similarity", "symmetric", "edges.pyx")
+PATH = (
+    *within("spectral", "mrsf", "l21", "l21_path", "l21_coordinate.pyx", "features"),
+    *within("linalg", "threads", "prox"),
+)
+SCORES = within("spectral", "relief", "ratios", "scatter", "sequential", "spec", "base")
+PROOF = (
+    "_verify.py",
+    "_verify_exact.py",
+    "_verify_leaves.py",
+    "_verify_rows.py",
+    "_verify_turns.py",
+)
 
 MEASURES: dict[str, tuple[str, ...]] = {
     "textbook": SEARCH,
-    "readme": SEARCH,
+    "readme": (*SEARCH, *FORWARD),
     "reach": SEARCH,
     "gap": SEARCH,
-    "limits": ("search/_run.py", "search/_options.py"),
-    "cost": SEARCH,
+    "limits": (*SEARCH, *ROBUST, "search/_options.py", "selection/_path.py", "robust/_path.py"),
+    "cost": NODES,
     "imports": ("__init__.py",),
-    "read_csv": ("io/_read.py", "io/_delimited.py"),
-    "command_line": ("cli/_select.py", "cli/_app.py", "io/_read.py", "io/_delimited.py"),
+    "read_csv": within("io", "read", "delimited"),
+    "command_line": (*within("cli", "select", "app"), *within("io", "read", "delimited")),
     "parallel": SEARCH,
-    "secular": ("linalg",),
-    "exchange": ("selection/_exchange.py", "selection/_swaps.py", "selection/_improve.py"),
+    "secular": ("linalg/_secular.pyx",),
+    "exchange": (*FORWARD, *EXCHANGE, "search/_incumbent.py"),
     "constrained": (
-        "selection/_constrained.py",
-        "selection/_rules.py",
-        "selection/_feasible.py",
-        "selection/_unit_relaxation.py",
+        *NODES,
+        *within("selection", "constrained", "rules", "feasible", "unit_relaxation"),
+        "search/_downdates.py",
     ),
-    "weighted_tables": SEARCH,
-    "wide": ("selection/_two_stage.py", "selection/_wide.py", "selection/_sampling.py"),
-    "wide_dask": (*DASK, "selection/_wide.py"),
-    "compare": (*SEARCH, *FAST, "selection/_sampling.py", "selection/_filters.py"),
+    "weighted_tables": (*SEARCH, *EXCHANGE),
+    "wide": within("selection", "two_stage", "wide", "sampling", "forward", "filters"),
+    "wide_dask": (*DASK, *within("selection", "two_stage", "wide", "sampling", "forward")),
+    "compare": (*SEARCH, *FAST, *within("selection", "sampling", "filters", "two_stage")),
     "robust_reach": ROBUST,
-    "robust_peers": ("robust/_robpca.py", "robust/_cutoffs.py", "robust/_concentrate.py"),
-    "robust_rows": ("robust/_blocks.py", "robust/_block_proof.py", "robust/_passes.py"),
+    "robust_criteria": (*ROBUST, "robust/_block_floors.py", "search/_downdates.py", *RUN),
+    "robust_peers": (*ROBUST, *within("robust", "robpca", "cutoffs", "baselines", "pursuit")),
+    "robust_rows": (*ROBUST, *within("robust", "passes", "conditioned")),
     "large_graph": (*GRAPHS, "spectral/_spec.py"),
-    "mrsf_path": ("spectral/_mrsf.py", "spectral/_l21_path.py", "spectral/_l21.py"),
+    "mrsf_path": PATH,
+    "mrsf_blocks": (*PATH, "distributed/_blocks.py"),
     "lowrank": ("lowrank",),
-    "cleaning": ("privacy/_cleaner.py", "privacy/_predictor.py"),
-    "out_of_core": (*DASK, "linalg/_moments.py"),
-    "scaling": (*DASK, "linalg/_moments.py", "linalg/_passes.py"),
-    "proofs": (*SEARCH, "search/_proof.py", "_verify.py"),
-    "missing": ("data/_missing.py",),
+    "cleaning": within("privacy", "cleaner", "predictor"),
+    "out_of_core": (*DASK, *PASSES),
+    "scaling": (*DASK, *PASSES, *GRAPHS, *PATH, *SCORES),
+    "proofs": (
+        *SEARCH,
+        *ROBUST,
+        "selection/_subset.py",
+        "selection/_relaxed.py",
+        "robust/_proven.py",
+        "search/_proof.py",
+        *PROOF,
+    ),
+    "missing": (*SEARCH, "data/_missing.py"),
     "peers-columns": (*SEARCH, *FAST),
     "peers-target": (*SEARCH, *FAST),
-    "peers-scores": (*GRAPHS, "spectral/_relief.py", "spectral/_ratios.py", "spectral/_mrsf.py"),
-    "peers-large": (*GRAPHS, "spectral/_relief.py", "spectral/_spec.py"),
-    "peers-robust": (*ROBUST, "robust/_robpca.py", "robust/_baselines.py"),
+    "peers-scores": (*GRAPHS, *SCORES, *PATH),
+    "peers-large": (*GRAPHS, *SCORES),
+    "peers-robust": (*ROBUST, *within("robust", "robpca", "baselines", "cutoffs")),
     "subset-designs": SUBSET,
     "subset-readme_case": SUBSET,
     "subset-products": SUBSET,
@@ -106,7 +136,8 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "subset-classes": CLASSES,
     "subset-accuracy": CLASSES,
 }
-"""Files or folders of ``src/columnist`` whose code a benchmark measures, by its name."""
+"""Files or folders of ``src/columnist`` whose code a benchmark measures, by its name. The code of
+the benchmark itself counts as well."""
 
 
 REPRODUCES: dict[str, tuple[str, ...]] = {
@@ -133,11 +164,21 @@ REPRODUCES: dict[str, tuple[str, ...]] = {
 
 
 def sources_of(name: str) -> tuple[str, ...]:
-    """Paths in the checkout that a stored result measures."""
-    if name in REPRODUCES:
-        parts = (f"src/columnist/{part}" for part in REPRODUCES[name])
-        return (f"reproduction/{name}.py", *parts)
-    return tuple(f"src/columnist/{part}" for part in MEASURES[name])
+    """Paths in the checkout that a stored benchmark measures."""
+    return (own_code(name), *(f"src/columnist/{part}" for part in MEASURES[name]))
+
+
+def own_code(name: str) -> str:
+    """The module of a benchmark."""
+    kind, _, part = name.partition("-")
+    folder = {"peers": f"against/{part}", "subset": "subset/run"}
+    return f"benchmarks/{folder.get(kind, name)}.py"
+
+
+def sources_of_tables(module: str) -> tuple[str, ...]:
+    """Paths in the checkout from which a module of the reproduction computes its tables."""
+    parts = (f"src/columnist/{part}" for part in REPRODUCES[module])
+    return (f"reproduction/{module}.py", *parts)
 
 
 def old_tables() -> Iterator[str]:
@@ -146,7 +187,7 @@ def old_tables() -> Iterator[str]:
 
     for part in stored().tables:
         module = getattr(part.table.cells, "func", part.table.cells).__module__
-        why = reason(part.run, sources_of(module.rpartition(".")[2]))
+        why = reason(part.run, sources_of_tables(module.rpartition(".")[2]))
         if why:
             yield f"{part.name} ({part.run['commit']}, {part.run['date']}): {why}"
 
@@ -168,9 +209,17 @@ def old(benchmarks: Iterable[str]) -> Iterator[str]:
 def old_runs(stored: Stored, sources: Iterable[str]) -> Iterator[str]:
     """One line per run that is older than its code, and why."""
     for run in stored.runs:
-        why = reason(run, sources)
+        why = "; ".join(filter(None, [unknown(run), reason(run, sources)]))
         if why:
             yield f"{stored.name} ({run['commit']}, {run['date']}): {why}"
+
+
+def unknown(run: Mapping[str, Any]) -> str:
+    """What is not known of a run that its figures depend on; empty if all is."""
+    load = run.get("load")
+    known = {**run, "load": load if isinstance(load, list) and None not in load else None}
+    missing = [name for name in FACTS if known.get(name) is None]
+    return f"stored without {', '.join(missing)}" if missing else ""
 
 
 def reason(run: Mapping[str, Any], sources: Iterable[str]) -> str:
@@ -191,24 +240,68 @@ def changed(commit: str, sources: Iterable[str]) -> list[str]:
 
 @cache
 def differs(commit: str, path: str) -> bool:
-    """Whether the code of a file differs: what Python sees of it, or else its text."""
+    """Whether the code of a file differs: what Python or Cython sees of it, or else its text."""
+    if path.endswith(".pyi"):
+        return False
     try:
         before, now = git("show", f"{commit}:{path}"), (HOME / path).read_text(encoding="utf-8")
     except (OSError, subprocess.CalledProcessError):
         return True  # new, or gone
-    return (
-        code_of(before) != code_of(now) if path.endswith(".py") else before.strip() != now.strip()
-    )
+    if path.endswith(".py"):
+        return code_of(before) != code_of(now)
+    return list(cython_of(before)) != list(cython_of(now))
 
 
 def code_of(text: str) -> str:
-    """A module without comments and docstrings."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and is_text(body[0]):
-            body[0] = ast.Pass()
-    return ast.dump(tree)
+    """A module without what does not change what it computes, nor how fast."""
+    return ast.dump(Bare().visit(ast.parse(text)))
+
+
+class Bare(ast.NodeTransformer):
+    """Removes docstrings, imports, types, and the words of errors and warnings."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        for field in ("annotation", "returns"):
+            if getattr(node, field, None) is not None:
+                setattr(node, field, None if not isinstance(node, ast.AnnAssign) else ast.Pass())
+        if isinstance(getattr(node, "body", None), list):
+            node.body = [line for line in node.body if not is_text(line)] or [ast.Pass()]
+        return node
+
+    def visit_Import(self, node: ast.Import) -> None:
+        return None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        return None
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        return self.generic_visit(wordless(node))
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        warns = ast.unparse(node.func).rpartition(".")[2] == "warn"
+        return self.generic_visit(wordless(node) if warns else node)
+
+
+def wordless(node: ast.AST) -> ast.AST:
+    """A statement whose texts are empty, but for the values in them."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.JoinedStr):
+            part.values = [value for value in part.values if not isinstance(value, ast.Constant)]
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            part.value = ""
+    return node
+
+
+def cython_of(text: str) -> Iterator[tuple[int, str]]:
+    """Words of a Cython module without comments and docstrings, with their indentation."""
+    kinds = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.DEDENT}
+    begins = True  # a statement
+    for token in tokenize.generate_tokens(StringIO(text).readline):
+        if token.type not in kinds and not (begins and token.type == tokenize.STRING):
+            yield token.type, "" if token.type == tokenize.INDENT else token.string
+        if token.type != tokenize.COMMENT:
+            begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.NL)
 
 
 def is_text(node: ast.AST) -> bool:

@@ -106,11 +106,17 @@ def _measured(work: Callable[[], Any]) -> tuple[Any, float]:
             return result, passed / count
 
 
+def _written(fit: Callable[[Path | None], Any], path: Path) -> Any:
+    """A fit that writes a new file."""
+    path.unlink(missing_ok=True)
+    return fit(path)
+
+
 def measure(case: Case, path: Path) -> dict[str, Any]:
     """What one case costs."""
     name, what, fit, X, y = case
     _, search = _measured(lambda: fit(None))
-    model, with_proof = _measured(lambda: fit(path))
+    model, with_proof = _measured(lambda: _written(fit, path))
     verdict, check = _measured(lambda: verify(path, X, y=y))
     claim = verdict.claim
     return {

@@ -31,12 +31,14 @@ from benchmarks import (  # noqa: E402
     limits,
     lowrank,
     missing,
+    mrsf_blocks,
     mrsf_path,
     out_of_core,
     parallel,
     reach,
     read_csv,
     readme,
+    robust_criteria,
     robust_peers,
     robust_reach,
     robust_rows,
@@ -72,10 +74,12 @@ BENCHMARKS: dict[str, ModuleType] = {
     "wide_dask": wide_dask,
     "compare": compare,
     "robust_reach": robust_reach,
+    "robust_criteria": robust_criteria,
     "robust_peers": robust_peers,
     "robust_rows": robust_rows,
     "large_graph": large_graph,
     "mrsf_path": mrsf_path,
+    "mrsf_blocks": mrsf_blocks,
     "lowrank": lowrank,
     "cleaning": cleaning,
     "out_of_core": out_of_core,
@@ -123,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.names or BENCHMARKS:
         print(f"\n== {name}: {BENCHMARKS[name].TITLE}", flush=True)
         stored = Stored(name, options.out)
+        stored.begin()
         seconds, rows = timed(lambda name=name: BENCHMARKS[name].rows(sets, options.quick))
         stored.put(rows)
         show(name, stored.rows)

@@ -70,14 +70,20 @@ class Stored:
         """Rows with these values: ``find(set="wdbc", k=3)``."""
         return [without_run(row) for row in self._rows if agrees(row, values)]
 
+    def begin(self) -> Row:
+        """Note the facts of a run before it measures anything; else they are those of its first
+        rows. Returns them."""
+        self._facts = run_facts()
+        return self._facts
+
     def put(self, rows: Iterable[Row], by: Sequence[str] = ("set",)) -> None:
         """Keep rows that were just measured, in place of those with the same values of ``by``."""
         new = [{name: plain(value) for name, value in row.items()} for row in rows]
-        if self._facts is None:
-            self._facts = run_facts()
-            self._runs.append(self._facts)
-        self._facts["load"][1] = load()
-        number = next(i for i, run in enumerate(self._runs) if run is self._facts)
+        facts = self._facts or self.begin()
+        if not any(run is facts for run in self._runs):
+            self._runs.append(facts)
+        facts["load"][1] = load()
+        number = next(i for i, run in enumerate(self._runs) if run is facts)
         new = [row | {"run": number} for row in new]
         keys = {key_of(row, by) for row in new}
         first = next(

@@ -78,6 +78,8 @@ html_title = "Columnist"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["columnist.css"]
+# Short names of methods in the contents of a page.
+toc_object_entries_show_parents = "hide"
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],

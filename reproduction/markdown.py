@@ -49,8 +49,10 @@ def facts(part: TableResult) -> str:
     run = part.run
     lines = [f"python -m reproduction {part.name}"]
     if run:
-        load = " to ".join(f"{value:g}" for value in run["load"] if value is not None)
-        where = f"{run['cores']} cores of {run['processor']}, load {load}"
+        where = str(run.get("remark") or "")
+        if run["load"]:
+            load = " to ".join(f"{value:g}" for value in run["load"] if value is not None)
+            where = f"{run['cores']} cores of {run['processor']}, load {load}"
         lines.append(f"# commit {run['commit']}, {run['date']}, {part.seconds:.0f} s, {where}")
     return "\n".join(lines)
 

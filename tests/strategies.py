@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from columnist.constraints import AtMost, Budget, Constraint, Groups, Requires
 from columnist.criteria import Criterion, Frobenius, KyFan, Nuclear, Schatten, Spectral
 
 __all__ = [
@@ -13,7 +14,9 @@ __all__ = [
     "LogEnergy",
     "OneByOne",
     "matrices",
+    "random_constraints",
     "random_matrix",
+    "random_size",
     "targets",
     "tolerance",
 ]
@@ -111,3 +114,32 @@ def tolerance(criterion: Criterion, target: np.ndarray) -> float:
         share = 1e-6
     spectrum = np.linalg.svd(np.atleast_2d(target), compute_uv=False)
     return share * float(criterion.value(spectrum))
+
+
+def random_constraints(rng: np.random.Generator, n: int) -> list[Constraint]:
+    """One, two or three constraints."""
+    found: list[Constraint] = []
+    kinds = rng.permutation([Groups, Budget, AtMost, Requires])[: rng.integers(1, 4)]
+    for kind in [*kinds, *rng.permutation([AtMost, Requires])[: rng.integers(0, 2)]]:
+        if kind is Groups:
+            found.append(Groups(rng.integers(0, max(2, n // 2), n).tolist()))
+        elif kind is Budget:
+            whole = rng.integers(0, 5, n).astype(float)
+            costs = whole if rng.random() < 0.5 else np.round(3.0 * rng.random(n), 1) + 0.1
+            share = 0.7 * rng.random() * costs.sum() + 0.5 * costs.max()
+            found.append(Budget(costs.tolist(), float(np.round(share, 1))))
+        elif kind is AtMost:
+            some = rng.permutation(n)[: rng.integers(2, n + 1)]
+            found.append(AtMost(some.tolist(), int(rng.integers(0, 3))))
+        else:
+            column, *others = rng.permutation(n)[: rng.integers(2, 4)].tolist()
+            found.append(Requires(column, others))
+    return found
+
+
+def random_size(rng: np.random.Generator, constraints: list[Constraint], n: int) -> int | None:
+    """A number of units, or any."""
+    labels = [set(c.labels) for c in constraints if isinstance(c, Groups)]
+    if any(isinstance(c, Budget) for c in constraints) and rng.random() < 0.6:
+        return None
+    return int(rng.integers(1, min(len(labels[0]) if labels else n, 5) + 1))

@@ -12,8 +12,10 @@ from benchmarks import (
     compare,
     large_graph,
     limits,
+    mrsf_blocks,
     mrsf_path,
     reach,
+    robust_criteria,
     robust_reach,
     robust_rows,
     run,
@@ -270,10 +272,26 @@ def test_path_and_full_solves_agree():
     assert all(r["features"] == r["asked"] for r in rows if r["how"] == "path")
 
 
+def test_blocks_of_columns_give_one_path():
+    pytest.importorskip("dask.array")
+    rows = mrsf_blocks.rows(Sets(None), quick=True)
+    assert {row["how"] for row in rows} == {"1 thread", "2 threads", "4 threads", "Dask"}
+    assert all(row["same features"] and row["distance"] < 1e-9 for row in rows)
+    assert all((row["longest path [s]"] is None) == (row["how"] == "Dask") for row in rows)
+
+
 def test_scores_on_large_graphs_find_the_informative_features():
     (row,) = large_graph.rows(Sets(None), quick=True)
     assert row["informative"] == 1.0
     assert 5 * 2000 <= row["edges"] <= 10 * 2000
+
+
+def test_blocks_never_make_a_gap_larger():
+    rows = robust_criteria.rows(Sets(None), quick=True)
+    assert {row["criterion"] for row in rows} == set(robust_criteria.CRITERIA)
+    for row in rows:
+        assert row["gap with blocks [%]"] <= row["gap without blocks [%]"] + 1e-9
+    assert any(row["gap with blocks [%]"] < row["gap without blocks [%]"] - 1.0 for row in rows)
 
 
 def test_outliers_among_many_rows_are_found_and_proven():

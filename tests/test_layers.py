@@ -20,7 +20,7 @@ SOURCE = REPOSITORY / "src" / "columnist"
 
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
-DATA = {"data"} | CORE
+DATA = {"data", "_warn"} | CORE
 PROOFS = {"_verify", "_verify_rows"}
 SHARED = {"search", "_selector", "_text", "metrics", "datasets", "io"} | PROOFS | DATA
 SHARED |= {"constraints"}
@@ -28,15 +28,16 @@ SHARED |= {"constraints"}
 ALLOWED: dict[str, set[str]] = {
     "criteria": set(),
     "_text": set(),
+    "_warn": set(),
     "_verify": set(),
     "_verify_exact": {"_verify"},
     "_verify_rows": {"_verify"},
     "_verify_leaves": {"_verify", "_verify_exact"},
     "_verification": {"_verify", "_verify_exact", "_verify_leaves", "_verify_rows", "data"},
     "linalg": {"criteria"},
-    "data": CORE,
+    "data": CORE | {"_warn"},
     "constraints": DATA,
-    "search": CORE | {"_text"},
+    "search": CORE | {"_text", "_warn"},
     "_selector": DATA,
     "metrics": DATA,
     "io": {"data"},

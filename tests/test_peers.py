@@ -8,7 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.against import area, columns, environments, protocol, robust, run, scores, target
+from benchmarks.against import (
+    area,
+    columns,
+    environments,
+    large,
+    protocol,
+    robust,
+    run,
+    scores,
+    target,
+)
 from benchmarks.against.area import Area, Problem, check_choice, measure, summary
 from benchmarks.against.programs import PROGRAMS, R_PROGRAMS, Program, RProgram
 from benchmarks.against.protocol import Contender, Outcome, Runner
@@ -88,6 +98,7 @@ def test_answers_come_back_with_their_cost(runner):
     assert [answer["total"] for answer in outcome.answers] == [12.0, 24.0, 36.0]
     assert outcome.answers[0]["columns"] == [0, 1] and outcome.answers[0]["flag"] is True
     assert len(outcome.seconds) == 3 and min(outcome.seconds) >= 0.0
+    assert len(outcome.waited) == 3 and min(outcome.waited) > 0.0
     assert outcome.megabytes >= 0.0 and outcome.version
 
 
@@ -153,12 +164,12 @@ def test_programs_that_are_not_installed(tmp_path, monkeypatch):
 def test_results_of_r_are_read(tmp_path):
     path = tmp_path / "answers.txt"
     path.write_text(
-        "version 3.1\nmegabytes NA\nfirst 0.5\n0 seconds 0.25\n0 columns 4 2\n1 seconds 0.5\n"
-        "1 columns 1\n"
+        "version 3.1\nmegabytes NA\nfirst 0.5\n0 seconds 0.25\n0 waited 1\n0 columns 4 2\n"
+        "1 seconds 0.5\n1 waited 2\n1 columns 1\n"
     )
     outcome = protocol.outcome_of_r(path)
     assert outcome == Outcome(
-        ({"columns": [4.0, 2.0]}, {"columns": [1.0]}), (0.25, 0.5), 0.5, 0.0, "3.1"
+        ({"columns": [4.0, 2.0]}, {"columns": [1.0]}), (0.25, 0.5), 0.5, 0.0, "3.1", "", (1.0, 2.0)
     )
     path.write_text("error no such method in /usr/lib/R/library\n")
     with pytest.raises(protocol.Failure, match=r"^no such method in \.\.\.$"):
@@ -299,6 +310,21 @@ def test_good_features_give_a_good_accuracy():
     found = scores.judge(problem, outcomes)
     assert found["scikit-learn: f_classif"]["in common [%]"] == 75.0
     assert found["columnist: FisherScore"]["accuracy [%]"] > 25.0
+
+
+def test_scores_are_compared_with_those_of_our_counterpart():
+    (problem,) = large.problems(None, quick=True)
+    outcomes = {
+        "columnist: ReliefF": Outcome(({"features": [0, 1], "scores": [4.0, 2.0, -1.0]},)),
+        "skrebate: ReliefF": Outcome(({"features": [0, 2], "scores": [4.0, 1.0, 1.0]},)),
+        "skfeature-chappers: reliefF": Outcome(({"features": [1, 0]},)),
+        "skfeature-chappers: lap_score": Outcome(({"features": [1, 0]},)),
+    }
+    found = large.judge(problem, outcomes)
+    assert found["columnist: ReliefF"] == {"in common [%]": 100.0, "scores differ": 0.0}
+    assert found["skrebate: ReliefF"] == {"in common [%]": 50.0, "scores differ": 0.5}
+    assert found["skfeature-chappers: reliefF"]["scores differ"] is None
+    assert "skfeature-chappers: lap_score" not in found  # our counterpart gave no answer
 
 
 def test_true_axes_find_the_outliers():

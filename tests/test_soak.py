@@ -74,7 +74,10 @@ def test_errors_have_all_their_digits(kind):
             options["centering"] = "mean"
         task = "outliers" if "rows" in kind else "select"
         criterion = str(rng.choice(BUILT_IN))
-        problem = replace(problem, task=task, options=options, criterion=criterion, form="dense")
+        problem = replace(
+            problem, task=task, options=options, criterion=criterion, form="dense",
+            size=problem.size or 2, constraints=(), weights=None,
+        )  # fmt: skip
         truth = truth_of(problem, problem.size)
         truth.best()
         for columns in [truth.best_set(), truth.sets[0], truth.sets[-1]]:

@@ -59,6 +59,18 @@ def test_rows_of_several_runs_keep_their_own_facts(tmp_path, monkeypatch):
     assert [stored.run_of(set=i)["commit"] for i in range(3)] == ["c0", "new", "c2"]
 
 
+def test_facts_are_those_of_the_beginning(tmp_path, monkeypatch):
+    """The sources may change while a run measures them."""
+    facts = iter([{"commit": "begun", "load": [0, 0]}, {"commit": "later", "load": [9, 9]}])
+    monkeypatch.setattr(store, "run_facts", lambda: next(facts))
+    stored = Stored("a", tmp_path)
+    stored.begin()
+    assert Stored("a", tmp_path).runs == []  # nothing is measured yet
+    for value in (1, 2):
+        stored.put([{"set": value}])
+    assert [run["commit"] for run in Stored("a", tmp_path).runs] == ["begun"]
+
+
 def test_commands_name_no_folder_of_a_machine():
     words = [
         "/usr/bin/python3",
@@ -91,9 +103,12 @@ def test_every_stored_result_can_be_shown(name):
     docutils.publish_doctree(text, settings_overrides={"halt_level": 2, "report_level": 2})
 
 
-@pytest.mark.parametrize("name", [*store.names(), *fresh.REPRODUCES])
-def test_every_stored_result_names_the_code_it_measures(name):
-    assert all((ROOT / path).exists() for path in fresh.sources_of(name))
+def test_every_stored_result_names_the_code_it_measures():
+    sources = {path for name in fresh.MEASURES for path in fresh.sources_of(name)}
+    sources |= {path for name in fresh.REPRODUCES for path in fresh.sources_of_tables(name)}
+    assert not [path for path in sources if not (ROOT / path).exists()]
+    assert "benchmarks/weighted_tables.py" in fresh.sources_of("weighted_tables")
+    assert "reproduction/weighted_tables.py" in fresh.sources_of_tables("weighted_tables")
 
 
 def test_every_module_of_tables_names_its_code():
@@ -123,6 +138,9 @@ def checkout(tmp_path, monkeypatch):
     source = tmp_path / "src" / "columnist" / "a.py"
     source.parent.mkdir(parents=True)
     source.write_text('"""Text."""\nx = 1\n')
+    own = tmp_path / "benchmarks" / "bench.py"
+    own.parent.mkdir()
+    own.write_text("rows = 1\n")
     git("add", ".")
     git("commit", "-qm", "first")
     monkeypatch.setattr(store, "HOME", tmp_path)
@@ -143,6 +161,60 @@ def test_results_are_old_once_their_code_changes(checkout):
     fresh.differs.cache_clear()
     (line,) = fresh.old(["bench"])
     assert line.startswith("bench (") and line.endswith("src/columnist/a.py")
+
+
+def test_results_are_old_once_the_benchmark_changes(checkout, tmp_path):
+    (tmp_path / "benchmarks" / "bench.py").write_text("rows = 2\n")
+    (line,) = fresh.old(["bench"])
+    assert line.endswith("benchmarks/bench.py")
+
+
+def test_results_without_all_facts_are_old(checkout, tmp_path):
+    path = tmp_path / "stored" / "bench.json"
+    found = json.loads(path.read_text())
+    found["runs"][0]["load"] = "10 to 23"
+    del found["runs"][0]["memory [GB]"]
+    path.write_text(json.dumps(found))
+    (line,) = fresh.old(["bench"])
+    assert line.endswith("stored without memory [GB], load")
+
+
+CODE = '''
+"""Text."""
+import os
+
+def f(x: int) -> str:
+    """Text."""
+    y: int = x + 1
+    if y:
+        raise ValueError(f"{x} is wrong: {y}")
+    warnings.warn("Text.", UserWarning)
+    return "text"
+'''
+SAME = [
+    ("import os", "from sys import path"), ("x: int", "x: float"), (" -> str", ""),
+    ("y: int", "y: float"), ("{x} is wrong: {y}", "not {x}, {y}"), ('"Text.", U', '"Other", U'),
+    ('    """Text."""\n', ""), ("x + 1", "(x  +\n 1)  # a comment"),
+]  # fmt: skip
+OTHER = [
+    ("x + 1", "x + 2"), ("if y", "if x"), ("ValueError", "TypeError"), ("UserW", "W"),
+    ('"text"', '"other"'), ("(x:", "(z:"), ("is wrong: {y}", "is wrong"),
+]  # fmt: skip
+
+
+def test_what_is_code():
+    for old, new in SAME:
+        assert old in CODE and fresh.code_of(CODE.replace(old, new)) == fresh.code_of(CODE), old
+    for old, new in OTHER:
+        assert old in CODE and fresh.code_of(CODE.replace(old, new)) != fresh.code_of(CODE), old
+
+
+def test_what_is_code_of_cython():
+    code = 'cdef int f(int x) nogil:\n    """Text."""\n    # why\n    return x  # here\n'
+    same = "cdef int f(int x) nogil:\n\n  return   x\n"
+    assert list(fresh.cython_of(code)) == list(fresh.cython_of(same))
+    for old, new in (("return x", "return -x"), ("int x", "long x"), (" nogil", "")):
+        assert list(fresh.cython_of(code)) != list(fresh.cython_of(code.replace(old, new)))
 
 
 def test_results_of_changed_sources_are_old(checkout, tmp_path):

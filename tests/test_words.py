@@ -41,7 +41,7 @@ def source() -> str:
 
 
 def test_the_list_is_read():
-    assert len(listed()) > 50
+    assert len(listed()) > 200
 
 
 @pytest.mark.parametrize("message", listed())

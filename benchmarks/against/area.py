@@ -89,6 +89,7 @@ def row_of(
     ratio = mean_ms(outcome) / mean_ms(ours) if ours and finished(ours) else None
     return row | {
         "ms": mean_ms(outcome),
+        "wall ms": 1e3 * float(np.mean(outcome.waited)) if outcome.waited else None,
         "times ours": ratio,
         "compared with": contender.ours if ratio else "",
         "MB": outcome.megabytes,

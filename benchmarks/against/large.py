@@ -2,12 +2,15 @@
 
 Laplacian score and SPEC build a graph of the samples; skfeature's forms dense matrices of all pairs
 and their eigenvectors. "In common" is the share of the features that our counterpart also chooses;
-where both programs mean the same score it is 100.
+where both programs mean the same score it is 100. "Scores differ" is the largest difference from
+our score of a feature, as a share of our largest score: fast-select computes ReliefF in single
+precision, and skrebate weighs the misses of a class by other shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -45,10 +48,18 @@ def judge(problem: Problem, outcomes: Mapping[str, Outcome]) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for name, outcome in outcomes.items():
         ours = outcomes.get(f"columnist: {counterparts[name]}")
-        chosen = outcome.answers[0]["features"]
-        shared = np.intersect1d(chosen, ours.answers[0]["features"]) if ours else []
-        found[name] = {"in common [%]": 100.0 * len(shared) / len(chosen) if ours else None}
+        if ours:
+            found[name] = beside(outcome.answers[0], ours.answers[0])
     return found
+
+
+def beside(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Row:
+    """How much two answers agree."""
+    chosen, scores = theirs["features"], np.asarray(ours["scores"])
+    shared = 100.0 * len(np.intersect1d(chosen, ours["features"])) / len(chosen)
+    apart = np.abs(theirs["scores"] - scores).max() if "scores" in theirs else None
+    share = None if apart is None else float(apart / np.abs(scores).max())
+    return {"in common [%]": shared, "scores differ": share}
 
 
 AREA = Area(
@@ -59,5 +70,5 @@ AREA = Area(
     contenders,
     scores.check,
     judge,
-    ("in common [%]",),
+    ("in common [%]", "scores differ"),
 )

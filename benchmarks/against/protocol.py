@@ -64,6 +64,7 @@ class Outcome:
     megabytes: float = 0.0
     version: str = ""
     failure: str = ""
+    waited: tuple[float, ...] = ()
 
 
 class Runner:
@@ -225,7 +226,7 @@ def outcome_of(path: Path) -> Outcome:
     found = json.loads(path.read_text())
     if "error" in found:
         raise Failure(reason(found["error"].strip().splitlines()[0]))
-    return Outcome(**found | {key: tuple(found[key]) for key in ("answers", "seconds")})
+    return Outcome(**found | {key: tuple(found[key]) for key in ("answers", "seconds", "waited")})
 
 
 def outcome_of_r(path: Path) -> Outcome:
@@ -247,6 +248,7 @@ def outcome_of_r(path: Path) -> Outcome:
     return Outcome(
         answers=tuple(found),
         seconds=tuple(case.pop("seconds")[0] for case in found),
+        waited=tuple(case.pop("waited")[0] for case in found),
         first=float(facts["first"]),
         megabytes=0.0 if facts["megabytes"] == "NA" else float(facts["megabytes"]),
         version=facts["version"],

@@ -99,6 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.names or AREAS:
         area, stored = AREAS[name], Stored(f"peers-{name}", options.out)
         print(f"\n== {name}: {area.title}", flush=True)
+        stored.begin()
         seconds, rows = timed(
             lambda area=area: measure(area, sets, runner, options.quick, say_at_once)
         )

@@ -5,8 +5,9 @@ the function that answers a case, and where the answers go. This file imports Nu
 module of the function imports its program only: the rest of the project need not be installed.
 
 Memory is the largest resident size during the calls, above what was resident before the first one:
-program and data are not counted. Seconds are processor time, the least of the calls of a case; a
-program that compiles itself is called once before (``warm``), which ``first`` tells.
+program and data are not counted. Seconds are processor time, the least of the calls of a case, and
+``waited`` those of a clock for the same call; a program that compiles itself is called once before
+(``warm``), which ``first`` tells.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ def forget_peak() -> None:
         pass
 
 
-def measured(call: Callable[[], Any], budget: float) -> tuple[list[float], Any]:
-    """Processor seconds of every call, and the last answer."""
-    runs: list[float] = []
-    while not runs or (sum(runs) < budget and len(runs) < MOST_CALLS):
-        started = time.process_time()
+def measured(call: Callable[[], Any], budget: float) -> tuple[float, float, Any]:
+    """Processor seconds of the call that took least, its seconds by the clock; the last answer."""
+    runs: list[tuple[float, float]] = []
+    while not runs or (sum(run[0] for run in runs) < budget and len(runs) < MOST_CALLS):
+        started = time.process_time(), time.perf_counter()
         answer = call()
-        runs.append(time.process_time() - started)
-    return runs, answer
+        runs.append((time.process_time() - started[0], time.perf_counter() - started[1]))
+    return *min(runs), answer
 
 
 def plain(value: Any) -> Any:
@@ -92,16 +93,19 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
     cases = cases_of(job["data"])
     forget_peak()
     before = resident("VmRSS")
-    first = measured(lambda: function(**cases[0], **job["options"]), 0.0)[0] if job["warm"] else []
-    runs, answers = [], []
-    for case in cases:
-        found = measured(lambda case=case: function(**case, **job["options"]), job["budget"])
-        runs.append(found[0])
-        answers.append(found[1])
+    first = 0.0
+    if job["warm"]:
+        first = measured(lambda: function(**cases[0], **job["options"]), 0.0)[0]
+    found = [
+        measured(lambda case=case: function(**case, **job["options"]), job["budget"])
+        for case in cases
+    ]
+    seconds, waited, answers = zip(*found, strict=True)
     return {
         "answers": answers,
-        "seconds": [min(times) for times in runs],
-        "first": (first or runs[0])[0],
+        "seconds": seconds,
+        "waited": waited,
+        "first": first or seconds[0],
         "megabytes": max(resident("VmHWM") - before, 0.0),
         "version": release(job["package"]),
     }

@@ -2,17 +2,18 @@
 Categories and a budget
 =======================
 
-Which measurements should a clinic take to predict the course of diabetes, if each has a price?
-Some columns are cheap questions, some are blood tests, and two are categories, which are asked or
-not asked as a whole. For every budget, the search finds the best set of measurements and proves how
-good it is.
+Which measurements should a clinic take to predict the course of diabetes, if each has a cost? Some
+columns are cheap questions, some are blood tests, and two are categories, whose indicator columns
+are selected together. For every budget, the search finds the best set of measurements and proves
+how good it is.
 """
 
 # %%
 # The data
 # --------
-# The body mass index is turned into a category, as it would stand in a form. ``dummies`` makes one
-# column of every level, and a :class:`~columnist.constraints.Groups` that keeps them together.
+# The body mass index is converted to a category, as in a questionnaire. ``dummies`` creates one
+# column for each level, and a :class:`~columnist.constraints.Groups` so that they are selected
+# together.
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,8 @@ print(*X.columns)
 # %%
 # The prices
 # ----------
-# A group costs the sum of its columns, so the price of the category is divided among its levels.
+# The cost of a group is the sum of the costs of its columns, so the cost of the category is divided
+# among its levels.
 
 prices = {"age": 0, "sex": 0, "bmi": 1, "bp": 2}
 prices |= {"s1": 4, "s2": 4, "s3": 4, "s4": 2, "s5": 6, "s6": 3}
@@ -51,8 +53,9 @@ print(selector.certificate_)
 # %%
 # Every budget
 # ------------
-# Greedy selection by gain for the cost is the usual way out. Between the error of the best set and
-# the bound nothing is left here: the curve is proven, and shows what one more unit of money buys.
+# The usual heuristic is greedy selection by gain per cost. Here the error of the best set equals
+# its bound for every budget: the curve is proven, and shows how much a larger budget lowers the
+# error.
 
 import matplotlib.pyplot as plt
 

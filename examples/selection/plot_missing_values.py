@@ -2,11 +2,11 @@
 Missing values: select without filling
 ======================================
 
-Filling gaps with the means of their columns makes columns look less related than they are. Here
-30 % of the values of the breast-cancer data are removed at random, several times. Five columns are
-chosen from what is left, with filled means and with a covariance matrix that the EM algorithm
-estimates (``missing="covariance"``). What counts is how much of the *complete* data they leave
-unexplained.
+Replacing missing values by the means of their columns reduces the correlations between columns.
+Here 30 % of the values of the breast-cancer data are removed at random, several times. Five columns
+are selected from the remaining values, once with filled means and once with a covariance matrix
+estimated by the EM algorithm (``missing="covariance"``). The selections are compared by their error
+on the *complete* data.
 """
 
 import matplotlib.pyplot as plt
@@ -32,18 +32,17 @@ def gaps(share, seed):
 # One draw
 # --------
 #
-# The certificate says what it holds for, and how much was missing.
+# The certificate states what it holds for, and the share of missing values.
 Z = gaps(0.3, seed=0)
 selector = ColumnSelector(5, centering="mean", missing="covariance").fit(Z)
 selector.certificate_
 
 # %%
-# ``transform`` picks the columns and leaves their gaps where they are.
+# ``transform`` returns the selected columns with their missing values.
 print(np.isnan(selector.transform(Z)).mean(axis=0).round(2))
 
 # %%
-# Against filling
-# ---------------
+# Against filling ---------------
 methods = {"filled with means": "mean", "missing='covariance'": "covariance"}
 errors = {label: [] for label in methods}
 for seed in range(3):

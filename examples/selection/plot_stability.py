@@ -2,9 +2,9 @@
 How stable is a selection?
 ==========================
 
-A certificate proves that no other columns are better on the rows that there are. With other rows
-of the same kind, other columns may be best. :func:`columnist.selection_stability` selects again
-from resampled rows.
+A certificate proves that no other columns are better on the given rows. With other rows of the same
+kind, other columns may be best. :func:`columnist.selection_stability` selects again from resampled
+rows.
 """
 
 # %%
@@ -22,8 +22,8 @@ stability = selection_stability(ColumnSelector(3), X, sizes=range(1, 9), random_
 print(stability)
 
 # %%
-# The first column is kept by all resamples. The others compete: names beside a bar are those of
-# columns that take the place of a selected one more often than by chance.
+# The first column is selected in all resamples. The others vary: names beside a bar are those of
+# columns that replace a selected one more often than by chance.
 
 StabilityDisplay.from_stability(stability)
 

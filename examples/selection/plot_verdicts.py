@@ -2,9 +2,9 @@
 Which columns are needed, and which can be replaced?
 ====================================================
 
-The best selection is rarely the only good one. Thirty measurements of cell nuclei repeat one
-another: several sets of eight describe them almost equally well. Which measurements do all good
-sets need, which have a substitute, and which are never worth taking? The answers are proven.
+The best selection is rarely the only good one. Thirty measurements of cell nuclei are redundant:
+several sets of eight represent them almost equally well. Which measurements do all good sets
+contain, which can be replaced, and which does no good set contain? The answers are proven.
 """
 
 # %%
@@ -41,7 +41,7 @@ plt.show()
 # %%
 # If one measurement is expensive
 # -------------------------------
-# ``replaceable`` names what the best set without a measurement has instead.
+# ``replaceable`` names the columns that replace a measurement in the best set without it.
 
 for column in verdicts.selection:
     by = [cells.columns[i] for i in verdicts.replaceable.get(column, ())]

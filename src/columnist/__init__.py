@@ -125,7 +125,7 @@ __all__ = [
     "verify",
 ]
 
-# Module -> public names that it defines, or that its family lends to the top level.
+# Module -> its public names, or those of its subpackage that are available at the top level.
 _SOURCES = {
     "columnist._verification": "verify",
     "columnist.data._scales": "ScaleWarning",

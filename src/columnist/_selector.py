@@ -1,4 +1,4 @@
-"""What every selector has in common."""
+"""The base class of all selectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from columnist.data._validation import open_data
 
 
 class BaseSelector(ParameterChecks, SelectorMixin, BaseEstimator):
-    """Anything with ``selected_``: mask and tags of a scikit-learn selector."""
+    """Base class of selectors: support mask and tags from ``selected_``."""
 
     @abstractmethod
     def fit(self, X, y=None):

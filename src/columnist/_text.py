@@ -1,4 +1,4 @@
-"""Numbers and names as readers see them."""
+"""Formatting of numbers and names for reports, tables and messages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 # Longer names lose their middle everywhere.
 _LONGEST = 200
 _VISIBLE = {"\n": "↵", "\r": "↵", "\t": "⇥", "\x7f": "␡"}
-# Signs that turn the direction of whatever follows: a name could look like another one.
+# Characters that change the direction of the text after them: a name could look like another one.
 _VISIBLE |= dict.fromkeys("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", "\ufffd")
 
 
 def readable(text: object, longest: int = _LONGEST) -> str:
-    """Any text as one line that can be shown: control characters as signs, not too long."""
+    """Format any text as one line: control characters become visible, long text is shortened."""
     cut = shortened(str(text), longest)
     cut = cut.encode("utf-8", "replace").decode("utf-8")
     shown = "".join(_sign(c) for c in cut)
@@ -31,7 +31,7 @@ def _sign(character: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """The text without its middle if it is long."""
+    """Shorten a long text by leaving out its middle."""
     if len(text) <= longest:
         return text
     tail = (longest - 1) // 3
@@ -47,7 +47,7 @@ def joined(names: Sequence[str], most: int = 8) -> str:
 
 
 def count(n: int, what: str) -> str:
-    """A number of things."""
+    """A number with its noun, in singular or plural."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
@@ -77,7 +77,7 @@ def number(value: float | None, digits: int = 4) -> str:
 def between(low: float, high: float, digits: int = 6) -> str:
     """A number that is known to lie between two, in words if one of these is infinite."""
     if math.isinf(low) and low > 0:
-        return "–"  # there is nothing that it could be a number of
+        return "–"  # no number is known
     if math.isinf(high):
         return f"≥ {number(low, digits)}"
     if high - low <= 1e-9 * abs(high):
@@ -106,7 +106,7 @@ def rounded_percent(share: float) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A time that people can read."""
+    """A time in seconds, or in minutes and seconds."""
     if value is None:
         return "-"
     if value < 60:
@@ -116,7 +116,7 @@ def seconds(value: float | None) -> str:
 
 
 def ways(n_items: int, size: int) -> str:
-    """In how many ways a set can be chosen, in words."""
+    """The number of possible selections, in words."""
     if not 0 <= size <= n_items:
         return "0"
     log = math.lgamma(n_items + 1) - math.lgamma(size + 1) - math.lgamma(n_items - size + 1)

@@ -1,4 +1,4 @@
-"""Checks of proofs with everything that the trusted core leaves out.
+"""Checks of proofs: the parts that are not in the trusted core.
 
 :mod:`columnist._verify` reads a proof, replays its tree and confirms each part by itself. Here the
 parts are shared among processes, progress is shown, a sample of them can be drawn, and what
@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,52 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from columnist import _verify as core
-from columnist._verify import Refuted, Rules, Task, Verdict
+from columnist._verify import Refuted, Rules, Task
 from columnist._verify_exact import ExactErrors
 from columnist._verify_leaves import WHOLE, ExactLeaves
 from columnist._verify_rows import check_rows
 from columnist.data._parameters import Flag, Integer, checked
 from columnist.data._validation import random_generator
 
-# Parts that a process gets at a time.
-_CHUNK = 16
+# Of a rule by name, a node, what the rule finds, and its weights z: what is confirmed of that.
+Redo = Callable[[str, Task, np.ndarray, np.ndarray | None], np.ndarray]
+
+
+@dataclass
+class Verdict:
+    """What a check found.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether the claim is certain, or, of a ``sample``, was confirmed as far as it was checked.
+    statement : str
+        What is certain, or what is wrong, in one sentence.
+    rules : dict of str to int
+        How often each rule closed a part of the tree.
+    claim : dict
+        The claim of the proof.
+    seconds : float
+        Time of the check.
+    exact : dict of str to int
+        How often exact arithmetic decided.
+    sample : tuple of (int, int) or None
+        Parts of the proof that were checked, and all of them, if these are not the same.
+    """
+
+    holds: bool
+    statement: str
+    rules: dict[str, int] = field(default_factory=dict)
+    claim: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    exact: dict[str, int] = field(default_factory=dict)
+    sample: tuple[int, int] | None = None
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        return self.statement
 
 
 @checked(exact=Flag(), sample=Integer(1) | None)
@@ -65,13 +101,12 @@ def verify(
     random_state : int, RandomState or None, default=None
         Randomness of the sample.
     callback : callable, optional
-        Called now and then with the number of parts that are confirmed, and the share of the file
-        that is read.
+        Called regularly with the number of confirmed parts and the share of the file that was read.
 
     Returns
     -------
     Verdict
-        True in a condition if the proof holds; ``print`` says what is certain.
+        True as a boolean if the proof holds; ``print`` shows what was confirmed.
 
     Raises
     ------
@@ -95,7 +130,7 @@ def verify(
     started, path = time.perf_counter(), Path(proof)
     with path.open("rb") as file:
         header, digest = core.header_of(file)
-        verdict = Verdict(True, core.statement_of(header), claim=header["claim"])
+        verdict = Verdict(True, "", claim=header["claim"])
         try:
             if header["problem"]["kind"] == "rows":
                 if exact or sample is not None or n_jobs not in (None, 1):
@@ -104,7 +139,8 @@ def verify(
                         "exact, sample and n_jobs."
                     )
                 rows = check_rows(header, np.asarray(X, dtype=np.float64), file, digest)
-                verdict.rules, verdict.seconds = dict(rows.rules), time.perf_counter() - started
+                verdict.rules, verdict.statement = dict(rows.rules), core.statement_of(header)
+                verdict.seconds = time.perf_counter() - started
                 return verdict
             check = Check(header, X, y, exact)
             parts: Iterable[Task] = core.tasks(header, check.rules, core.records_of(file, digest))
@@ -115,6 +151,7 @@ def verify(
                 if callback is not None:
                     callback(count, file.tell() / size)
             verdict.rules, verdict.exact = dict(check.found), check.exactly
+            verdict.statement = core.statement_of(header, check.exactly["dependent"])
         except Refuted as reason:
             verdict = Verdict(False, f"Refuted: {reason}", claim=header["claim"])
     if verdict.sample is not None:
@@ -127,31 +164,35 @@ def verify(
     return verdict
 
 
+# What exact arithmetic decides; "dependent" are complete sets that do not count.
+_COUNTS = ["complete sets", "in doubt", "dependent", "leaves", "leaves in doubt"]
+
+
 class Check:
     """One check: its rules, and what has been found."""
 
     def __init__(self, header: dict[str, Any], X, y, exact: bool):
-        self.rules = core.begin(header, X, y)
+        self.rules = core.begin(header, X, y, SharedRules)
         self._exact = ExactErrors(self.rules, header["problem"], X, y)
         self._leaves = ExactLeaves(self._exact, exact) if _has_flint(exact) else None
-        self._every = exact
         self.found: Counter[str] = Counter()
-        self.exactly = dict.fromkeys(["complete sets", "in doubt", "leaves", "leaves in doubt"], 0)
-        self.rules.exact = self._exact
+        self.exactly = dict.fromkeys(_COUNTS, 0)
+        self.rules.redoes_all, self.rules.errors_exactly = exact, self._exact
         core.check_claim(self.rules, header)
+        self.rules.errors_exactly = None  # it stays here
 
     def confirm(self, parts: Iterable[Task], n_jobs: int) -> Iterator[int]:
-        """Confirm parts of a proof; how many were, after every few of them."""
-        count, rules = 0, self.rules
-        rules.exact = None  # what is in doubt comes back
-        work, leaves = delayed(_confirmed), self._leaves
-        ask = leaves if self._every or leaves is None else _later
-        calls = (work(rules, chunk, self._every, ask) for chunk in _chunks(parts))
+        """Confirm parts of a proof; how many were, after some of them."""
+        count, leaves = 0, self._leaves
+        # Several processes leave those with a leaf in doubt to this one.
+        ask = None if leaves is None else leaves if self.rules.redoes_all or n_jobs == 1 else _later
+        work = delayed(_confirmed)
+        calls = (work(self.rules, chunk, ask) for chunk in core.chunks(parts))
         run = Parallel(n_jobs, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
         for n_parts, answer in run(calls):
             self._note(answer)
-            if answer.later:
-                self._note(_confirmed(rules, answer.later, False, leaves)[1])
+            for part in answer.later:
+                self._note(_confirmed(self.rules, [part], leaves)[1])
             if self.found["branching"] > core.MOST_NODES:
                 raise Refuted("the proof leaves too much to be shown by its reader.")
             count += n_parts
@@ -171,15 +212,53 @@ class Check:
         """Decide a complete set in exact arithmetic."""
         self.exactly["complete sets"] += 1
         self.exactly["in doubt"] += in_doubt
-        if not self._exact(subset)[0] >= self.rules.limit:
+        self.exactly["dependent"] += not self._is_above(subset)
+
+    def _is_above(self, subset: tuple[int, ...]) -> bool:
+        """Whether a set is above the limit; if not, its columns depend on one another, and it does
+        not count, but those that have a copy of another column, or zeros, for one of them do."""
+        if self._exact(subset)[0] >= self.rules.limit:
+            return True
+        if not self._exact.depend(subset):
             raise Refuted(f"nothing shows that the columns {list(subset)} are not better.")
+        for column in subset:
+            self._is_above(tuple(i for i in subset if i != column))
+        return False
+
+
+class SharedRules(Rules):
+    """Rules that note complete sets for another process, and ask ``redo`` about leaves."""
+
+    redo: Redo | None = None
+    errors_exactly: ExactErrors | None = None
+    doubts: list[tuple[tuple[int, ...], bool]] = []  # of complete sets, and whether there is one
+
+    def exactly(self, subset):
+        """What exact arithmetic says, where it is there."""
+        return None if self.errors_exactly is None else self.errors_exactly(subset)
+
+    def redone(self, rule, node, found, z=None):
+        """What exact arithmetic confirms."""
+        return found if self.redo is None else self.redo(rule, node, found, z)
+
+    def decide(self, subset):
+        """Note a set in doubt."""
+        self.doubts.append((subset, True))
+
+    def _complete(self, sets):
+        noted = len(self.doubts)
+        super()._complete(sets)
+        if self.redoes_all:
+            doubtful = {subset for subset, _ in self.doubts[noted:]}
+            ordered = (tuple(sorted(subset)) for subset in sets)
+            self.doubts += [(s, False) for s in ordered if s not in doubtful | self.listed]
 
 
 @dataclass
 class Answer:
     """What confirming some parts gave: how often which rules, the complete sets that are to be
-    decided exactly and whether they must, how many leaves were redone exactly, the parts that hold
-    a leaf in doubt, and what refutes the proof, if anything does."""
+    decided exactly and whether they must, how many leaves were redone exactly, the parts among
+    which a leaf is in doubt, and what refutes the proof, if anything does."""
 
     found: Counter[str] = field(default_factory=Counter)
     doubts: list[tuple[tuple[int, ...], bool]] = field(default_factory=list)
@@ -189,42 +268,30 @@ class Answer:
 
 
 class _Later(Exception):
-    """A part holds a leaf in doubt."""
+    """A leaf is in doubt."""
 
 
-def _later(rule: str, node: core.Node, found: np.ndarray, z: np.ndarray | None) -> np.ndarray:
+def _later(rule: str, node: Task, found: np.ndarray, z: np.ndarray | None) -> np.ndarray:
     """Leave parts with a leaf in doubt to the process that has the exact numbers."""
     if rule in WHOLE and not found[0]:
         raise _Later
     return found
 
 
-def _confirmed(
-    rules: Rules, chunk: list[Task], every: bool, redo: core.Redo | None
-) -> tuple[int, Answer]:
+def _confirmed(rules: SharedRules, chunk: list[Task], redo: Redo | None) -> tuple[int, Answer]:
     """Confirm some parts: how many, and what that gave."""
     answer = Answer()
-
-    def note(subset: tuple[int, ...]) -> tuple[float, float]:
-        answer.doubts.append((subset, True))
-        return np.inf, np.inf
-
-    rules.exact, rules.seen, rules.redo = note, [] if every else None, redo
+    rules.doubts, rules.redo = answer.doubts, redo
     if isinstance(redo, ExactLeaves):
         redo.count = answer.leaves
     try:
-        for task in chunk:
-            before = len(answer.doubts)
-            try:
-                answer.found += rules.confirm(task)
-            except _Later:
-                del answer.doubts[before:]
-                answer.later.append(task)
-        answer.doubts += [(subset, False) for subset in rules.seen or []]
+        answer.found = rules.confirm(chunk)
+    except _Later:
+        answer.doubts, answer.later = [], chunk
     except Refuted as reason:
         answer.message = str(reason)
     finally:
-        rules.exact = rules.seen = rules.redo = None
+        rules.doubts, rules.redo = [], None
     return len(chunk), answer
 
 
@@ -233,13 +300,6 @@ def _has_flint(needed: bool) -> bool:
     if find_spec("flint") is None and needed:
         raise ImportError("exact=True needs python-flint: pip install 'columnist[exact]'")
     return find_spec("flint") is not None
-
-
-def _chunks(parts: Iterable[Task]) -> Iterator[list[Task]]:
-    """A few parts at a time."""
-    parts = iter(parts)
-    while chunk := list(islice(parts, _CHUNK)):
-        yield chunk
 
 
 def _drawn(

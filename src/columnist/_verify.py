@@ -29,13 +29,14 @@ good, unless it is zero or a multiple of a chosen column by all its numbers.
   :math:`\mathrm{tr} F - ts - \mathrm{tr} B^TPB - \sum_{i \in J} g_i` with
   :math:`g_i = \lVert Y_i - P_iB \rVert^2 / D_i`. Both conditions are confirmed by eigenvalues. A
   candidate is dropped, or fixed, if choosing it, or not, raises the bound enough.
-* *completion*: all choices of the last one or two columns, and complete sets in extended precision.
+* *completion* (squared Frobenius norm): all choices of the last two or three columns, and
+  complete sets in extended precision.
 * *branching*: what the rules above leave is divided further, up to a stated number of nodes.
 
 **The order.** :func:`begin` checks data and claim, :func:`tasks` replays the tree and yields what
 is left to be shown of each node, and :meth:`Rules.confirm` shows it. Tasks do not depend on one
-another. Complete sets that extended precision leaves in doubt are handed to ``Rules.exact``, and
-what the other rules find to ``Rules.redo``, if there are such.
+another. A class that has exact arithmetic may override :meth:`Rules.decide` and
+:meth:`Rules.redone`.
 """
 
 from __future__ import annotations
@@ -48,9 +49,8 @@ import struct
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -60,8 +60,10 @@ UNIT = 2.0**-53
 EXTENDED = float(np.finfo(np.longdouble).eps) / 2
 # How much smaller than stated an error, or a bound, may be.
 TOLERANCE = 1e-9
-# Bytes of the first line and of the open nodes, nodes that are divided here.
-MOST_HEADER, MOST_OPEN, MOST_NODES = 2**24, 2**31, 200_000
+# A column depends on others that leave no more than this share of it, squared for Gram matrices.
+DEPENDENT = 1e-13
+# Bytes of the first line and of the open nodes, nodes that are divided here, parts in one go.
+MOST_HEADER, MOST_OPEN, MOST_NODES, PARTS = 2**24, 2**31, 200_000, 2048
 # Rows of a product, and operations up to which it is computed in extended precision.
 _ROWS, _PRODUCTS = 1024, 2e9
 # Turns that look for coefficients where the proof has none, or poor ones.
@@ -70,6 +72,8 @@ _TURNS = 12
 _DOUBT = 1e-10
 _END, _LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(6)
 _LEAST_Z = 1e-5
+# Entries of the matrices that are eliminated in one go.
+_STACK = 2**19
 
 
 class Unreadable(ValueError):
@@ -78,43 +82,6 @@ class Unreadable(ValueError):
 
 class Refuted(Exception):
     """The proof does not show what it claims."""
-
-
-@dataclass
-class Verdict:
-    """What a check found.
-
-    Attributes
-    ----------
-    holds : bool
-        Whether the claim is certain, or, of a ``sample``, was confirmed as far as it was checked.
-    statement : str
-        What is certain, or what is wrong, in one sentence.
-    rules : dict of str to int
-        How often each rule closed a part of the tree.
-    claim : dict
-        The claim of the proof.
-    seconds : float
-        Time of the check.
-    exact : dict of str to int
-        How often exact arithmetic decided.
-    sample : tuple of (int, int) or None
-        Parts of the proof that were checked, and all of them, if these are not the same.
-    """
-
-    holds: bool
-    statement: str
-    rules: dict[str, int] = field(default_factory=dict)
-    claim: dict[str, Any] = field(default_factory=dict)
-    seconds: float = 0.0
-    exact: dict[str, int] = field(default_factory=dict)
-    sample: tuple[int, int] | None = None
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    def __str__(self) -> str:
-        return self.statement
 
 
 # -- reading ------------------------------------------------------------------------
@@ -130,43 +97,34 @@ def header_of(file: BinaryIO) -> tuple[dict[str, Any], bytes]:
     line = file.readline(MOST_HEADER)
     try:
         header = json.loads(line.decode("utf-8"))
-        if header["format"] != FORMAT:
-            raise Unreadable("This file is no proof.")
-        if header["version"] != VERSION:
-            raise Unreadable(f"Version {header['version']!r} of a proof is not known here.")
-        _check_header(header["problem"], header["claim"])
-    except Unreadable:
-        raise
+        known = header["format"] == FORMAT and header["version"] == VERSION
+        sense = known and _makes_sense(header["problem"], header["claim"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise Unreadable("This file is no proof: its first line cannot be read.") from None
+    if not sense:
+        raise Unreadable("This file is no proof of a kind and version that is known here.")
     return header, hashlib.sha256(line).digest()
 
 
-def _check_header(problem: dict[str, Any], claim: dict[str, Any]) -> None:
+def _makes_sense(problem: dict[str, Any], claim: dict[str, Any]) -> bool:
     """Types and ranges of what is used below; items are columns, or rows."""
     n, k = problem["shape"][0 if problem["kind"] == "rows" else 1], problem["size"]
     sets = [claim["selection"], *claim["solutions"]]
-    whole = [*problem["shape"], k, problem["n_components"], *problem["include"]]
-    whole += [*problem["exclude"], *chain(*sets)]
-    if not all(type(number) is int and 0 <= number < 2**31 for number in whole):
-        raise Unreadable("Sizes and columns of the proof are no numbers.")
     every = [*sets, problem["include"], problem["exclude"]]
-    if not all(len(set(s)) == len(s) and max(s, default=0) < n for s in every):
-        raise Unreadable("Columns of the proof are not columns of its data.")
-    if not all(len(s) == k for s in sets) or not 0 < k <= n or len(problem["shape"]) != 2:
-        raise Unreadable("Selections of the proof have another size than it says.")
+    whole = [*problem["shape"], k, problem["n_components"], *chain(*every)]
     words = [problem[name] for name in ("kind", "data", "target", "centering", "input")]
     words += [problem["criterion"], str(problem["target_data"])]
-    if not all(type(word) is str for word in words):
-        raise Unreadable("The problem of the proof is not known here.")
-    numbers = [claim["error"], claim["lower_bound"], problem["shift"], problem["alpha"]]
-    if not all(math.isfinite(float(number)) for number in [*numbers, *claim["errors"]]):
-        raise Unreadable("Errors of the proof are no numbers.")
-    if len(claim["errors"]) != len(claim["solutions"]) or type(claim["complete"]) is not bool:
-        raise Unreadable("Solutions of the proof have no errors.")
-    squared, alpha = Criterion(problem["criterion"]).squared, float(problem["alpha"])
-    if alpha < 0.0 or (alpha > 0.0 and not (squared and problem["target"] != "X")):
-        raise Unreadable("The ridge of the proof is not known here.")
+    numbers = [claim["error"], claim["lower_bound"], problem["shift"], *claim["errors"]]
+    alpha, squared = float(problem["alpha"]), Criterion(problem["criterion"]).squared
+    return (
+        all(type(number) is int and 0 <= number < 2**31 for number in whole)
+        and all(len(set(s)) == len(s) and max(s, default=0) < n for s in every)
+        and all(len(s) == k for s in sets) and 0 < k <= n and len(problem["shape"]) == 2
+        and all(type(word) is str for word in words) and type(claim["complete"]) is bool
+        and all(math.isfinite(float(number)) for number in numbers)
+        and len(claim["errors"]) == len(claim["solutions"])
+        and (alpha == 0.0 or (0.0 < alpha < math.inf and squared and problem["target"] != "X"))
+    )  # fmt: skip
 
 
 class Body:
@@ -175,31 +133,40 @@ class Body:
     def __init__(self, file: BinaryIO):
         self.file, self.inflate, self.buffer = file, zlib.decompressobj(), b""
 
-    def read(self, size: int) -> bytes:
-        while len(self.buffer) < size:
-            compressed = self.inflate.unconsumed_tail or self.file.read(2**16)
-            if not compressed:
-                raise Unreadable("The proof ends before its end mark.")
-            try:
-                self.buffer += self.inflate.decompress(compressed, 2**20)
-            except zlib.error:
-                raise Unreadable("The proof is damaged.") from None
+    def read(self, size: int, *, end: bool = False) -> bytes:
+        """So many bytes; at the ``end`` there may be none."""
+        try:
+            while len(self.buffer) < size and not self.inflate.eof:
+                more = self.inflate.unconsumed_tail or self.file.read(2**16)
+                if not more:
+                    break
+                self.buffer += self.inflate.decompress(more, 2**20)
+        except zlib.error:
+            raise Unreadable("The proof is damaged.") from None
+        if len(self.buffer) < size and not end:
+            raise Unreadable("The proof ends before its end mark.")
         data, self.buffer = self.buffer[:size], self.buffer[size:]
         return data
 
     def finish(self) -> None:
         """Nothing may follow, and the checksum must be there."""
-        try:
-            rest = self.buffer + self.inflate.decompress(
-                self.inflate.unconsumed_tail + self.file.read(64), 1
-            )
-        except zlib.error:
-            raise Unreadable("The proof is damaged.") from None
-        if rest or not self.inflate.eof or self.inflate.unused_data or self.file.read(1):
+        rest = self.read(1, end=True) + self.inflate.unused_data + self.file.read(1)
+        if rest or not self.inflate.eof:
             raise Unreadable("The proof is damaged: it does not stop at its end mark.")
 
-    def unpack(self, layout: str) -> tuple:
-        return struct.unpack(layout, self.read(struct.calcsize(layout)))
+    def records(self, digest: bytes, last: int) -> Iterator[tuple[int, int, int]]:
+        """Kind, node and count of every record up to the end; kinds are 1 to ``last``."""
+        count = 0
+        while True:
+            kind, node = struct.unpack("<BQ", self.read(9))
+            if kind == _END:
+                if node != count or self.read(32) != digest:
+                    raise Unreadable("The proof is damaged: its end does not match its beginning.")
+                return self.finish()
+            if kind > last:
+                raise Unreadable("The proof is damaged: it holds an unknown record.")
+            count += 1
+            yield kind, node, *struct.unpack("<I", self.read(4))
 
     def array(self, kind: str, count: int) -> np.ndarray:
         if count > 2**24:
@@ -221,18 +188,8 @@ class Record(NamedTuple):
 
 def records_of(file: BinaryIO, digest: bytes) -> Iterator[Record]:
     """The records after the first line, which has this hash."""
-    body, count = Body(file), 0
-    while True:
-        kind, node = body.unpack("<BQ")
-        if kind == _END:
-            if node != count or body.read(32) != digest:
-                raise Unreadable("The proof is damaged: its end does not match its beginning.")
-            body.finish()
-            return
-        if kind > _COPIES:
-            raise Unreadable("The proof is damaged: it holds an unknown record.")
-        count += 1
-        (n,) = body.unpack("<I")
+    body = Body(file)
+    for kind, node, n in body.records(digest, _COPIES):
         if kind in (_SHRINK, _CLOSE):
             z = _LEAST_Z ** (body.array("<u2", n) / 65535.0)
             yield Record(kind, node, body.array("<u1", n if kind == _SHRINK else 0), z)
@@ -247,20 +204,15 @@ class Criterion:
     """A criterion by name, of eigenvalues of F in descending order."""
 
     def __init__(self, name: str):
-        kind, _, parameter = name.partition(":")
-        self.kind, self.p, self.first = kind, 2.0, None
-        if kind == "schatten":
-            self.p = float(parameter)
-        elif kind == "kyfan":
-            self.first = int(parameter)
-        elif kind not in ("frobenius", "nuclear", "spectral") or parameter:
-            raise Unreadable(f"The criterion {name!r} is not known here.")
-        if not self.p > 0.0 or (self.first is not None and self.first < 1):
-            raise Unreadable(f"The criterion {name!r} is not known here.")
-
-    @property
-    def squared(self) -> bool:
-        return self.kind == "frobenius"
+        self.kind, _, parameter = name.partition(":")
+        self.p = float(parameter) if self.kind == "schatten" else 2.0
+        self.first = int(parameter) if self.kind == "kyfan" else None
+        self.squared = self.kind == "frobenius"
+        plain = self.kind in ("frobenius", "nuclear", "spectral") and not parameter
+        if not (plain or self.kind in ("schatten", "kyfan")) or not self.p > 0.0 or (
+            self.first is not None and self.first < 1
+        ):  # fmt: skip
+            raise ValueError(f"The criterion {name!r} is not known here.")
 
     def __call__(self, eigenvalues: np.ndarray) -> np.ndarray:
         if eigenvalues.shape[-1] == 0:
@@ -311,11 +263,10 @@ def target_of(problem: dict[str, Any], y) -> np.ndarray | None:
     return matrix_of(y)
 
 
-def check_data(problem: dict[str, Any], X, target) -> None:
+def check_data(problem: dict[str, Any], X, target=None) -> None:
     """Refuse other data than those of the proof."""
-    if X.ndim != 2 or list(X.shape) != problem["shape"] or data_hash(X) != problem["data"]:
-        raise Refuted("these are other data than those of the proof.")
-    if problem["input"] == "gram" and X.shape[0] != X.shape[1]:
+    square = problem["input"] != "gram" or X.shape[0] == X.shape[-1]
+    if list(X.shape) != problem["shape"] or data_hash(X) != problem["data"] or not square:
         raise Refuted("these are other data than those of the proof.")
     if target is not None and (
         len(target) != X.shape[0] or data_hash(target) != problem["target_data"]
@@ -346,25 +297,25 @@ def _products(Z: np.ndarray, center: bool) -> tuple[np.ndarray, float]:
 
 class Numbers:
     """Gram matrix of the columns, each of length one, and of the target, whose largest column has
-    about length one; ``unit`` is what the target was divided by."""
+    about length one; ``unit`` is what the target was divided by. ``low`` and ``high`` are below
+    and above the true one in extended precision, ``fast`` is below it in double precision."""
 
     def __init__(self, X, target, problem: dict[str, Any]):
-        p = X.shape[1]
+        self.p = p = X.shape[1]
         gram, center, alpha = problem["input"] == "gram", problem["centering"] == "mean", 0.0
         dense = X.toarray() if hasattr(X, "toarray") else X
         if gram:
             G = dense.astype(np.longdouble)
             G, share = (G + G.T) / 2, 2.0 * EXTENDED
         else:
-            Z = dense if target is None else np.hstack([dense, target])
-            G, share = _products(Z, center)
+            G, share = _products(dense if target is None else np.hstack([dense, target]), center)
         if target is None:
             G = np.vstack([np.hstack([G, G]), np.hstack([G, G])])
         else:
             alpha = float(problem["alpha"])
             G[np.arange(p), np.arange(p)] += np.longdouble(alpha)
             share += 2.0 * EXTENDED
-        self.p, self.q, order = p, len(G) - p, len(G)
+        self.q, order = len(G) - p, len(G)
         lengths = np.sqrt(np.maximum(np.diag(G), 0.0))
         largest = float(lengths[p:].max(initial=0.0))
         if not np.isfinite(float(lengths.max(initial=0.0))):
@@ -372,90 +323,33 @@ class Numbers:
         self.unit = 2.0 ** round(math.log2(largest)) if largest > 0.0 else 1.0
         lengths[p:] = self.unit
         lengths[lengths == 0.0] = 1.0
-        G = G / lengths / lengths[:, None]
-        steps = p + 8
-        self.fast = _lowered(G.astype(np.float64), order * (2 * steps * UNIT + share))
+        G, steps = G / lengths / lengths[:, None], p + 8
         margin = order * (2 * steps * EXTENDED + share)
+        self.fast = _lowered(G.astype(np.float64), order * (2 * steps * UNIT + share))
         self.low, self.high = _lowered(G, margin), _lowered(G, -margin)
         # With a ridge every column counts.
-        self.twins = np.arange(p) if alpha > 0.0 else _twins(X, gram, center)
+        self.twins = np.arange(p) if alpha > 0.0 else _twins(dense, gram, center)
 
 
 def _lowered(G: np.ndarray, share: float) -> np.ndarray:
-    G = G.copy()
-    G[np.diag_indices(len(G))] *= G.dtype.type(1.0) - G.dtype.type(share)
-    return G
+    return G - np.diag(np.diag(G) * G.dtype.type(share))
 
 
-def _twins(X, gram: bool, center: bool) -> np.ndarray:
+def _twins(dense: np.ndarray, gram: bool, center: bool) -> np.ndarray:
     """For every column the first one of which it is a power of two, or its negative, times; -1 for
     columns of zeros, and, without their means, of one number."""
-    twins = np.arange(X.shape[1])
+    twins = np.arange(dense.shape[1])
     seen: dict[bytes, int] = {}
-    for j in range(X.shape[1]):
-        column = X[:, [j]]
-        column = np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
+    for j, column in enumerate(dense.T):
         if not (column - column[0] if center and len(column) else column).any():
             twins[j] = -1
             continue
         largest = column[np.argmax(np.abs(column))]
         scaled = np.ldexp(column * math.copysign(1.0, largest), -math.frexp(largest)[1]) + 0.0
         first = seen.setdefault(hashlib.sha256(scaled.tobytes()).digest(), j)
-        if not gram or X[j, j] * X[first, first] == X[j, first] ** 2:
+        if not gram or dense[j, j] * dense[first, first] == dense[j, first] ** 2:
             twins[j] = first
     return twins
-
-
-class Node(NamedTuple):
-    """A node with its numbers: G holds the candidates first, then the target. ``twins`` has a
-    number for every candidate, the same for multiples, and -1 for those that add nothing."""
-
-    chosen: tuple[int, ...]
-    candidates: np.ndarray
-    left: int
-    free: int
-    G: np.ndarray
-    twins: np.ndarray
-
-    @property
-    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """K, c and F."""
-        n = len(self.candidates)
-        return self.G[:n, :n], self.G[:n, n:], self.G[n:, n:]
-
-    def keep(self, positions) -> Node:
-        """The same with some candidates only."""
-        n, positions = len(self.candidates), np.asarray(positions, dtype=np.intp)
-        some = np.concatenate([positions, np.arange(n, len(self.G))])
-        twins, G = self.twins[positions], self.G[some[:, None], some]
-        return self._replace(candidates=self.candidates[positions], G=G, twins=twins)
-
-    def take(self, position: int, positions) -> Node:
-        """The node with one candidate chosen, and some of the others: one step of elimination. If
-        the pivot is not positive, the column is a free direction, or adds nothing."""
-        rest, n = self.keep(positions), len(self.candidates)
-        some = np.concatenate([np.asarray(positions, dtype=np.intp), np.arange(n, len(self.G))])
-        G, free, pivot = rest.G, self.free, self.G[position, position]
-        if pivot > 0.0:
-            height = self.G[position, some] / math.sqrt(pivot)
-            G = G - height[:, None] * height
-        else:
-            free += int(self.twins[position] >= 0)
-        chosen = (*self.chosen, int(self.candidates[position]))
-        twins = np.where(rest.twins == self.twins[position], -1, rest.twins)
-        return Node(chosen, rest.candidates, self.left - 1, free, G, twins)
-
-    def without(self, position: int) -> np.ndarray:
-        """The positions of all other candidates."""
-        return np.delete(np.arange(len(self.candidates)), position)
-
-    def after(self, marks: np.ndarray) -> Node:
-        """The node after candidates were fixed (1) and dropped (2)."""
-        node, marks = self.keep(np.flatnonzero(marks < 2)), marks[marks < 2]
-        for name in node.candidates[marks == 1]:
-            at = int(np.flatnonzero(node.candidates == name)[0])
-            node = node.take(at, node.without(at))
-        return node
 
 
 # -- the relaxation -------------------------------------------------------------------
@@ -475,32 +369,28 @@ class Bound(NamedTuple):
         slack = (limit - self.value) * (1.0 + 8.0 * UNIT)
         fixed = self.g * (1.0 - 8.0 * UNIT) - order[left] >= slack
         dropped = order[left - 1] - self.g * (1.0 + 8.0 * UNIT) >= slack
-        return np.where(dropped, 2, fixed.astype(int))
+        return np.where(dropped, 2, fixed)
 
 
 class Relaxation:
-    """The relaxation of one node with more candidates than columns to choose; ``usable`` says
-    whether there is one."""
+    """The relaxation of a node with more candidates than the ``left`` columns to choose; a
+    LinAlgError if there is none."""
 
-    def __init__(self, node: Node, shift: float):
-        K, c, F = node.parts
-        self.K, self.left, self.usable = K, node.left, False
+    def __init__(self, K: np.ndarray, c: np.ndarray, F: np.ndarray, left: int, shift: float):
+        self.K, self.left = (K + K.T) / 2, left
         self.energy = float(np.trace(F)) * (1.0 - 4 * len(F) * UNIT)
-        try:
-            heights = 1.0 / np.diag(np.linalg.inv(K))
-            if np.isfinite(heights).all() and (heights > 0.0).all():
-                self._diagonal(heights)
-            if self.usable:
-                self._shifted(c, shift)
-        except np.linalg.LinAlgError:
-            self.usable = False
+        self._diagonal()
+        self._shifted(c, shift)
 
-    def _diagonal(self, heights: np.ndarray) -> None:
-        """D, a multiple of the heights that is below K."""
-        root, n = np.sqrt(heights), len(heights)
-        scaled = self.K / root / root[:, None]
+    def _diagonal(self) -> None:
+        """D, a multiple of the heights of the columns above one another that is below K."""
+        heights, n = 1.0 / np.diag(np.linalg.inv(self.K)), len(self.K)
+        if not (np.isfinite(heights).all() and (heights > 0.0).all()):
+            raise np.linalg.LinAlgError
+        scaled = self.K / np.sqrt(heights) / np.sqrt(heights)[:, None]
         least = np.linalg.eigvalsh(scaled)[0] - 16 * n * UNIT * float(np.trace(scaled))
-        self.usable = bool(least > 0.0)
+        if not least > 0.0:
+            raise np.linalg.LinAlgError
         self.D = heights * min(float(least), 1.0) * (1.0 - 1e-12)
         self.P = self.K - np.diag(self.D)
 
@@ -543,17 +433,15 @@ class Relaxation:
         """B for these weights."""
         return np.linalg.solve(self.P + np.diag(self.D / z), self.Y)
 
-    def best(self, limit: float, z: np.ndarray | None, turns: int) -> Bound:
+    def best(self, limit: float, z: np.ndarray | None) -> Bound:
         """The best bound of some turns; it stops where the limit is reached."""
         n = len(self.D)
-        best = self.bound(np.full(n, self.left / n) if z is None else z)
-        z = best.z
-        for _ in range(turns):
+        best = bound = self.bound(np.full(n, self.left / n) if z is None else z)
+        for _ in range(_TURNS):
             if best.value >= limit:
                 break
-            new = self.bound(z)
-            z = new.z
-            best = max(best, new, key=lambda bound: bound.value)
+            bound = self.bound(bound.z)
+            best = max(best, bound, key=lambda bound: bound.value)
         return best
 
 
@@ -569,29 +457,75 @@ def _capped(weights: np.ndarray, left: int) -> np.ndarray:
         full = now
 
 
+# -- the last columns -----------------------------------------------------------------
+
+
+class Completions:
+    r"""What the last columns catch at most beside those of a stack of nodes, under the squared
+    Frobenius norm. The steps that choose a column leave :math:`H = cc^T` up to a share of
+    :math:`\sqrt{E_iE_j}`, where E starts as the diagonal of H."""
+
+    def __init__(self, K: np.ndarray, H: np.ndarray, E: np.ndarray, share: float):
+        self.K, self.H, self.E, self.share = K, H, E, share
+        heights = np.diagonal(K, axis1=1, axis2=2)
+        # Nothing is known of what has no height.
+        self.heights = np.where(heights > 0.0, heights, np.nan)
+        self.energy = np.diagonal(H, axis1=1, axis2=2) + share * E
+
+    def pairs(self) -> np.ndarray:
+        """What two of them catch."""
+        ratio = self.K / self.heights[:, :, None]
+        second = ratio * ratio
+        second *= self.energy[:, :, None]
+        second += self.energy[:, None]
+        second -= 2.0 * ratio * self.H
+        ratio *= self.K
+        height = self.heights[:, None] - ratio
+        height[height <= 0.0] = np.nan
+        second /= height
+        second += (self.energy / self.heights)[:, :, None]
+        return second
+
+    def after(self, i: int) -> Completions:
+        """The same beside the i-th candidate, of those behind it."""
+        rest = slice(i + 1, None)
+        k, u = self.K[:, i, rest], self.H[:, i, rest]
+        v = k / self.heights[:, i, None]
+        w = (u - 0.5 * self.H[:, i, i, None] * v)[:, None]
+        K = self.K[:, rest, rest] - k[:, :, None] * v[:, None]
+        H = v[:, :, None] * w
+        H = self.H[:, rest, rest] - H - np.swapaxes(H, 1, 2)
+        return Completions(K, H, self.E[:, rest] + v * v * self.E[:, i, None], 2 * self.share)
+
+
 # -- the rules ------------------------------------------------------------------------
 
 
 class Task(NamedTuple):
-    """What is to be shown: no set of the node that is below the limit is against the marks; none
-    is below it at all if there are no marks. z are coefficients to begin with."""
+    """A node, and what is to be shown of it: no set that is below the limit is against the marks;
+    none is below it at all if there are no marks. z are coefficients to begin with."""
 
     chosen: np.ndarray
     candidates: np.ndarray
     marks: np.ndarray | None = None
     z: np.ndarray | None = None
 
+    def with_(self, at, others) -> Task:
+        """The node with some candidates chosen, and others left."""
+        return Task(np.append(self.chosen, self.candidates[at]), self.candidates[others])
 
-# Of a rule by name, a node, what the rule finds, and its weights z.
-Redo = Callable[[str, Node, np.ndarray, np.ndarray | None], np.ndarray]
+
+class Parts(NamedTuple):
+    """What the chosen columns of a node leave, and the free directions."""
+
+    K: np.ndarray
+    c: np.ndarray
+    F: np.ndarray
+    free: int
 
 
 class Rules:
-    """Confirms tasks. ``exact`` gives two numbers between which the error of a complete set lies,
-    in units of ``scale``; without it such sets are left in doubt, and the proof is refuted.
-    ``seen`` collects the complete sets that needed no such decision. ``redo`` is told what a rule
-    finds of a node (not zero where it holds), and returns what it confirms of that; a bound that
-    misses the limit by less than ``doubt`` is asked about as well."""
+    """Confirms tasks."""
 
     def __init__(self, numbers: Numbers, header: dict[str, Any]):
         problem, claim = header["problem"], header["claim"]
@@ -600,71 +534,60 @@ class Rules:
         self.components, self.shift = problem["n_components"], float(problem["shift"])
         self.scale = numbers.unit**2 if self.theta.squared else numbers.unit
         self.listed = {tuple(sorted(s)) for s in claim["solutions"]}
-        self.limit, self.budget = limit_of(claim) / self.scale, MOST_NODES
+        # What no set that is not listed may be below.
+        self.limit = limit_of(claim) / self.scale
         self.rules: Counter[str] = Counter()
-        self.exact: Callable[[tuple[int, ...]], tuple[float, float]] | None = None
-        self.seen: list[tuple[int, ...]] | None = None
-        self.redo: Redo | None = None
-        self.doubt = _DOUBT * float(self.theta(np.linalg.eigvalsh(self._target())[::-1]))
-        self.nothing = self._nothing(problem["input"] == "gram")
-
-    def _nothing(self, gram: bool) -> float:
-        """An error that is rounding: a share of the target's, or, for a Gram matrix, whose
-        eigenvalues are known up to rounding, that of such eigenvalues."""
-        F = self._target()
+        self.target = np.arange(numbers.p, numbers.p + numbers.q)
+        F = numbers.fast[numbers.p :, numbers.p :]
+        self.doubt = _DOUBT * float(self.theta(np.linalg.eigvalsh(F)[::-1]))
+        # An error that is rounding: a share of the target's, or, for a Gram matrix, whose
+        # eigenvalues are known up to rounding, that of such eigenvalues.
         total = float(np.trace(F))
-        least = 1e-12 * (total if self.theta.squared else math.sqrt(max(total, 0.0)))
-        noise = np.full(len(F), 16 * len(F) * UNIT * total)
-        return max(least, float(self.theta(noise))) if gram else least
+        noise = float(self.theta(np.full(len(F), 16 * len(F) * UNIT * total)))
+        share = 1e-12 * (total if self.theta.squared else math.sqrt(max(total, 0.0)))
+        self.nothing = max(share, noise) if problem["input"] == "gram" else share
 
-    def _target(self) -> np.ndarray:
-        return self.numbers.fast[self.numbers.p :, self.numbers.p :]
+    # -- what others may do better --------------------------------------------------------
 
-    def node(self, chosen: np.ndarray, candidates: np.ndarray) -> Node:
-        """A node from the beginning: the chosen columns are eliminated one after the other."""
-        p, q, m = self.numbers.p, self.numbers.q, len(chosen)
-        some = np.concatenate([chosen, candidates, np.arange(p, p + q)]).astype(np.intp)
-        G, names = self.numbers.fast[np.ix_(some, some)], some[: m + len(candidates)]
-        node = Node((), names, self.size, self.components, G, self.numbers.twins[names])
-        for _ in range(m):
-            node = node.take(0, np.arange(1, len(node.candidates)))
-        return node
-
-    def confirm(self, task: Task) -> Counter[str]:
-        """Which rules show it, and how often; or :class:`Refuted`."""
-        self.rules, self.budget = Counter(), MOST_NODES
-        node, marks = self.node(task.chosen, task.candidates), task.marks
-        if marks is None:
-            self.close(node, task.z)
-            return self.rules
-        found = np.zeros(len(marks), dtype=int)
-        if task.z is not None and (relaxation := self._relaxation(node)):
-            bound = relaxation.best(self.limit, task.z, 0)
-            found = marks if bound.value >= self.limit else bound.marks(node.left, self.limit)
-            found = np.where(found == marks, found, 0)
-            found = self._redone("relaxation, fewer columns", node, found, bound.given)
-            self.rules["relaxation"] += 1
-        for at in np.flatnonzero((marks > 0) & (found != marks)):
-            rest = node.without(int(at))
-            self.close(node.keep(rest) if marks[at] == 1 else node.take(int(at), rest))
-        return self.rules
-
-    def _closes(self, rule: str, node: Node, value: float, z: np.ndarray | None = None) -> bool:
-        """Whether a bound closes a node."""
-        closes = value >= self.limit
-        if closes or value >= self.limit - self.doubt:
-            closes = bool(self._redone(rule, node, np.array([int(closes)]), z)[0])
-        self.rules[rule] += closes
-        return closes
-
-    def _redone(self, rule: str, node: Node, found: np.ndarray, z=None) -> np.ndarray:
-        return found if self.redo is None else self.redo(rule, node, found, z)
-
-    def _relaxation(self, node: Node) -> Relaxation | None:
-        if self.theta.squared and node.free == 0 and 0 < node.left < len(node.candidates):
-            relaxation = Relaxation(node, self.shift)
-            return relaxation if relaxation.usable else None
+    def exactly(self, subset: tuple[int, ...]) -> tuple[float, float] | None:
+        """Two numbers between which the error of a complete set lies, in units of ``scale``."""
         return None
+
+    def redone(self, rule: str, node: Task, found: np.ndarray, z=None) -> np.ndarray:
+        """What exact arithmetic confirms of what a rule finds of a node."""
+        return found
+
+    redoes_all = False  # whether it is asked about the last columns
+
+    def decide(self, subset: tuple[int, ...]) -> None:
+        """A set that extended precision does not show to be above the limit."""
+        raise Refuted(
+            f"rounding hides whether the columns {list(subset)} are better: exact arithmetic "
+            "must decide."
+        )
+
+    # -- elimination ----------------------------------------------------------------------
+
+    def eliminated(self, G, chosen: np.ndarray, others: np.ndarray) -> tuple[Any, np.ndarray]:
+        """What stacks of chosen columns take of others, one row each, and the free directions: a
+        column without a positive pivot is one unless it adds nothing by all its numbers."""
+        m, twins = chosen.shape[1], self.numbers.twins[chosen]
+        every, free = np.hstack([chosen, others]), np.full(len(chosen), self.components)
+        W = G[chosen[:, :, None], every[:, None]]
+        for j in range(m):
+            pivots = W[:, j, j].copy()
+            idle = (twins[:, j] < 0) | (twins[:, :j] == twins[:, j, None]).any(axis=1)
+            free += (pivots <= 0.0) & ~idle
+            W[:, j] /= np.sqrt(np.where(pivots > 0.0, pivots, np.inf))[:, None]
+            W[:, j + 1 :] -= W[:, j, j + 1 : m, None] * W[:, j, None]
+        return W[:, :, m:], free
+
+    def parts(self, node: Task) -> Parts:
+        """The numbers of one node."""
+        n, others = len(node.candidates), np.append(node.candidates, self.target)
+        W, free = self.eliminated(self.numbers.fast, node.chosen[None], others[None])
+        M = self.numbers.fast[others[:, None], others] - W[0].T @ W[0]
+        return Parts(M[:n, :n], M[:n, n:], M[n:, n:], int(free[0]))
 
     def errors(self, F: np.ndarray, directions: int, sign: float = 1.0) -> np.ndarray:
         """The criterion of what so many free directions leave of each F, less its rounding; that
@@ -673,122 +596,184 @@ class Rules:
         values = np.linalg.eigvalsh(F)[..., ::-1]
         charge = sign * 8 * q * UNIT * np.abs(values).max(axis=-1, initial=0.0)
         if self.theta.squared:
-            trace = np.trace(F, axis1=-2, axis2=-1)
             caught = values[..., :directions].sum(axis=-1)
-            found = trace - caught - (directions + 1) * charge
+            found = np.trace(F, axis1=-2, axis2=-1) - caught - (directions + 1) * charge
         else:
             found = self.theta(values[..., directions:] - charge[..., None])
         return found - sign * 8 * (q + 8) * UNIT * np.abs(found)
 
-    def close(self, node: Node, z: np.ndarray | None = None) -> None:
-        """Close a node, dividing it as often as it takes; or refute the proof."""
-        stack = [(node, z)]
-        while stack:
-            node, z = stack.pop()
-            self.budget -= 1
-            if self.budget < 0:
+    # -- one task after the other ---------------------------------------------------------
+
+    def confirm(self, tasks: Iterable[Task]) -> Counter[str]:
+        """Which rules show them, and how often; or :class:`Refuted`."""
+        self.rules, budget = Counter(), float(MOST_NODES)
+        stack, few, whole = list(chain(*map(self._unshown, tasks))), {}, []
+        while stack or few:
+            if not stack:
+                stack += self._last(few.popitem()[1])
+                continue
+            node = stack.pop()
+            n, left = len(node.candidates), self.size - len(node.chosen)
+            if n < left:
+                self.rules["no set"] += 1
+            elif left <= 1 or n == left:
+                columns = node.candidates.tolist()
+                sets = [columns[:left]] if left != 1 else [[column] for column in columns]
+                whole += [(*node.chosen.tolist(), *some) for some in sets]
+            elif self.theta.squared and self.components == 0 and left <= 3:
+                budget -= n**left / 1e5
+                some = few.setdefault((left, n), [])
+                some.append(node)
+                if len(some) * (n + self.numbers.q) ** 2 > _STACK:
+                    stack += self._last(few.pop((left, n)))
+            else:
+                budget -= 1.0
+                stack += self._divide(node, left)
+            if budget < 0.0:
                 raise Refuted("the proof leaves too much to be shown by its reader.")
-            stack += [(child, None) for child in self._divide(node, z)]
+        self._complete(whole)
+        return self.rules
 
-    def _divide(self, node: Node, z: np.ndarray | None) -> list[Node]:
+    def _unshown(self, task: Task) -> list[Task]:
+        """Nodes that are to be closed to show what a task says."""
+        marks, z, n = task.marks, task.z, len(task.candidates)
+        if marks is None:
+            return [task]
+        found, left, parts = np.zeros(n, dtype=int), self.size - len(task.chosen), self.parts(task)
+        if z is None:  # columns that a list leaves out
+            self.rules["span, each column"] += 1
+            bounds = self._children(task, parts, left)
+            found = 2 * self.redone("span, each column", task, bounds >= self.limit)
+        elif relaxation := self.relaxation(task, parts, left):
+            bound = relaxation.bound(z)
+            found = marks if bound.value >= self.limit else bound.marks(left, self.limit)
+            found = np.where(found == marks, found, 0)
+            found = self.redone("relaxation, fewer columns", task, found, z)
+            self.rules["relaxation"] += 1
+        nodes, others = [], np.ones(n, dtype=bool)
+        for at in np.flatnonzero((marks > 0) & (found != marks)):
+            others[at] = False
+            nodes.append(task.with_(np.arange(at, at + (marks[at] == 2)), others))
+            others[at] = marks[at] == 1
+        return nodes
+
+    def _closes(self, rule: str, node: Task, value: float, z: np.ndarray | None = None) -> bool:
+        """Whether a bound closes a node."""
+        closes = value >= self.limit
+        if value >= self.limit - self.doubt:
+            closes = bool(self.redone(rule, node, np.array([int(closes)]), z)[0])
+        self.rules[rule] += closes
+        return closes
+
+    def relaxation(self, node: Task, parts: Parts, left: int) -> Relaxation | None:
+        """The relaxation of a node, if there is one."""
+        if self.theta.squared and parts.free == 0 and 0 < left < len(node.candidates):
+            try:
+                with np.errstate(all="ignore"):
+                    return Relaxation(*parts[:3], left, self.shift)
+            except np.linalg.LinAlgError:
+                pass
+        return None
+
+    def _divide(self, node: Task, left: int) -> list[Task]:
         """What is left to close of a node."""
-        n = len(node.candidates)
-        if n < node.left:
-            self.rules["no set"] += 1
-        elif node.left == 0 or n == node.left:
-            every = node.candidates.tolist() if node.left else []
-            self._complete([(*node.chosen, *every)])
-        elif self.theta.squared and node.free == 0 and node.left <= 2:
-            self._last(node)
-        elif self._closes("span", node, float(self.errors(node.parts[2], node.left + node.free))):
-            pass
-        elif relaxation := self._relaxation(node):
-            return self._relaxed(node, relaxation, z)
-        else:
-            return self._by_span(node)
-        return []
-
-    def _last(self, node: Node) -> None:
-        """All completions by one column, or by two."""
-        K, c, F = node.parts
-        q, pivots, H = len(F), np.diag(K), c @ c.T
-        energy, total = np.diag(H), float(np.trace(F))
-        with np.errstate(all="ignore"):
-            alone = energy * (1.0 + 2 * q * UNIT) / np.where(pivots > 0.0, pivots, 0.0)
-            caught = alone
-            if node.left == 2:
-                ratio, sizes = K / pivots[:, None], np.sqrt(energy)
-                height = pivots - ratio * K
-                pair = energy - 2.0 * ratio * H + ratio**2 * energy[:, None]
-                pair += (q + 16) * 2 * UNIT * (sizes + np.abs(ratio) * sizes[:, None]) ** 2
-                caught = alone[:, None] + pair / np.where(height > 0.0, height, 0.0)
-            low = total - caught - 4 * (q + 8) * UNIT * (total + np.abs(caught))
-            doubtful = ~self._redone("last columns", node, low >= self.limit)
-        if node.left == 2:
-            doubtful = np.triu(doubtful, 1)
-        self.rules["last columns"] += 1
-        some = node.candidates[np.argwhere(doubtful)]
-        self._complete([(*node.chosen, *few) for few in some.tolist()])
-
-    def _relaxed(self, node: Node, relaxation: Relaxation, z: np.ndarray | None) -> list[Node]:
-        bound = relaxation.best(self.limit, z, _TURNS)
+        parts = self.parts(node)
+        relaxation = self.relaxation(node, parts, left)
+        if relaxation is None:
+            return self._by_span(node, parts, left)
+        bound, every = relaxation.best(self.limit, node.z), np.arange(len(node.candidates))
         if self._closes("relaxation", node, bound.value, bound.given):
             return []
-        marks = bound.marks(node.left, self.limit)
-        marks = self._redone("relaxation, fewer columns", node, marks, bound.given)
+        marks = bound.marks(left, self.limit)
+        marks = self.redone("relaxation, fewer columns", node, marks, bound.given)
         if marks.any():
             self.rules["relaxation, fewer columns"] += 1
-            return [node.after(marks)]
+            return [node.with_(marks == 1, marks == 0)]
         self.rules["branching"] += 1
-        if node.left == 3:  # by the first of the three
-            n = len(node.candidates)
-            return [node.take(i, np.arange(i + 1, n)) for i in range(n - 2)]
-        K, c, _ = node.parts
-        at = int(np.argmax(bound.z * (c**2).sum(axis=1) / np.diag(K)))
-        return [node.keep(node.without(at)), node.take(at, node.without(at))]
+        if left == 4:  # by the first of the four
+            return [node.with_(i, every > i) for i in every[:-3]]
+        at = int(np.argmax(bound.z * (parts.c**2).sum(axis=1) / np.diag(parts.K)))
+        return [node.with_(every[:0], every != at), node.with_(at, every != at)]
 
-    def _by_span(self, node: Node) -> list[Node]:
+    def _by_span(self, node: Task, parts: Parts, left: int) -> list[Task]:
         """Children by the column that comes first in an order by their bounds."""
-        if self._closes("span of all candidates", node, self._outside(node)):
+        if self._closes("span", node, self._span(node, parts, left)):
             return []
-        bounds = self._children(node)
-        closed = self._redone("span, each column", node, bounds >= self.limit)
+        bounds = self._children(node, parts, left)
+        closed = self.redone("span, each column", node, bounds >= self.limit)
         order = np.argsort(bounds, kind="stable")
         order = order[~closed[order]]
         self.rules["span, each column"] += 1
-        if node.left == 1:
-            self._complete([(*node.chosen, int(node.candidates[i])) for i in order])
-            return []
-        first = node.left - 1
-        return [node.take(int(order[i]), order[:i]) for i in range(first, len(order))]
+        return [node.with_(order[i], order[:i]) for i in range(left - 1, len(order))]
 
-    def _children(self, node: Node) -> np.ndarray:
+    def _children(self, node: Task, parts: Parts, left: int) -> np.ndarray:
         """Span bound of the node with each one of its candidates."""
-        K, c, F = node.parts
-        pivots, directions = np.diag(K), node.left + node.free
+        K, c, F, free = parts
+        pivots, found = np.diag(K), np.empty(len(c))
         heights = c / np.sqrt(np.where(pivots > 0.0, pivots, np.inf))[:, None]
-        found, width = np.empty(len(c)), max(1, 10**6 // max(len(F) ** 2, 1))
+        width = max(1, 10**6 // max(F.size, 1))
         for start in range(0, len(c), width):
             part = heights[start : start + width]
             after = F - part[:, :, None] * part[:, None, :]
-            found[start : start + width] = self.errors(after, directions - 1)
-        free = (pivots <= 0.0) & (node.twins >= 0)
-        return np.where(free, self.errors(F, directions), found) if free.any() else found
+            found[start : start + width] = self.errors(after, left + free - 1)
+        twins = self.numbers.twins
+        idle = np.isin(twins[node.candidates], [-1, *twins[node.chosen]])
+        return np.where((pivots <= 0.0) & ~idle, self.errors(F, left + free), found)
 
-    def _outside(self, node: Node) -> float:
-        """Span bound of a node, with what all candidates together leave."""
-        n, F, directions = len(node.candidates), node.parts[2], node.left + node.free
-        rest, q = node.after(np.ones(n)), len(F)
-        if rest.free > node.free:
-            return -np.inf
-        values = [np.linalg.eigvalsh(M)[::-1] for M in (F, rest.G)]
-        low = [v - 8 * q * UNIT * np.abs(v).max(initial=0.0) for v in values]
-        inside = np.append(low[0][directions:], np.zeros(min(directions, q)))[:q]
-        others = np.append(low[1][node.free :], np.zeros(min(node.free, q)))[:q]
-        found = float(self.theta(np.maximum(inside, others)))
-        return found - 8 * (q + 8) * UNIT * abs(found)
+    def _span(self, node: Task, parts: Parts, left: int) -> float:
+        """Error of the eigenvalues that no directions catch, or that all candidates leave."""
+        every, q = np.append(node.chosen, node.candidates), len(parts.F)
+        rest = self.parts(Task(every, every[:0]))
+        least = np.zeros(q)
+        for F, directions in ((parts.F, left + parts.free), (rest.F, parts.free)):
+            if F is parts.F or rest.free == parts.free:
+                values = np.linalg.eigvalsh(F)[::-1]
+                values -= 8 * q * UNIT * np.abs(values).max(initial=0.0)
+                least[: max(q - directions, 0)] = np.maximum(
+                    least[: max(q - directions, 0)], values[directions:]
+                )
+        error = float(self.theta(least))
+        return error - 8 * (q + 8) * UNIT * abs(error)
 
     # -- complete sets ------------------------------------------------------------------
+
+    def _last(self, nodes: list[Task]) -> list[Task]:
+        """Close nodes with two or three columns left; those with free directions are divided."""
+        chosen, rest = (np.array([node[i] for node in nodes]) for i in range(2))
+        left, n, G = self.size - chosen.shape[1], rest.shape[1], self.numbers.fast
+        target = np.broadcast_to(self.target, (len(nodes), len(self.target)))
+        W, free = self.eliminated(G, chosen, np.hstack([rest, target]))
+        A = np.swapaxes(W[:, :, :n], 1, 2)
+        K = G[rest[:, :, None], rest[:, None]] - A @ W[:, :, :n]
+        c = G[rest[:, :, None], target[:, None]] - A @ W[:, :, n:]
+        totals = (np.diag(G)[target] - (W[:, :, n:] ** 2).sum(axis=1)).sum(axis=1)
+        some = free == 0
+        nodes_left = [node for node, fits in zip(nodes, some, strict=True) if not fits]
+        self.rules["last columns"] += int(some.sum())
+        with np.errstate(all="ignore"):
+            H, charge = c[some] @ np.swapaxes(c[some], 1, 2), 4 * (self.numbers.q + 32) * UNIT
+            every = Completions(K[some], H, np.diagonal(H, axis1=1, axis2=2), charge)
+            room = totals[some] - self.limit
+            room -= charge * (np.abs(totals[some]) + abs(self.limit))
+            if left == 2:
+                self._caught(every, room, chosen[some], rest[some])
+            for i in range(n - 2 if left == 3 else 0):
+                first = np.hstack([chosen[some], rest[some, i, None]])
+                now = room - (1.0 + 8 * UNIT) * every.energy[:, i] / every.heights[:, i]
+                self._caught(every.after(i), now, first, rest[some, i + 1 :])
+        return [
+            child for node in nodes_left for child in self._by_span(node, self.parts(node), left)
+        ]
+
+    def _caught(self, some: Completions, room: np.ndarray, chosen, rest) -> None:
+        """Completions by two columns, which leave the limit if they catch no more than there is
+        room for; those in doubt are evaluated."""
+        closed = some.pairs() <= (room * (1.0 - 16 * UNIT))[:, None, None]
+        if self.redoes_all:
+            nodes = zip(chosen, rest, closed, strict=True)
+            closed = np.array([self.redone("last columns", Task(*n[:2]), n[2]) for n in nodes])
+        doubtful = [(b, i, j) for b, i, j in np.argwhere(~closed).tolist() if i < j]
+        self._complete([(*chosen[b].tolist(), *rest[b, [i, j]].tolist()) for b, i, j in doubtful])
 
     def _complete(self, sets: list[tuple[int, ...]]) -> None:
         """Complete sets, unless the proof lists them, in extended precision."""
@@ -796,44 +781,23 @@ class Rules:
         some = max(1, 10**6 // (self.size + self.numbers.q) ** 2)
         for start in range(0, len(sets), some):
             part = sets[start : start + some]
-            sure = self.ends(part) >= self.limit
-            for at in np.flatnonzero(~sure):
-                self._decide(part[at])
-            if self.seen is not None:
-                self.seen += [part[at] for at in np.flatnonzero(sure)]
+            for at in np.flatnonzero(~(self.ends(part) >= self.limit)):
+                if self.ends([part[at]], upper=True)[0] < self.limit:
+                    raise Refuted(f"the columns {list(part[at])} are better.")
+                self.rules["complete set, exactly"] += 1
+                self.decide(part[at])
         self.rules["complete set"] += len(sets)
-
-    def _decide(self, subset: tuple[int, ...]) -> None:
-        """A set that extended precision does not show to be above the limit."""
-        if self.ends([subset], upper=True)[0] < self.limit:
-            raise Refuted(f"the columns {list(subset)} are better.")
-        if self.exact is None:
-            raise Refuted(
-                f"rounding hides whether the columns {list(subset)} are better: exact arithmetic "
-                "must decide."
-            )
-        self.rules["complete set, exactly"] += 1
-        if not self.exact(subset)[0] >= self.limit:
-            raise Refuted(f"nothing shows that the columns {list(subset)} are not better.")
 
     def ends(self, sets: list[tuple[int, ...]], *, upper: bool = False) -> np.ndarray:
         """Lower, or upper, ends of the errors of complete sets in extended precision."""
-        p, q, k = self.numbers.p, self.numbers.q, len(sets[0])
-        G = self.numbers.high if upper else self.numbers.low
-        target = np.broadcast_to(np.arange(p, p + q), (len(sets), q))
-        index = np.hstack([np.array(sets, dtype=np.intp).reshape(len(sets), k), target])
-        part = G[index[:, :, None], index[:, None, :]]
-        free = np.full(len(sets), self.components)
-        for j in range(k):
-            pivots, twins = part[:, j, j].copy(), self.numbers.twins[index[:, : j + 1]]
-            idle = (twins[:, j] < 0) | (twins[:, :j] == twins[:, j:]).any(axis=1)
-            free += (pivots <= 0.0) & ~idle & (not upper)
-            height = part[:, j, j + 1 :] / np.sqrt(np.where(pivots > 0.0, pivots, np.inf))[:, None]
-            part[:, j + 1 :, j + 1 :] -= height[:, :, None] * height[:, None, :]
-        F = part[:, k:, k:]
+        G, p = self.numbers.high if upper else self.numbers.low, self.numbers.p
+        target = np.broadcast_to(self.target, (len(sets), len(self.target)))
+        W, free = self.eliminated(G, np.array(sets, dtype=np.intp), target)
+        free = np.full(len(sets), self.components) if upper else free
         if self.theta.squared and not free.any():
-            return np.trace(F, axis1=1, axis2=2).astype(np.float64)
-        F = F.astype(np.float64)
+            left = np.diag(G)[p:] - (W**2).sum(axis=1)
+            return left.sum(axis=1).astype(np.float64)
+        F = (G[p:, p:] - np.swapaxes(W, 1, 2) @ W).astype(np.float64)
         sign, pairs = -1.0 if upper else 1.0, zip(F, free, strict=True)
         return np.array([float(self.errors(M, int(f), sign)) for M, f in pairs])
 
@@ -850,66 +814,69 @@ def limit_of(claim: dict[str, Any]) -> float:
 
 
 class Tree:
-    """The open nodes, each as its number of chosen columns, these, and its candidates."""
+    """The open nodes."""
 
     def __init__(self, size: int, chosen: np.ndarray, candidates: np.ndarray):
         self.size, self.next, self.bytes = size, 0, 0
-        self.open: dict[int, tuple[int, bytes]] = {}
-        self.add(chosen, candidates)
+        self.open: dict[int, Task] = {}
+        self.add(Task(chosen, candidates))
 
-    def add(self, chosen: np.ndarray, candidates: np.ndarray) -> None:
+    def add(self, node: Task) -> None:
         """One more node; one with too few candidates has no sets, and is none."""
+        chosen, candidates = (some.astype(np.int32) for some in node[:2])
         if len(candidates) >= self.size - len(chosen):
-            columns = np.concatenate([chosen, np.sort(candidates)]).astype("<u4").tobytes()
-            self.open[self.next] = len(chosen), columns
-            self.bytes += len(columns) + 200
+            self.open[self.next] = Task(chosen, np.sort(candidates))
+            self.bytes += 4 * (len(chosen) + len(candidates)) + 400
         self.next += 1
         if self.bytes > MOST_OPEN:
             raise Unreadable("The proof has more open nodes than can be kept.")
 
-    def pop(self, name: int) -> tuple[np.ndarray, np.ndarray]:
-        """Chosen columns and candidates of a node, which is open no longer."""
+    def pop(self, name: int) -> Task:
+        """A node, which is open no longer."""
         if name not in self.open:
             raise Refuted(f"node {name} is divided, but it is not open.")
-        n, columns = self.open.pop(name)
-        self.bytes -= len(columns) + 200
-        every = np.frombuffer(columns, dtype="<u4").astype(np.intp)
-        return every[:n], every[n:]
+        node = self.open.pop(name)
+        self.bytes -= 4 * (len(node.chosen) + len(node.candidates)) + 400
+        return node
 
     def replace(self, record: Record) -> Iterator[Task]:
         """Replace a node by what a record says; what is to be shown for that."""
-        chosen, candidates = self.pop(record.node)
-        items, left = record.items, self.size - len(chosen)
+        node, items = self.pop(record.node), record.items
+        left, n = self.size - len(node.chosen), len(node.candidates)
         if left < 1:
             raise Refuted(f"node {record.node} has no column left to choose.")
-        if record.z is not None and len(record.z) != len(candidates):
-            raise Refuted("a relaxation has coefficients for other columns than the node has.")
-        if record.kind == _CLOSE:
-            yield Task(chosen, candidates, None, record.z)
-        elif record.kind == _SHRINK:
-            if items.max(initial=0) > 2 or (items == 1).sum() > left:
-                raise Refuted("a relaxation fixes more columns than are to be chosen.")
-            yield Task(chosen, candidates, items, record.z)
-            self.add(np.append(chosen, candidates[items == 1]), candidates[items == 0])
-        else:
-            if len(np.unique(items)) < len(items) or not np.isin(items, candidates).all():
-                raise Refuted(f"node {record.node} is divided by columns that it does not have.")
-            dropped = np.where(np.isin(candidates, items), 0, 2)
-            if record.kind == _BRANCH and len(items) == 1:
-                self.add(np.append(chosen, items), np.setdiff1d(candidates, items))
-                self.add(chosen, np.setdiff1d(candidates, items))
-                return
-            if dropped.any():
-                yield Task(chosen, candidates, dropped)
-            for i, item in enumerate(items):
-                self.add(np.append(chosen, item), items[:i])
+        if record.z is not None:
+            if len(record.z) != n:
+                raise Refuted("a relaxation has coefficients for other columns than the node has.")
+            marks = items if record.kind == _SHRINK else None
+            yield node._replace(marks=marks, z=record.z)
+            if marks is not None:
+                if items.max(initial=0) > 2 or (items == 1).sum() > left:
+                    raise Refuted("a relaxation fixes more columns than are to be chosen.")
+                self.add(node.with_(items == 1, items == 0))
+            return
+        at = np.searchsorted(node.candidates, items)
+        if not n or (at == n).any() or (node.candidates[at] != items).any() or (
+            len(np.unique(at)) < len(at)
+        ):  # fmt: skip
+            raise Refuted(f"node {record.node} is divided by columns that it does not have.")
+        others = np.ones(n, dtype=bool)
+        others[at] = False
+        if record.kind == _BRANCH and len(at) == 1:
+            self.add(node.with_(at, others))
+            self.add(node.with_(at[:0], others))
+            return
+        if others.any():
+            yield node._replace(marks=2 * others)
+        for i in range(len(at)):
+            self.add(node.with_(at[i], at[:i]))
 
 
 def tasks(header: dict[str, Any], rules: Rules, records: Iterator[Record]) -> Iterator[Task]:
     """Everything that is to be shown of all nodes; the copies that are left out are checked."""
-    problem, claim, found = header["problem"], header["claim"], rules.numbers
+    problem, claim, twins = header["problem"], header["claim"], rules.numbers.twins
     include = np.array(problem["include"], dtype=np.intp)
-    candidates = np.setdiff1d(np.arange(found.p), [*include, *problem["exclude"]])
+    candidates = np.setdiff1d(np.arange(len(twins)), [*include, *problem["exclude"]])
     tree = Tree(problem["size"], include, candidates)
     for at, record in enumerate(records):
         if rules.limit <= 0.0:  # no error is negative
@@ -917,37 +884,30 @@ def tasks(header: dict[str, Any], rules: Rules, records: Iterator[Record]) -> It
         if record.kind != _COPIES:
             yield from tree.replace(record)
             continue
-        if at or len(claim["solutions"]) > 1:
+        # No search for one set needs columns of zeros and multiples of others.
+        kept = np.setdiff1d(candidates, record.items)
+        same = np.isin(twins[candidates], [-1, *twins[kept], *twins[include]])
+        if at or len(claim["solutions"]) > 1 or len(kept) < problem["size"] - len(include):
             raise Refuted("copies are left out where they count.")
-        candidates = _without_copies(record.items, found.twins, problem, candidates)
+        if not (np.isin(record.items, candidates).all() and same.all()):
+            raise Refuted("a column is left out, but no other one is a multiple of it.")
+        candidates = kept
         tree = Tree(problem["size"], include, candidates)
     for name in list(tree.open) if rules.limit > 0.0 else []:
-        yield Task(*tree.pop(name))
-
-
-def _without_copies(copies: np.ndarray, twins, problem, candidates) -> np.ndarray:
-    """Candidates without zeros and multiples of others: what no search for one set needs."""
-    kept = np.setdiff1d(candidates, copies)
-    left = problem["size"] - len(problem["include"])
-    if not np.isin(copies, candidates).all() or len(kept) < left:
-        raise Refuted("columns are left out that cannot be.")
-    for copy in copies.tolist():
-        if twins[copy] >= 0 and not np.isin(twins[copy], twins[[*kept, *problem["include"]]]):
-            raise Refuted(f"column {copy} is left out, but no other one is a multiple of it.")
-    return kept
+        yield tree.pop(name)
 
 
 # -- the whole ------------------------------------------------------------------------
 
 
-def begin(header: dict[str, Any], X, y=None) -> Rules:
+def begin(header: dict[str, Any], X, y=None, kind: type[Rules] = Rules) -> Rules:
     """The rules for data that are those of a proof."""
     problem = header["problem"]
     if problem["kind"] != "columns":
         raise Unreadable("This proof is not about columns: this program does not check it.")
     X, target = matrix_of(X), target_of(problem, y)
     check_data(problem, X, target)
-    return Rules(Numbers(X, target, problem), header)
+    return kind(Numbers(X, target, problem), header)
 
 
 def check_claim(rules: Rules, header: dict[str, Any]) -> None:
@@ -960,8 +920,8 @@ def check_claim(rules: Rules, header: dict[str, Any]) -> None:
         ordered, stated = tuple(sorted(subset)), float(error) / rules.scale
         slack = TOLERANCE * abs(stated) + rules.nothing
         low, high = (float(rules.ends([ordered], upper=upper)[0]) for upper in (False, True))
-        if rules.theta.squared and high - low > slack and rules.exact is not None:
-            low = rules.exact(ordered)[0]
+        if rules.theta.squared and high - low > slack and (ends := rules.exactly(ordered)):
+            low = ends[0]
         if not low - slack <= stated <= high + slack:
             raise Refuted("a selection has another error than the proof states.")
     if not sets[1:] or sorted(sets[1]) != sorted(sets[0]) or sorted(errors[1:]) != errors[1:]:
@@ -972,44 +932,52 @@ def check_claim(rules: Rules, header: dict[str, Any]) -> None:
         raise Refuted("the lower bound is above the error.")
 
 
-def statement_of(header: dict[str, Any]) -> str:
-    """What is certain, in one sentence."""
+def statement_of(header: dict[str, Any], dependent: int = 0) -> str:
+    """What is certain, in one sentence; ``dependent`` selections were not counted."""
     problem, claim = header["problem"], header["claim"]
-    rows, k = problem["kind"] == "rows", problem["size"]
-    n, fixed = problem["shape"][0 if rows else 1], len(problem["include"])
-    sets = math.comb(n - fixed - len(problem["exclude"]), k - fixed)
+    k, fixed, rows = problem["size"], len(problem["include"]), problem["kind"] == "rows"
+    n = problem["shape"][0 if rows else 1] - fixed - len(problem["exclude"])
+    digits = math.lgamma(n + 1) - math.lgamma(k - fixed + 1) - math.lgamma(n - k + fixed + 1)
+    digits /= math.log(10.0)
+    sets = str(math.comb(n, k - fixed)) if digits < 100 else f"about 1e{digits:.0f}"
+    sets += " selections"
+    if dependent:
+        sets += f", but for {dependent} whose columns depend on one another up to {DEPENDENT:g},"
     error, bound = float(claim["error"]), float(claim["lower_bound"])
     what = f"The {k} selected columns have the error {error:.10g}"
     if rows:
         what = f"Without the {k} removed rows the error is {error:.10g}"
+    tolerance = f", up to a relative {TOLERANCE:g}."
     if claim["complete"] and len(claim["solutions"]) > 1:
         return (
-            f"{what}; of all {sets} selections none but the {len(claim['solutions'])} listed ones "
-            f"is below {float(claim['errors'][-1]):.10g}, up to a relative {TOLERANCE:g}."
+            f"{what}; of all {sets} none but the {len(claim['solutions'])} listed ones "
+            f"is below {float(claim['errors'][-1]):.10g}{tolerance}"
         )
     if bound >= error * (1.0 - TOLERANCE):
-        return (
-            f"{what}, and none of all {sets} selections has a smaller one, up to a relative "
-            f"{TOLERANCE:g}."
-        )
-    return f"{what}, and none of all {sets} selections is below {bound:.10g}."
+        return f"{what}, and none of all {sets} has a smaller one{tolerance}"
+    return f"{what}, and none of all {sets} is below {bound:.10g}."
 
 
-def check(proof, X, y=None) -> Verdict:
-    """Check a proof against data, in this process and without exact arithmetic."""
+def chunks(parts: Iterable[Task]) -> Iterator[list[Task]]:
+    """Some parts at a time."""
+    parts = iter(parts)
+    while chunk := list(islice(parts, PARTS)):
+        yield chunk
+
+
+def check(proof, X, y=None) -> str:
+    """What a proof shows of data, in this process and without exact arithmetic; or
+    :class:`Refuted`."""
     with open(proof, "rb") as file:
         header, digest = header_of(file)
         found: Counter[str] = Counter()
-        try:
-            rules = begin(header, X, y)
-            check_claim(rules, header)
-            for task in tasks(header, rules, records_of(file, digest)):
-                found += rules.confirm(task)
-                if found["branching"] > MOST_NODES:
-                    raise Refuted("the proof leaves too much to be shown by its reader.")
-        except Refuted as reason:
-            return Verdict(False, f"Refuted: {reason}", {}, header["claim"])
-    return Verdict(True, statement_of(header), dict(found), header["claim"])
+        rules = begin(header, X, y)
+        check_claim(rules, header)
+        for chunk in chunks(tasks(header, rules, records_of(file, digest))):
+            found += rules.confirm(chunk)
+            if found["branching"] > MOST_NODES:
+                raise Refuted("the proof leaves too much to be shown by its reader.")
+    return statement_of(header)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -1021,12 +989,14 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         X, y = _load(options.data), None if options.target is None else _load(options.target)
-        verdict = check(options.proof, X, y)
+        print(check(options.proof, X, y))
+    except Refuted as reason:
+        print(f"Refuted: {reason}")
+        return 1
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    print(verdict)
-    return 0 if verdict.holds else 1
+    return 0
 
 
 def _load(path: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist._verify import UNIT, Rules, matrix_of, target_of
+from columnist._verify import DEPENDENT, UNIT, Rules, matrix_of, target_of
 
 # Bits of balls.
 _BITS = 512
@@ -39,6 +39,24 @@ class ExactErrors:
         if subset not in self._known:
             self._known[subset] = self._interval(subset)
         return self._known[subset]
+
+    def depend(self, subset: tuple[int, ...]) -> bool:
+        """Whether so little of a column, but not nothing, is left by the others that it counts as
+        dependent."""
+        least = Fraction(DEPENDENT) ** (1 if self._gram else 2)
+        return any(
+            0 < self._height((*[j for j in subset if j != i], i)) <= least * self.inner(i, i)
+            for i in subset
+        )
+
+    def _height(self, columns: tuple[int, ...]) -> Fraction:
+        """The square of what the others leave of the last column."""
+        K = [[self.inner(max(i, j), min(i, j)) for j in columns] for i in columns]
+        for at, pivots in enumerate(K[:-1]):
+            for row in K[at + 1 :] if pivots[at] else []:
+                ratio = row[at] / pivots[at]
+                row[:] = [a - ratio * b for a, b in zip(row, pivots, strict=True)]
+        return K[-1][-1]
 
     @property
     def own_target(self) -> bool:
@@ -150,16 +168,33 @@ def _eigenvalues(F: list[list[Fraction]]) -> tuple[np.ndarray, np.ndarray] | Non
     before, flint.ctx.prec = flint.ctx.prec, _BITS
     try:
         exact = flint.fmpq_mat([[flint.fmpq(x.numerator, x.denominator) for x in row] for row in F])
-        return enclosed(exact)
-    except ValueError:  # they are too close to be told apart
+        zeros = np.zeros(len(F) - exact.rank())
+        low, high = (np.append(ends, zeros) for ends in enclosed(_without_zeros(exact)))
+        return low, high
+    except ValueError:  # they are too close to be distinguished
         return None
     finally:
         flint.ctx.prec = before
 
 
+def _without_zeros(matrix):
+    """A matrix of rationals with the eigenvalues other than zero of a symmetric one.
+
+    With the pivot columns C and the reduced echelon form R, the matrix is C R; other than zero, its
+    eigenvalues are those of R C. Repeated zeros would not be distinguished.
+    """
+    import flint
+
+    R, rank = matrix.rref()
+    rows = [[R[i, j] for j in range(matrix.ncols())] for i in range(rank)]
+    pivots = [next(j for j, x in enumerate(row) if x != 0) for row in rows]
+    columns = [[matrix[i, j] for j in pivots] for i in range(matrix.nrows())]
+    return flint.fmpq_mat(rows) * flint.fmpq_mat(columns) if rank else flint.fmpq_mat(0, 0)
+
+
 def enclosed(matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends of the eigenvalues, descending, of a symmetric matrix of python-flint
-    without negative ones; a ValueError if they are too close to be told apart."""
+    """Lower and upper ends of the eigenvalues, descending, of a matrix of python-flint
+    without negative ones; a ValueError if they are too close to be distinguished."""
     import flint
 
     found = [value.real for value in flint.acb_mat(matrix).eig(multiple=True)]

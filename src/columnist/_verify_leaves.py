@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from columnist._verify import UNIT, Node, Relaxation
+from columnist._verify import UNIT, Relaxation, Task
 from columnist._verify_exact import ExactErrors, enclosed
 
 # Bits of balls.
 _BITS = 256
 # Methods for rules about a whole node, and for those about each of its candidates, or pairs.
-WHOLE = {"span": "_span", "span of all candidates": "_outside", "relaxation": "_relaxation"}
+WHOLE = {"span": "_span", "relaxation": "_relaxation"}
 _PARTS = {
     "relaxation, fewer columns": "_marks",
     "last columns": "_last",
@@ -40,7 +40,7 @@ class ExactLeaves:
         self.count: Counter[str] = Counter()
 
     def __call__(
-        self, rule: str, node: Node, found: np.ndarray, z: np.ndarray | None
+        self, rule: str, node: Task, found: np.ndarray, z: np.ndarray | None
     ) -> np.ndarray:
         """What is confirmed of it; rules about a whole node ask only if they hold, or almost."""
         in_doubt = rule in WHOLE and not found[0]
@@ -55,7 +55,7 @@ class ExactLeaves:
                 if rule in WHOLE:
                     return np.array([int(getattr(self, WHOLE[rule])(node, z))])
                 return getattr(self, _PARTS[rule])(node, found, z)
-            except (ZeroDivisionError, ValueError):  # balls are too wide
+            except (ZeroDivisionError, ValueError, np.linalg.LinAlgError):  # too wide, or none
                 return np.zeros_like(found)
 
     # -- the numbers --------------------------------------------------------------------
@@ -95,7 +95,10 @@ class ExactLeaves:
         rows, n = G.tolist(), len(candidates)
         return [r[:n] for r in rows[:n]], [r[n:] for r in rows[:n]], [r[n:] for r in rows[n:]]
 
-    def _parts(self, node: Node):
+    def _to_choose(self, node: Task) -> int:
+        return self._rules.size - len(node.chosen)
+
+    def _parts(self, node: Task):
         return self._left(list(node.chosen), node.candidates.tolist())
 
     def _least(self, F, directions: int) -> np.ndarray:
@@ -112,46 +115,39 @@ class ExactLeaves:
 
     # -- the rules ----------------------------------------------------------------------
 
-    def _span(self, node: Node, _) -> bool:
-        F = self._left(list(node.chosen), [])[2]
-        return self._reaches(self._least(F, node.left + self._rules.components))
-
-    def _outside(self, node: Node, _) -> bool:
+    def _span(self, node: Task, _) -> bool:
         F = self._left(list(node.chosen), [])[2]
         rest = self._left([*node.chosen, *node.candidates.tolist()], [])[2]
-        inside = self._least(F, node.left + self._rules.components)
+        inside = self._least(F, self._to_choose(node) + self._rules.components)
         return self._reaches(np.maximum(inside, self._least(rest, self._rules.components)))
 
-    def _children(self, node: Node, found: np.ndarray, _) -> np.ndarray:
-        confirmed, directions = found.copy(), node.left - 1 + self._rules.components
+    def _children(self, node: Task, found: np.ndarray, _) -> np.ndarray:
+        confirmed, left = found.copy(), self._to_choose(node)
         for at in np.flatnonzero(found):
             F = self._left([*node.chosen, int(node.candidates[at])], [])[2]
-            confirmed[at] = self._reaches(self._least(F, directions))
+            confirmed[at] = self._reaches(self._least(F, left - 1 + self._rules.components))
         return confirmed
 
-    def _relaxation(self, node: Node, z: np.ndarray) -> bool:
+    def _relaxation(self, node: Task, z: np.ndarray) -> bool:
         base, g = self._separable(node, z)
-        return bool(base - sum(sorted(g)[-node.left :]) >= self._rules.limit)
+        return bool(base - sum(sorted(g)[-self._to_choose(node) :]) >= self._rules.limit)
 
-    def _marks(self, node: Node, found: np.ndarray, z: np.ndarray) -> np.ndarray:
+    def _marks(self, node: Task, found: np.ndarray, z: np.ndarray) -> np.ndarray:
         base, g = self._separable(node, z)
-        confirmed = found.copy()
+        confirmed, left = found.copy(), self._to_choose(node)
         for at in np.flatnonzero(found):
             others = sorted(g[:at] + g[at + 1 :])[::-1]
-            with_it = sum(others[: node.left - 1], g[at])
-            most = with_it if found[at] == 2 else sum(others[: node.left])
+            with_it = sum(others[: left - 1], g[at])
+            most = with_it if found[at] == 2 else sum(others[:left])
             confirmed[at] *= bool(base - most >= self._rules.limit)
         return confirmed
 
-    def _separable(self, node: Node, z: np.ndarray):
+    def _separable(self, node: Task, z: np.ndarray):
         """What the energy and the terms of all candidates are without their sum, and upper ends of
         what each of these may add."""
         K, c, F = self._parts(node)
-        n = len(K)
-        rounded = np.block([[_floats(K), _floats(c)], [_floats(c).T, _floats(F)]])
-        relaxation = Relaxation(node._replace(G=rounded), self._rules.shift)
-        if not relaxation.usable:
-            raise ValueError("no relaxation")
+        n, left = len(K), self._to_choose(node)
+        relaxation = Relaxation(_floats(K), _floats(c), _floats(F), left, self._rules.shift)
         D, K, c = relaxation.D.tolist(), _matrix(K), _matrix(c)
         P, B = K - _diagonal(D), _matrix(relaxation.coefficients(z).tolist())
         Y = c
@@ -163,23 +159,18 @@ class ExactLeaves:
         rest = (Y - product).tolist()
         g = [(sum(x * x for x in rest[i]) / D[i]).upper() for i in range(n)]
         quadratic = (B.transpose() * product).trace()
-        return sum(F[i][i] for i in range(len(F))) - node.left * relaxation.s - quadratic, g
+        return sum(F[i][i] for i in range(len(F))) - left * relaxation.s - quadratic, g
 
-    def _last(self, node: Node, found: np.ndarray, _) -> np.ndarray:
+    def _last(self, node: Task, found: np.ndarray, _) -> np.ndarray:
         K, c, F = self._parts(node)
         H = (_matrix(c) * _matrix(c).transpose()).tolist()
         confirmed, total = found.copy(), sum(F[i][i] for i in range(len(F)))
-        limit = self._rules.limit
-        for at in np.argwhere(found):
-            i, j = int(at[0]), int(at[-1])
-            if node.left == 2 and i >= j:
-                continue
-            caught = H[i][i] / K[i][i]
-            if node.left == 2:
+        for i, j in np.argwhere(found).tolist():
+            if i < j:
                 ratio = K[i][j] / K[i][i]
                 pair = H[j][j] - 2 * ratio * H[i][j] + ratio * ratio * H[i][i]
-                caught += pair / (K[j][j] - ratio * K[i][j])
-            confirmed[tuple(at)] = bool(total - caught >= limit)
+                caught = H[i][i] / K[i][i] + pair / (K[j][j] - ratio * K[i][j])
+                confirmed[i, j] = bool(total - caught >= self._rules.limit)
         return confirmed
 
 

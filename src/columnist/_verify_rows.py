@@ -18,6 +18,9 @@ y_i^T)`. The file holds all :math:`A_b` but the last one, so that the sum is rig
 to no set below the limit if :math:`T_b(S_b) + O_b(k - |S_b|)` reaches it. Merged blocks list
 the pairs of what is left. In the end nothing is left, or a few sets, which are evaluated.
 
+**Screening** (:mod:`columnist._verify_turns`): the distances of the rows from the subspace of the
+selection alone bound all others, or say which rows stay, and go: the blocks need not hold these.
+
 **Rounding.** An eigenvalue of a symmetric matrix of order d is off by at most :math:`8du` times its
 norm, a singular value of an m by p matrix by :math:`8(m + p)u` times the largest one; sums of
 products round by their number times u, times the sum of their sizes. A change of the rows by
@@ -42,15 +45,17 @@ from columnist._verify import (
     Body,
     Criterion,
     Refuted,
-    Unreadable,
-    data_hash,
+    check_data,
     limit_of,
 )
+from columnist._verify_turns import Turns
 
-_END, _MAP, _BLOCKS, _MATRICES, _MERGE = range(5)
+_MAP, _BLOCKS, _MATRICES, _MERGE, _SCREENING = range(1, 6)
+# The name of no block.
+_NONE = 2**32 - 1
 # Rows of a block whose sets are all listed; operations that a check may take.
 _MOST_ROWS, _MOST_WORK = 14, 1e11
-# Sets evaluated, or pairs looked at, in one go.
+# Sets evaluated, or pairs examined, in one go.
 _SETS, _PAIRS = 2048, 2**20
 
 
@@ -74,7 +79,8 @@ class Rows:
         self.limit = limit_of(claim) / self.scale
         self.listed = {tuple(sorted(s)) for s in claim["solutions"]}
         self.rules: Counter[str] = Counter()
-        self.work = 0.0
+        self.work, self.settled = 0.0, False
+        self.stay = self.go = np.zeros(n, dtype=bool)  # rows that the screening has decided
 
     def spend(self, operations: float) -> None:
         """Refuse proofs that leave too much to be computed."""
@@ -104,6 +110,23 @@ class Rows:
         if some not in self.listed and not self.ends(some)[0] >= self.limit:
             raise Refuted(f"nothing shows that the rows {list(some)} are not better to remove.")
 
+    def screen(self, removed, ends: np.ndarray) -> None:
+        """Show that no set is below the limit by the rows' distances from the subspace of one."""
+        self.spend(1e3 * len(ends) * len(self.X) + 20.0 * self.X.size * self.X.shape[1])
+        turns = Turns(self.X, removed, self.r, self.centred)
+        needed = (math.sqrt(self.limit) * (1 + 8 * UNIT) + self.off) ** 2 * (1 + 8 * UNIT)
+        bounds = turns.bounds(ends)
+        if not self.theta.squared or not (bounds[:-1] >= needed).all() or len(bounds) < 2:
+            raise Refuted("the screening of the rows does not show the bound.")
+        self.rules["screening"] += 1
+        self.stay, self.go = turns.decided(float(ends[-1]))
+        self.settled = bool(bounds[-1] >= needed)
+        if not self.settled and (self.stay | self.go).all():
+            self.settled = True
+            self.evaluate(np.flatnonzero(self.go))
+        # If any choice of the rows as they are here is below what is needed, so is the best one.
+        self.limit = (math.sqrt(needed) + self.off) ** 2 * (1 + 8 * UNIT)
+
     def every_set(self) -> None:
         """All sets, by the eigenvalues of their scatter, or one by one."""
         n, p = self.X.shape
@@ -129,8 +152,7 @@ class Rows:
 def check_rows(header: dict[str, Any], X: np.ndarray, file: BinaryIO, digest: bytes) -> Rows:
     """Check a proof about rows; what it took, or :class:`Refuted`."""
     problem, claim = header["problem"], header["claim"]
-    if X.ndim != 2 or list(X.shape) != problem["shape"] or data_hash(X) != problem["data"]:
-        raise Refuted("these are other data than those of the proof.")
+    check_data(problem, X)
     try:
         with np.errstate(all="ignore"):
             rows = Rows(X, problem, claim)
@@ -143,11 +165,14 @@ def _checked(rows: Rows, header: dict[str, Any], records: Iterator[tuple[int, An
     _check_claim(rows, header["problem"], header["claim"])
     blocks: Blocks | None = None
     for kind, body in records:
-        if rows.limit <= 0.0:
+        if rows.limit <= 0.0 or rows.settled:
+            continue
+        if kind == _SCREENING and blocks is None:
+            rows.screen(header["claim"]["selection"], body)
             continue
         if kind == _MAP and blocks is None:
             blocks = Blocks(rows, *body)
-        elif blocks is None:
+        elif blocks is None or kind == _SCREENING:
             raise Refuted("the blocks of the proof have no rows.")
         elif kind == _BLOCKS:
             blocks.deal(body)
@@ -155,7 +180,7 @@ def _checked(rows: Rows, header: dict[str, Any], records: Iterator[tuple[int, An
             blocks.bound(body)
         else:
             blocks.merge(body)
-    if rows.limit > 0.0:
+    if rows.limit > 0.0 and not rows.settled:
         rows.every_set() if blocks is None else blocks.finish()
     return rows
 
@@ -177,26 +202,19 @@ def _check_claim(rows: Rows, problem: dict[str, Any], claim: dict[str, Any]) -> 
 
 def _records(file: BinaryIO, digest: bytes, problem: dict[str, Any]) -> Iterator[tuple[int, Any]]:
     """The records: a map of the rows, the block of each, matrices, pairs of blocks to merge."""
-    body, count, (n, p) = Body(file), 0, problem["shape"]
-    while True:
-        kind, number = body.unpack("<BQ")
-        if kind == _END:
-            if number != count or body.read(32) != digest:
-                raise Unreadable("The proof is damaged: its end does not match its beginning.")
-            body.finish()
-            return
-        count, (size,) = count + 1, body.unpack("<I")
+    body, (n, p) = Body(file), problem["shape"]
+    for kind, _, size in body.records(digest, _SCREENING):
         if kind == _MAP:
             parts = [(p, size), (p,), (1,), (n,)]
             yield kind, [body.array("<f8", math.prod(shape)).reshape(shape) for shape in parts]
         elif kind == _BLOCKS:
             yield kind, body.array("<u4", n).astype(np.intp)
+        elif kind == _SCREENING:
+            yield kind, body.array("<f8", size)
         elif kind == _MATRICES:
             yield kind, body.array("<f4", size).astype(np.float64)
-        elif kind == _MERGE:
-            yield kind, body.array("<u4", 2 * size).reshape(size, 2).astype(np.intp)
         else:
-            raise Unreadable("The proof is damaged: it holds an unknown record.")
+            yield kind, body.array("<u4", 2 * size).reshape(size, 2).astype(np.intp)
 
 
 def mapped(X: np.ndarray, centred: bool, W, centre, bias, scales) -> np.ndarray:
@@ -244,16 +262,22 @@ class Blocks:
         drift = drift * math.sqrt(stretch) + rows.off * math.sqrt(stretch)
         self.target = (math.sqrt(rows.limit * stretch) * (1 + 8 * UNIT) + drift) ** 2
         self.target *= 1 + 8 * UNIT
-        self.total, self.size = self.Y.T @ self.Y, float(np.sum(self.Y**2))
         self.blocks: list[Block] = []
         self.imbalance = 0.0
 
     def deal(self, names: np.ndarray) -> None:
         """Begin with all sets of every block."""
-        _, counts = np.unique(names, return_counts=True)
+        in_none = names == _NONE
+        dealt, counts = np.unique(names[~in_none], return_counts=True)
         if self.blocks or counts.max(initial=0) > _MOST_ROWS:
             raise Refuted("the blocks of the proof are too large.")
-        for name in np.unique(names):
+        if (in_none & ~(self.rows.stay | self.rows.go)).any():
+            raise Refuted("a row is in no block, and nothing says whether it stays.")
+        self.gone = np.flatnonzero(in_none & self.rows.go)
+        self.k -= len(self.gone)
+        left = np.delete(self.Y, self.gone, axis=0)
+        self.total, self.size = left.T @ left, float(np.sum(left**2))
+        for name in dealt:
             rows = np.flatnonzero(names == name)
             members = (np.arange(2 ** len(rows))[:, None] >> np.arange(len(rows)) & 1).astype(bool)
             members = members[members.sum(axis=1) <= self.k]
@@ -356,7 +380,7 @@ class Blocks:
             parts = zip(self.blocks, picks, strict=True)
             removed = np.concatenate([block.rows[block.members[pick]] for block, pick in parts])
             if len(removed) == self.k:
-                self.rows.evaluate(removed)
+                self.rows.evaluate([*self.gone, *removed])
 
 
 def _join(one: np.ndarray, two: np.ndarray) -> np.ndarray:

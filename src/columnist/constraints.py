@@ -1,9 +1,9 @@
-r"""What a selection must obey: whole groups of columns, a budget, at most m of some, one only with
+r"""Constraints on a selection: whole groups, a budget, at most m of some columns, one only with
 others.
 
-A constraint is a small immutable object. Several in a list hold together. Columns are given by
-index or by name. To write your own, subclass :class:`Constraint` and define ``obeys``; what else
-you define only makes the proof faster::
+A constraint is a small immutable object. All constraints of a list must be satisfied. Columns are
+given by index or by name. To write your own, subclass :class:`Constraint` and define ``obeys``;
+the other methods only make the proof faster::
 
     @dataclass(frozen=True)
     class NotTogether(Constraint):
@@ -52,37 +52,38 @@ class Constraint(ABC):
         return self
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        """What it asks for, in a few words, with the names of the columns."""
+        """Describe the constraint in a few words, with the names of the columns."""
         return repr(self)
 
     @abstractmethod
     def obeys(self, subset: Columns) -> bool:
-        """Whether a complete selection obeys."""
+        """Whether a complete selection satisfies the constraint."""
 
     def allowed(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray | None:
-        """Which candidates may be added, as booleans; None if no selection with ``chosen`` obeys.
+        """Which candidates may be added, as booleans; None if nothing feasible has ``chosen``.
 
-        A candidate may be refused only if no selection obeys that contains it, contains ``chosen``
-        and has no other columns than these and ``candidates``.
+        A candidate may be refused only if no feasible selection contains it and ``chosen``, with no
+        other columns than these and ``candidates``.
         """
         return np.ones(len(candidates), dtype=bool)
 
     def forced(self, chosen: np.ndarray) -> np.ndarray:
-        """Columns that every selection contains which obeys and contains ``chosen``."""
+        """Columns that every feasible selection with ``chosen`` contains."""
         return np.empty(0, dtype=np.int32)
 
     def most(
         self, scores: np.ndarray, chosen: np.ndarray, candidates: np.ndarray, limit: int
     ) -> float:
-        """At least the largest sum of scores that up to ``limit`` candidates can have which make
-        ``chosen`` a selection that obeys. There is one score per candidate, of any sign."""
+        """Upper bound on the sum of the scores of up to ``limit`` candidates that complete
+        ``chosen`` to a feasible selection. There is one score per candidate, of any sign."""
         return _top(scores, limit)
 
     def conflict(
         self, include: np.ndarray, available: np.ndarray, names: Sequence[str]
     ) -> str | None:
-        """Why no selection obeys that contains ``include`` and uses ``available`` columns only, as
-        a sentence; None if nothing is wrong. ``names`` are those of all columns, for messages."""
+        """Why no feasible selection contains ``include`` and uses ``available`` columns only, as a
+        sentence; None if there is no such reason. ``names`` are those of all columns, for
+        messages."""
         return None
 
 
@@ -166,7 +167,7 @@ class Groups(_PerColumn):
         return f"Groups({self.labels!r})"
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        """What it asks for, in a few words, with the names of the columns."""
+        """Describe the constraint in a few words, with the names of the columns."""
         return "whole groups"
 
     def resolve(self, n_features: int, names: Sequence[str] | None) -> Groups:
@@ -210,7 +211,7 @@ class Groups(_PerColumn):
     def conflict(
         self, include: np.ndarray, available: np.ndarray, names: Sequence[str]
     ) -> str | None:
-        """An included column whose group is not there."""
+        """An included column whose group is not available."""
         missing = np.setdiff1d(self.forced(include), available)
         if not len(missing):
             return None
@@ -267,7 +268,7 @@ class Budget(_PerColumn):
         return f"Budget({self.costs!r}, {self.budget!r})"
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        """What it asks for, in a few words, with the names of the columns."""
+        """Describe the constraint in a few words, with the names of the columns."""
         return f"a budget of {self.budget:g}"
 
     def resolve(self, n_features: int, names: Sequence[str] | None) -> Budget:
@@ -297,11 +298,11 @@ class Budget(_PerColumn):
         return self.limit - fsum(self.prices[chosen]) + 1e-3 * _ROUNDING * self.limit
 
     def obeys(self, subset: Columns) -> bool:
-        """Whether it can be paid."""
+        """Whether the costs are within the budget."""
         return fsum(self.prices[list(subset)]) <= self.limit
 
     def allowed(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray | None:
-        """Candidates that can be paid."""
+        """Candidates that the remaining budget allows."""
         left = self.left(chosen)
         return None if left < 0.0 else self.prices[candidates] <= left
 
@@ -319,7 +320,7 @@ class Budget(_PerColumn):
     def conflict(
         self, include: np.ndarray, available: np.ndarray, names: Sequence[str]
     ) -> str | None:
-        """Included columns that cost too much, or none that can be paid."""
+        """Included columns that cost too much, or no column within the budget."""
         start = f"Budget of {self.budget:g} cannot pay for"
         for column in include:
             if not self.obeys([column]):
@@ -368,7 +369,7 @@ class AtMost(Constraint):
         return f"AtMost({list(self.columns)!r}, {self.m})"
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        """What it asks for, in a few words, with the names of the columns."""
+        """Describe the constraint in a few words, with the names of the columns."""
         return f"at most {self.m} of {_few(self.columns, names)}"
 
     def resolve(self, n_features: int, names: Sequence[str] | None) -> AtMost:
@@ -425,7 +426,7 @@ class Requires(Constraint):
     column : int or str
         The column.
     others : sequence of int or str
-        What must be selected with it.
+        The columns that must be selected with it.
 
     Examples
     --------
@@ -448,7 +449,7 @@ class Requires(Constraint):
         return f"Requires({self.column!r}, {list(self.others)!r})"
 
     def describe(self, names: Sequence[str] | None = None) -> str:
-        """What it asks for, in a few words, with the names of the columns."""
+        """Describe the constraint in a few words, with the names of the columns."""
         return f"{_few([self.column], names)} only with {_few(self.others, names)}"
 
     def resolve(self, n_features: int, names: Sequence[str] | None) -> Requires:

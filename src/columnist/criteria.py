@@ -3,9 +3,9 @@
 A criterion is any function of the singular values that is
 
 * **monotone**: it never decreases when a singular value grows, and
-* **blind to zeros**: appending zeros to the singular values changes nothing.
+* **invariant to zeros**: appending zeros to the singular values changes nothing.
 
-These two properties are all that the bounds of the certified search need. To
+The bounds of the certified search need only these two properties. To
 write your own, subclass :class:`Criterion` and define ``value``::
 
     class LogRank(Criterion):
@@ -47,8 +47,8 @@ class Criterion(ABC):
     """Base class of all error criteria.
 
     Subclasses define :meth:`value` on the last axis of an array of singular
-    values in descending order. A ``value`` that only understands one spectrum
-    at a time is called for each of them; ``vectorized = False`` says so.
+    values in descending order. Set ``vectorized = False`` for a ``value`` that takes one spectrum
+    at a time.
     """
 
     name: ClassVar[str] = "criterion"
@@ -58,7 +58,7 @@ class Criterion(ABC):
     def n_leading(self) -> int | None:
         """How many of the largest singular values the value depends on; None for all.
 
-        Overriding it spares the search the computation of the others.
+        Overriding it avoids the computation of the others.
         """
         return None
 
@@ -205,7 +205,7 @@ class KyFan(Criterion):
     Parameters
     ----------
     k : int, default=1
-        How many singular values count.
+        Number of singular values in the sum.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class KyFan(Criterion):
 def is_frobenius(criterion: Criterion) -> bool:
     """Whether closed forms for the squared Frobenius norm apply.
 
-    A subclass may mean anything by ``value``, so only the class itself counts.
+    A subclass may define another ``value``, so only the class itself qualifies.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def get_criterion(criterion: str | Criterion) -> Criterion:
 
 
 def _check_finite(criterion: Criterion) -> None:
-    """Without an error of nothing, errors cannot be compared."""
+    """Raise if the error of a zero residual is not finite: errors could not be compared."""
     with np.errstate(all="ignore"):
         least = float(criterion.value(np.zeros(1)))
     if not np.isfinite(least):

@@ -76,3 +76,15 @@ def test_one_class_is_nothing_to_predict(cli, tmp_path):
     answer = cli("clean", path, "--target", "y")
     assert answer.code == 2
     assert "'y' has one class" in answer.err
+
+
+def test_a_model_that_does_not_converge_is_described_in_our_words(cli, tmp_path):
+    X, y = WINE.data, WINE.target
+    path = tmp_path / "wine.csv"
+    np.savetxt(path, np.column_stack([X, y]), delimiter=",", fmt="%.6g",
+               header=",".join([*"abcdefghijklm", "class"]), comments="")  # fmt: skip
+    answer = cli("clean", path, "--target", "class", "--json")
+    assert answer.code == 0
+    assert "a linear model stopped before it converged" in answer.err
+    assert "lbfgs" not in answer.err and "https" not in answer.err
+    assert any("stopped before it converged" in note for note in answer.json["notes"])

@@ -44,6 +44,22 @@ def test_a_budget_without_a_number(cli, wine, costs):
     assert answer["budget"]["next"]["error"] == pytest.approx(more.error_)
 
 
+@pytest.mark.parametrize("method", ["forward", "exchange"])
+def test_a_fast_method_says_what_its_selection_costs(cli, wine, costs, method):
+    options = (*READ, "-k", 3, "--method", method, "--costs", costs, "--budget", 6)
+    answer = cli("select", wine, *options, "--json").json
+    assert answer["budget"] == {
+        "budget": 6.0,
+        "cost": sum(i % 4 + 1 for i in answer["indices"]),
+        "selected": answer["selected"],
+        "error": answer["error"],
+        "lower_bound": None,
+        "status": None,
+        "next": None,
+    }
+    assert "What the budget costs" in cli("select", wine, *options).out
+
+
 def test_the_report_says_what_the_budget_costs(cli, wine, costs, tmp_path):
     page = tmp_path / "page.html"
     answer = cli("select", wine, *READ, "--costs", costs, "--budget", 6, "--report", page)
@@ -80,7 +96,7 @@ def test_groups_and_the_other_options(cli, wine, groups):
         (["--costs", "COSTS", "--budget", "-1"], "budget must be a number >= 0"),
         (["-k", 9, "--costs", "COSTS", "--budget", 2], "cannot pay for 9 columns"),
         (["-k", 3, "--at-most", "alcohol"], "--at-most takes a number and columns"),
-        (["-k", 3, "--at-most", "2=alcool"], "which is not there; did you mean alcohol"),
+        (["-k", 3, "--at-most", "2=alcool"], "which the data do not have; did you mean alcohol"),
         (["-k", 3, "--requires", "alcohol"], "--requires takes a column and others"),
         (["-k", 3, "--groups", "missing.csv"], "missing.csv cannot be read"),
         (["-k", 3, "--groups", "WINE"], "needs name,group on each line; line 1 has"),

@@ -214,7 +214,7 @@ def test_zarr_and_standard_output(cli, files, address, small_blocks, tmp_path):
         np.testing.assert_array_equal(stored[:], WINE.data[:, places])
     assert os.listdir(tmp_path) == ["kept.zarr"]
     answer = cli(*command, "-")
-    assert len(answer.out.splitlines()) == 179 and "Keep 3 columns" in answer.err
+    assert len(answer.out.splitlines()) == 179 and "Selected 3 columns" in answer.err
     assert "--dask" in cli("select", out, "-k", 2).err
     assert cli("select", out, "-k", 2, "--dask", address).code == 0
     (tmp_path / "mine.zarr").mkdir()

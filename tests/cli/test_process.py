@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -111,9 +112,23 @@ def in_terminal(arguments: list[str], **environment: str) -> str:
 
 def test_a_terminal_gets_progress_and_colours(hard):
     shown = in_terminal(["select", str(hard), "-k", "14", "--time-limit", "1"])
-    assert "gap" in shown.split("Keep 14")[0]
+    assert "gap" in shown.split("Selected 14")[0]
     assert "\x1b[1m" in shown
     assert "\x1b[36m" in shown
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("select", "-k", 14, "--time-limit", 1), ("outliers", "-k", 9, "-r", 3, "--time-limit", 1),
+     ("select", "-k", 3, "--path", 4, "--bootstrap", 5, "--verdicts", "--time-limit", 2)],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_progress_fits_the_terminal(hard, arguments):
+    command, *options = map(str, arguments)
+    shown = in_terminal([command, str(hard), *options])
+    progress = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.replace("\x1b[1A", "\n"))
+    live = [line for line in re.split(r"[\r\n]", progress) if "Ctrl-C: stop" in line]
+    assert live and max(map(len, live)) <= 70
 
 
 def test_ctrl_c_while_dask_starts(tmp_path):

@@ -105,7 +105,7 @@ def test_preparation_is_shown_where_there_was_any(capsys):
         capsys, Certificate("time_limit", 4.0, 3.0, elapsed=75.0, preparation=70.0)
     )
     assert "0 expanded, 0 generated nodes, 1 min 15 s\n" in text
-    assert "preparation  1 min 10 s of these, outside the time limit" in text
+    assert "data passes  1 min 10 s of these, outside the time limit" in text
     assert "preparation" not in certificate_shown(capsys, Certificate("time_limit", 4.0, 3.0))
 
 

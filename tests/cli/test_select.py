@@ -33,7 +33,7 @@ def test_all_formats_give_the_selection_of_the_library(cli, numbers):
 def test_the_table_names_what_is_kept(cli, wine):
     answer = cli("select", wine, "-k", 4, "--drop", "class", "--drop", "bottle", "--scale")
     assert answer.code == 0
-    assert "Keep 4 columns of 13" in answer.out
+    assert "Selected 4 columns of 13" in answer.out
     assert "optimal" in answer.out
     assert "\x1b" not in answer.out
     assert not any(0x2500 <= ord(c) < 0x2580 for c in answer.out)
@@ -82,7 +82,7 @@ def test_data_to_standard_output_leave_the_table_to_the_other(cli, wine):
     answer = cli("select", wine, "-k", 2, "--non-numeric", "drop", "--out", "-")
     assert answer.out.splitlines()[0].count(",") == 1
     assert len(answer.out.splitlines()) == 179
-    assert "Keep 2 columns" in answer.err
+    assert "Selected 2 columns" in answer.err
 
 
 def test_quiet_says_nothing(cli, wine, tmp_path):

@@ -43,7 +43,7 @@ REFUSED = {
     ("gaps", "proof"): "proof does not hold weights or missing values yet",
     ("gaps", "forward"): "--missing does not apply to forward",
     ("proof", "dask"): "proof needs the data in memory",
-    ("bootstrap", "dask"): "--bootstrap draws rows again and again: leave out --dask",
+    ("bootstrap", "dask"): "--bootstrap needs the rows in memory: leave out --dask",
     ("verdicts", "forward"): "--verdicts needs --method certified",
     ("tolerance", "forward"): "--tolerance needs --method certified",
     ("solutions", "forward"): "--solutions does not apply to forward",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import html
+import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -65,6 +69,36 @@ def test_every_run_says_where_names_come_from(cli, tmp_path):
     assert "no header" in answer.err
 
 
+# -- scales, and words that follow the gap --------------------------------------------------
+
+
+def test_the_first_line_states_centring_and_scaling(cli, tmp_path):
+    X = spectra(20, 5)
+    path = write(tmp_path / "units.csv", list("abcde"), X * [1, 1, 1, 1, 1e4])
+    for options, words in (
+        ((), "centred and scaled, because their units differ"),
+        (("--no-scale",), "as read: neither centred nor scaled"),
+        (("--center", "--scale"), "centred and scaled"),
+        (("--center",), "centred"),
+    ):
+        answer = cli("select", path, "-k", 2, *options)
+        assert words in answer.out.splitlines()[0], options
+    assert "factor of" in cli("select", path, "-k", 2).err
+
+
+def test_a_wide_gap_is_not_called_close(cli, tmp_path):
+    path = write(tmp_path / "noise.csv", None, np.random.default_rng(0).standard_normal((40, 35)))
+    page = tmp_path / "noise.html"
+    options = ("-k", 12, "--time-limit", 0.001, "--report", page)
+    answer = cli("select", path, *options)
+    found = cli("select", path, *options, "--json").json["certificate"]
+    assert found["gap"] > 0.1 and found["status"] == "time_limit"
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    for words in (answer.out, text):
+        assert "close to" not in words and "is not excluded" in words
+        assert "Proven best" not in words and "optimal (" not in words
+
+
 # -- questionnaires -----------------------------------------------------------------------
 
 
@@ -95,9 +129,24 @@ def test_names_in_lists_and_ranges(cli, tmp_path):
     found = cli("select", path, "-k", 3, "--drop", "q1,q2", "--drop", "q10:q12", "--json").json
     assert found["data"]["columns"] == 7
     shown = cli("select", path, "-k", 10, "--exclude", "q2-q3").out.splitlines()
-    assert shown[1].startswith("Drop 2 columns: q2, q3")
+    assert shown[1].startswith("Dropped 2 columns: q2, q3")
     certified = cli("certify", path, "--columns", "q1:q3", "--json").json
     assert certified["selected"] == ["q1", "q2", "q3"]
+
+
+def test_every_list_takes_commas_and_ranges(cli, tmp_path):
+    rows = [[f"r{i}", *row] for i, row in enumerate(questionnaire())]
+    path = write(tmp_path / "survey.csv", ["who", *(f"q{j}" for j in range(1, 13))], rows)
+    ids = ("--id", "who")
+    found = cli("select", path, *ids, "-k", 5, "--include", "q1,q3", "--include", "q5:q6", "--json")
+    assert {"q1", "q3", "q5", "q6"} <= set(found.json["selected"])
+    several = cli("select", path, *ids, "-k", 2, "--target", "q10:q11,q12", "--json").json
+    assert several["data"]["columns"] == 9
+    both = cli("select", path, "--id", "who,q1", "-k", 2, "--json").json
+    assert both["data"]["columns"] == 11
+    hidden = cli("clean", path, *ids, "--target", "q1", "--confidential", "q2,q3-q4", "--json")
+    assert hidden.json["confidential"] == ["q2", "q3", "q4"]
+    assert cli("certify", path, *ids, "q1,q2", "--json").json["selected"] == ["q1", "q2"]
 
 
 # -- stations with missing values -----------------------------------------------------------
@@ -235,6 +284,51 @@ def test_the_command_of_a_report_runs_again(cli, tmp_path, monkeypatch):
     assert again.json["selected"] == first.json["selected"]
 
 
+@pytest.mark.parametrize(
+    ("words", "result"),
+    [
+        (("outliers", "-k", 3, "--drop", "q 1"), "removed"),
+        (("rank", "--by", "qr", "-k", 2), "selected"),
+        (("certify", "q 2", "q 5"), "selected"),
+        (("compare", "-k", 2, "--by", "forward,gks"), "selectors"),
+        (("clean", "--target", "q 1", "--confidential", "q 2"), "removed_dimensions"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_the_command_of_every_report_runs_again(cli, tmp_path, monkeypatch, words, result):
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "my survey.csv", [f"q {j}" for j in range(1, 13)], questionnaire())
+    command, *options = words
+    first = cli(command, path.name, *options, "--report", "a.html", "--json")
+    assert first.code == 0, first.err
+    page = html.unescape((tmp_path / "a.html").read_text(encoding="utf-8"))
+    line = re.search(rf"columnist {command} [^<\n]*", page)[0]
+    again = cli(*shlex.split(line)[1:])
+    if result == "selectors":
+        assert [[one["selected"] for one in found[result]] for found in (again.json,)] == [
+            [one["selected"] for one in first.json[result]]
+        ]
+    else:
+        assert again.json[result] == first.json[result]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pastes into a POSIX shell")
+def test_the_command_of_a_report_works_in_a_shell(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["it's $5", 'a "b"', *(f"q{j}" for j in range(3, 13))]
+    path = write(tmp_path / "my survey.csv", None, questionnaire())
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    path.write_text(quoted + "\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    first = cli("select", path.name, "-k", 2, "--include", names[0], "--report", "a.html", "--json")
+    assert first.code == 0, first.err
+    page = html.unescape((tmp_path / "a.html").read_text(encoding="utf-8"))
+    line = re.search(r"columnist select [^\n]*?--json", page)[0]
+    start = f'columnist() {{ {shlex.quote(sys.executable)} -m columnist "$@"; }}; '
+    run = subprocess.run(["sh", "-c", start + line], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["selected"] == first.json["selected"]
+
+
 def test_notes_stand_in_the_report(cli, tmp_path):
     rows = [[i, *row] for i, row in enumerate(questionnaire())]
     path = write(tmp_path / "s.csv", ["row", *(f"q{j}" for j in range(1, 13))], rows)
@@ -249,8 +343,28 @@ def test_notes_stand_in_the_report(cli, tmp_path):
         )
         assert answer.code == 0, answer.err
         html = page.read_text(encoding="utf-8")
-        assert "only label the rows: row" in html
+        assert "it only labels the rows: row" in html
         assert html.index("Settings") < html.rindex("Reproduce this")
+
+
+# -- files of other programs --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["excel", "spss"])
+def test_files_of_other_programs_are_read(cli, tmp_path, kind):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(questionnaire(), columns=[f"q{j}" for j in range(1, 13)])
+    if kind == "excel":
+        pytest.importorskip("openpyxl")
+        path = tmp_path / "survey.xlsx"
+        frame.to_excel(path, index=False)
+    else:
+        path = tmp_path / "survey.sav"
+        pytest.importorskip("pyreadstat").write_sav(frame, str(path))
+    text = write(tmp_path / "survey.csv", frame.columns, frame.to_numpy())
+    found, expected = (cli("select", file, "-k", 3, "--json").json for file in (path, text))
+    assert found["selected"] == expected["selected"]
+    assert found["certificate"]["status"] == "optimal"
 
 
 # -- genes, and many rows ----------------------------------------------------------------------

@@ -41,7 +41,7 @@ def test_select(cli, files, arguments, tmp_path):
     ]
     assert ours["data"]["weight"] == "times"
     assert ours["data"]["columns"] == theirs["data"]["columns"]
-    assert "rows count as often as times says" in ours["notes"]
+    assert "rows are weighted by times" in ours["notes"]
     assert theirs["data"]["weight"] is None
     html = page.read_text()
     assert "weighted by times" in html and "--weight times" in html

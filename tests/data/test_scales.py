@@ -27,8 +27,7 @@ def test_one_clear_sentence(call, centering):
     with pytest.warns(ScaleWarning, match="differ by a factor of .* scale the columns") as told:
         CALLS[call](X, centering=centering)
     assert len(told) == 1
-    if call == "fit":
-        assert told[0].filename == __file__
+    assert told[0].filename == __file__
 
 
 @pytest.mark.parametrize("case", {

@@ -17,3 +17,15 @@ def _current_client(request):
         return
     with request.getfixturevalue("cluster").as_current():
         yield
+
+
+@pytest.fixture
+def all_wide(monkeypatch):
+    """Everything counts as wide, and parts are small."""
+    from columnist.data import _blocks
+    from columnist.distributed import _blocks as columns
+
+    monkeypatch.setattr(_blocks, "_NARROW", 0)
+    monkeypatch.setattr(_blocks, "_NARROW_TALL", 0)
+    monkeypatch.setattr(columns, "_PART", 2000)
+    monkeypatch.setattr(columns, "CPU_COUNT", 1)

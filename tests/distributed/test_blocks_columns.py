@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from benchmarks.counting import count_cost
 from columnist import ColumnSelector
-from columnist.data import _open, matrices_of, open_blocks
+from columnist.data import _blocks, _open, matrices_of, open_blocks
 from columnist.datasets import make_wide_sparse
 from columnist.distributed import ChunkWarning
 from columnist.distributed import _blocks as columns
@@ -41,16 +41,8 @@ from columnist.selection import (
 from columnist.selection import _factors as factors
 from tests.strategies import random_matrix
 
+pytestmark = pytest.mark.usefixtures("all_wide")
 KINDS = ("dense", "float32", "sparse", "sparse float32")
-
-
-@pytest.fixture(autouse=True)
-def _wide(monkeypatch):
-    """Everything counts as wide, and parts are small."""
-    monkeypatch.setattr(_open, "_NARROW", 0)
-    monkeypatch.setattr(_open, "_NARROW_TALL", 0)
-    monkeypatch.setattr(columns, "_PART", 2000)
-    monkeypatch.setattr(columns, "CPU_COUNT", 1)
 
 
 def in_memory(X: np.ndarray, kind: str):
@@ -205,8 +197,8 @@ def dask_fit(selector, X, y=None):
 
 
 def test_what_is_wide(monkeypatch):
-    monkeypatch.setattr(_open, "_NARROW", 5)
-    monkeypatch.setattr(_open, "_NARROW_TALL", 9)
+    monkeypatch.setattr(_blocks, "_NARROW", 5)
+    monkeypatch.setattr(_blocks, "_NARROW_TALL", 9)
     cases = {(20, 5): False, (3, 5): False, (20, 6): False, (6, 6): False, (5, 6): True,
              (20, 9): False, (20, 10): True}  # fmt: skip
     for shape, wide in cases.items():

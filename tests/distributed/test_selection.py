@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from benchmarks.counting import count_cost
 from columnist import ColumnSelector, certify, selection_path
 from columnist import selection as family
-from columnist.data import _open
+from columnist.data import _blocks
 from columnist.distributed import RunningMoments
 from columnist.selection import (
     CorrelationFilter,
@@ -272,8 +272,8 @@ def test_correlation_errors():
 @pytest.mark.parametrize("wide", [False, True])
 def test_sums_instead_of_rows(wide, monkeypatch):
     if wide:  # there are no columns to cut, and the inner products are there already
-        monkeypatch.setattr(_open, "_NARROW", 0)
-        monkeypatch.setattr(_open, "_NARROW_TALL", 0)
+        monkeypatch.setattr(_blocks, "_NARROW", 0)
+        monkeypatch.setattr(_blocks, "_NARROW_TALL", 0)
     X, rng = data()
     y = X @ rng.standard_normal(N)
     sums = RunningMoments()

@@ -115,7 +115,7 @@ def test_unknown_and_missing_features_are_named(study):
     with pytest.warns(UserWarning) as caught:
         found = study.features_square(source)
     said = " ".join(str(w.message) for w in caught)
-    assert "'GO' knows nothing of 1 features of X: 'd'" in said
+    assert "'GO' has no data for 1 features of X: 'd'" in said
     assert "'GO' has 1 features that X lacks and that are left out: 'z'" in said
     np.testing.assert_array_equal(found[:3, :3], S[:3, :3])
     np.testing.assert_array_equal(found[3], 0.0)

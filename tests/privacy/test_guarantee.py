@@ -104,6 +104,7 @@ def test_any_secret_in_single_precision(seed, noise, near, utility, coarse):
     assert_kept(X, cleaner.transform(X), A.astype(float), utility)
 
 
+@pytest.mark.filterwarnings("ignore:Confidential outputs nearly follow")
 @given(seed=seeds, dtype=types, gain=st.sampled_from(["distance", "count"]))
 def test_features_of_all_units(seed, dtype, gain):
     rng = np.random.default_rng(seed)

@@ -205,7 +205,7 @@ def test_a_search_that_ended_at_once_has_no_course():
     ):
         selector.certificate_ = replace(selector.certificate_, history=history)
         outline = check_page(selection_report(selector, WINE))
-        assert words in outline.section("How the search went")
+        assert words in outline.section("The search")
 
 
 def test_the_code_makes_the_same_selector():

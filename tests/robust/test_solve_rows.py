@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral
+from columnist.criteria import Frobenius, Nuclear, Schatten, Spectral, is_frobenius
+from columnist.robust import _block_floors
+from columnist.robust._block_floors import BlockFloors
 from columnist.robust._errors import RowErrors
 from columnist.robust._solve import RemovedRows, Scatter
 from columnist.search._engine import search
@@ -18,8 +20,14 @@ from tests.oracles.outliers import best_rows, row_errors
 from tests.strategies import CRITERIA, matrices, tolerance
 
 
-def removed_rows(X, r, k, criterion, centred=True):
-    return RemovedRows(RowErrors(X, r, criterion, "optimal" if centred else "none"), k)
+def removed_rows(X, r, k, criterion, centred=True, most_sets=None):
+    """The problem; with bounds by blocks that list so many sets, if there is a number."""
+    problem = RemovedRows(RowErrors(X, r, criterion, "optimal" if centred else "none"), k)
+    if most_sets is not None and not is_frobenius(criterion):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_block_floors, "_MOST_SETS", most_sets)
+            problem.blocks = BlockFloors(problem.row_errors, k)
+    return problem
 
 
 @st.composite
@@ -29,7 +37,9 @@ def cases(draw, max_rows=9):
     k = draw(st.integers(0, min(4, len(X) - 2)))
     r = draw(st.integers(0, min(2, len(X) - k, X.shape[1])))
     criterion, centred = draw(st.sampled_from(CRITERIA)), draw(st.booleans())
-    return removed_rows(X, r, k, criterion, centred), X, "optimal" if centred else "none"
+    most_sets = draw(st.sampled_from([None, 0, 30, 60, 10**4]))
+    problem = removed_rows(X, r, k, criterion, centred, most_sets)
+    return problem, X, "optimal" if centred else "none"
 
 
 def enumerated(problem, X, centering):

@@ -63,7 +63,7 @@ def test_preparation_is_shown_where_there_was_any():
 @pytest.mark.parametrize("status", sorted(set(STATUSES) - {"optimal"}))
 def test_more_time_is_recommended_where_it_helps(status):
     with pytest.warns(ConvergenceWarning, match=status) as caught:
-        warn_unless_optimal(certificate(status=status), stacklevel=1)
+        warn_unless_optimal(certificate(status=status))
     said = str(caught[0].message)
     assert ("Raise time_limit" in said) == (status != "precision_limit")
     assert ("too few digits" in said) == (status == "precision_limit")
@@ -71,7 +71,7 @@ def test_more_time_is_recommended_where_it_helps(status):
 
 
 def test_a_proof_warns_of_nothing(recwarn):
-    warn_unless_optimal(certificate(status="optimal"), stacklevel=1)
+    warn_unless_optimal(certificate(status="optimal"))
     assert not recwarn
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,8 @@ def test_every_status_has_words_of_its_own():
 def test_a_proof_is_called_a_proof_and_nothing_else_is():
     proven = made("optimal", bound=4.0)
     assert verdict(proven, SUBJECT)[0] == "proven"
-    assert "“Proven” means" in said(proven) and "77" in said(proven)
+    assert "“Proven” means" in said(proven) and "examined 77 partial choices;" in said(proven)
+    assert "examined 1 partial choice;" in said(replace(proven, nodes_generated=1))
     assert "The list of the best 5" in said(proven, n_solutions=5)
     for status in OPEN:
         assert verdict(made(status), SUBJECT)[0] != "proven"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from columnist import ColumnSelector, SubsetClassifier, SubsetRegressor, certify, selection_path
 from columnist.constraints import AtMost, Budget, Constraint, Groups, Requires
@@ -16,7 +17,7 @@ from columnist.selection import ExchangeSelector, ForwardSelector, budget_path
 from tests.examples import slow_if
 from tests.oracles.brute_force import subset_error
 from tests.oracles.constrained import best_choices, every_choice
-from tests.strategies import KINDS, random_matrix, tolerance
+from tests.strategies import KINDS, random_constraints, random_matrix, random_size, tolerance
 
 CRITERIA = ("frobenius", "frobenius", "spectral", "nuclear", "schatten:0.5", "kyfan:2")
 # Problems of a test, and tests: the first ones are fast.
@@ -25,35 +26,6 @@ _CONFLICT = r"Budget|AtMost|requires|include|exclude|number of|relax"
 BLOCK = pytest.mark.parametrize(
     "block", [pytest.param(i, marks=slow_if(i > 0)) for i in range(BLOCKS)]
 )
-
-
-def random_constraints(rng: np.random.Generator, n: int) -> list[Constraint]:
-    """One, two or three constraints."""
-    found: list[Constraint] = []
-    kinds = rng.permutation([Groups, Budget, AtMost, Requires])[: rng.integers(1, 4)]
-    for kind in [*kinds, *rng.permutation([AtMost, Requires])[: rng.integers(0, 2)]]:
-        if kind is Groups:
-            found.append(Groups(rng.integers(0, max(2, n // 2), n).tolist()))
-        elif kind is Budget:
-            whole = rng.integers(0, 5, n).astype(float)
-            costs = whole if rng.random() < 0.5 else np.round(3.0 * rng.random(n), 1) + 0.1
-            share = 0.7 * rng.random() * costs.sum() + 0.5 * costs.max()
-            found.append(Budget(costs.tolist(), float(np.round(share, 1))))
-        elif kind is AtMost:
-            some = rng.permutation(n)[: rng.integers(2, n + 1)]
-            found.append(AtMost(some.tolist(), int(rng.integers(0, 3))))
-        else:
-            column, *others = rng.permutation(n)[: rng.integers(2, 4)].tolist()
-            found.append(Requires(column, others))
-    return found
-
-
-def random_size(rng: np.random.Generator, constraints: list[Constraint], n: int) -> int | None:
-    """A number of units, or any."""
-    labels = [set(c.labels) for c in constraints if isinstance(c, Groups)]
-    if any(isinstance(c, Budget) for c in constraints) and rng.random() < 0.6:
-        return None
-    return int(rng.integers(1, min(len(labels[0]) if labels else n, 5) + 1))
 
 
 def check(selector, best, tol: float, choices, limit: int | None) -> None:
@@ -175,6 +147,23 @@ def test_a_path_has_the_sizes_that_are_possible():
     assert path.sizes.tolist() == [1, 2, 3]
     grouped = selection_path(X, 2, constraints=[Groups([0, 0, 0, 1, 1, 1])])
     assert grouped.sizes.tolist() == [3, 6]
+
+
+class _LastTwo(Constraint):
+    """Of two columns only the last ones; nothing is known of it but whether a selection obeys."""
+
+    def obeys(self, subset) -> bool:
+        return len(subset) != 2 or sorted(subset) == [4, 5]
+
+
+def test_a_size_for_which_nothing_was_found_is_named(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    whole = selection_path(X, 3, constraints=[_LastTwo()])
+    assert whole.sizes.tolist() == [1, 2, 3] and whole[1].selection.tolist() == [4, 5]
+    monkeypatch.setattr("columnist.selection._feasible._DEAD_ENDS", 0)
+    with pytest.warns(ConvergenceWarning, match=r"there may be one\. .* left out: 2\.") as told:
+        path = selection_path(X, 3, constraints=[_LastTwo()])
+    assert path.sizes.tolist() == [1, 3] and told[0].filename == __file__
 
 
 def test_certify_compares_with_what_obeys():

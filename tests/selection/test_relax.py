@@ -175,7 +175,7 @@ def test_compiled_parts_equal_those_of_single_bounds(everywhere, with_target):
         Y = rng.standard_normal((30, 2)) if with_target else None
         reduced, k = reduce_data(X, Y), int(rng.integers(4, 8))
         nodes, traced = (RelaxedNodes(reduced, k, traced=value) for value in (False, True))
-        traced._use = nodes._use
+        traced._use, traced._relaxation.shaped = nodes._use, True
         chosen = rng.choice(14, int(rng.integers(0, 3)), replace=False).astype(np.int32)
         candidates = np.setdiff1d(np.arange(14), chosen).astype(np.int32)
         errors = errors_of(X, Y, [[*chosen, *candidates[: k - len(chosen)]]])

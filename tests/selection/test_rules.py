@@ -10,7 +10,7 @@ import pytest
 from columnist.constraints import Budget
 from columnist.selection._rules import Rules
 from tests.oracles.constrained import every_choice
-from tests.selection.test_constrained import random_constraints, random_size
+from tests.strategies import random_constraints, random_size
 
 
 def between(choices, chosen, candidates):

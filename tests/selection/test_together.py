@@ -20,8 +20,7 @@ from columnist.criteria import get_criterion
 from tests.examples import slow_if
 from tests.oracles.brute_force import subset_error
 from tests.oracles.constrained import every_choice
-from tests.selection.test_constrained import random_constraints, random_size
-from tests.strategies import KINDS, random_matrix, tolerance
+from tests.strategies import KINDS, random_constraints, random_matrix, random_size, tolerance
 
 CRITERIA = ("frobenius", "frobenius", "spectral", "nuclear", "schatten:0.5", "kyfan:2")
 # Nodes after which a search stops; None for never.

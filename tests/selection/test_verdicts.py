@@ -15,6 +15,8 @@ from sklearn.preprocessing import scale
 
 from columnist import ColumnSelector, SubsetClassifier, SubsetRegressor, column_verdicts
 from columnist.criteria import Criterion, Frobenius
+from columnist.selection._task import Sizes
+from columnist.selection._verdicts import verdicts_of
 from tests.examples import examples
 from tests.oracles.brute_force import best_subsets
 from tests.real_data import load_vehicle, load_wdbc
@@ -313,3 +315,25 @@ def test_real_data_against_every_set_within_the_tolerance(name, k, tol):
     for most in (2, 20):  # the columns that the list leaves open are forced in or out
         one = column_verdicts(X, k, tol=tol, n_solutions=most, time_limit=None)
         assert one.verdicts == found.verdicts == expected
+
+
+def test_a_listing_is_not_searched_again(monkeypatch):
+    """A selector that has listed the sets within the tolerance tells the same."""
+    X = np.random.default_rng(5).standard_normal((30, 9))
+    expected = column_verdicts(X, 3, tol=0.1)
+    assert expected.certificate.list_complete
+    selector = ColumnSelector(3, solution_tol=0.1).fit(X)
+    monkeypatch.setattr(Sizes, "choose", None)
+    found = verdicts_of(selector, X)
+    assert found.verdicts == expected.verdicts and found.replaceable == expected.replaceable
+    assert found.solutions == expected.solutions
+    np.testing.assert_array_equal(found.error_with, expected.error_with)
+
+
+def test_what_a_short_listing_leaves_open_is_searched():
+    X = np.random.default_rng(5).standard_normal((30, 9))
+    expected = column_verdicts(X, 3, tol=0.1)
+    with pytest.warns(UserWarning, match="n_solutions"):
+        selector = ColumnSelector(3, solution_tol=0.1, n_solutions=2).fit(X)
+    found = verdicts_of(selector, X)
+    assert "undecided" not in found.verdicts and found.verdicts == expected.verdicts

@@ -58,14 +58,15 @@ def truth_of(problem: Problem, size: int, *, exact: bool = False) -> Truth:
             centering=centering,
         )  # fmt: skip
     return ColumnTruth(
-        problem.X, _target(problem), size, criterion=problem.criterion, n_components=components,
-        center=centering == "mean", include=problem.option("include", ()),
-        exclude=problem.option("exclude", ()), gram=problem.form == "gram", exact=exact,
+        problem.rows[0], _target(problem), size, criterion=problem.criterion,
+        n_components=components, center=centering == "mean", constraints=problem.constraints,
+        include=problem.option("include", ()), exclude=problem.option("exclude", ()),
+        gram=problem.form == "gram", exact=exact,
     )  # fmt: skip
 
 
 def _target(problem: Problem) -> np.ndarray | None:
-    return None if problem.option("target") == "X" else target_matrix(problem.y)
+    return None if problem.option("target") == "X" else target_matrix(problem.rows[1])
 
 
 def _has_rounded_directions(problem: Problem) -> bool:
@@ -142,11 +143,13 @@ def _valid_sets(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
 
 def _within(truth: Truth, tol: float) -> tuple[set, set]:
     """The sets that are surely within a tolerance, and those that may be."""
-    best = truth.best()[0]
-    limit = best + tol * (best - truth.base)
-    room = 10.0 * _tolerance(truth, limit, _OF_ERROR)
-    near = [columns for columns in truth.sets if truth.of(columns)[0] <= limit + room]
-    return {columns for columns in near if truth.of(columns)[1] <= limit - room}, set(near)
+    truth.best()
+    low, high = (
+        best + tol * (best - truth.base) for best in (truth.low.min(), truth.high.min())
+    )  # fmt: skip
+    room = 10.0 * _tolerance(truth, high, _OF_ERROR)
+    near = [columns for columns in truth.sets if truth.of(columns)[0] <= high + room]
+    return {columns for columns in near if truth.of(columns)[1] <= low - room}, set(near)
 
 
 def _valid_list(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
@@ -182,7 +185,9 @@ def _valid_verdicts(problem: Problem, claim: Claim, truth: Truth) -> Iterator[st
         }[verdict]
         if wrong:
             yield f"verdict: column {column} is not {verdict}"
-        if verdict == "replaceable" and not claim.verdicts.replaceable[column]:
+        # A selection of any size may just be without it.
+        fixed = problem.size is not None
+        if verdict == "replaceable" and fixed and not claim.verdicts.replaceable[column]:
             yield f"verdict: column {column} is replaced by nothing"
 
 
@@ -260,6 +265,15 @@ def _in_blocks(problem: Problem) -> bool:
     return problem.is_rows and "dask" in problem.form
 
 
+def _valid_proof(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
+    """The proof that was written holds.
+
+    The check takes the numbers as they are, the search without directions that only rounding makes.
+    """
+    if claim.refuted and not truth.rounded:
+        yield f"verify: {claim.refuted}"
+
+
 def _valid_guarantee(problem: Problem, claim: Claim, truth: Truth) -> Iterator[str]:
     """The guarantee known before the search."""
     promised = claim.certificate.a_priori_bound
@@ -289,6 +303,7 @@ _CHECKS: tuple[Callable[[Problem, Claim, Truth], Iterator[str]], ...] = (
     _valid_errors,
     _valid_optimum,
     _valid_status,
+    _valid_proof,
     _valid_guarantee,
     _valid_alternative,
     _valid_list,
@@ -309,7 +324,7 @@ def _sizes(problem: Problem, answer: Answer, exact: bool) -> Iterator[str]:
 
 
 def _fewest(problem: Problem, claim: Claim, least: int, exact: bool) -> Iterator[str]:
-    target = problem.X if _target(problem) is None else _target(problem)
+    target = problem.rows[0] if _target(problem) is None else _target(problem)
     total = total_error(target, problem.option("centering") == "mean", problem.criterion)
     limit = problem.options["tol"] * total
     low, _ = truth_of(problem, claim.size, exact=exact).of(claim.sets[0])

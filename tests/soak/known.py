@@ -216,6 +216,11 @@ def _others() -> Iterator[Problem]:
                 "known: saturated", "select", X, size, y=y, criterion="Saturated",
                 options={"centering": "mean"},
             )  # fmt: skip
+    for seed in range(4):  # beside -10, the errors of both sets are the same
+        X = np.random.default_rng(seed).standard_normal((7, 7))
+        X[:, 6] = X[:, 0] + 1e-6 * np.random.default_rng(seed + 4).standard_normal(7)
+        options = {"n_components": 2, "n_solutions": 2, "exclude": [4, 5]}
+        yield _case("near tie", "select", X, 4, criterion="Shifted", options=options)
     X = np.array([[-1.5e7, 5.9e7], [-0.24, 0.16], [-0.15, 0.74], [-0.89, 1.29]])
     for max_gap in (1e-3, 0.1):  # a row that saturates the criterion
         options = {"max_gap": max_gap, "random_state": 0, "n_components": 0}

@@ -20,6 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tests.oracles.constrained import every_choice
 from tests.soak.criteria import formula
 from tests.soak.doubled import EPS, Doubled, leading, root
 
@@ -70,13 +71,19 @@ class Truth:
         self.low, self.high = np.empty(len(self.sets)), np.empty(len(self.sets))
         self._known = np.zeros(len(self.sets), dtype=bool)
         self.rounded = False
+        self._lengths = np.array([len(columns) for columns in self.sets], dtype=np.intp)
         for first in range(0, len(self.sets), _BATCH):
             last = min(first + _BATCH, len(self.sets))
-            self._measure_into(np.arange(first, last), doubled=False)
+            self._measure_all(np.arange(first, last), doubled=False)
 
     def _measure(self, chosen: np.ndarray, doubled: bool):
         """Singular values (descending), their error, and how many there can be; per set."""
         raise NotImplementedError
+
+    def _measure_all(self, chosen: np.ndarray, *, doubled: bool) -> None:
+        """Measure sets, those of one length together."""
+        for length in np.unique(self._lengths[chosen]):
+            self._measure_into(chosen[self._lengths[chosen] == length], doubled=doubled)
 
     def _measure_into(self, chosen: np.ndarray, *, doubled: bool) -> None:
         s, error, count = self._measure(chosen, doubled)
@@ -105,7 +112,7 @@ class Truth:
     def _refine(self, chosen: np.ndarray) -> None:
         chosen = chosen[~self._known[chosen]]
         if len(chosen):
-            self._measure_into(chosen, doubled=True)
+            self._measure_all(chosen, doubled=True)
 
     def of(self, chosen: Iterable[int]) -> tuple[float, float]:
         """Smallest and largest error a set may be said to have."""
@@ -135,23 +142,23 @@ class ColumnTruth(Truth):
         Data.
     Y : ndarray of shape (m, q) or None
         Target; None for X itself.
-    k : int
-        Size of the sets.
+    k : int or None
+        Size of the sets; with constraints, units, or None for any number.
     center : bool
         Whether an intercept is free.
     include, exclude : iterables of int
         Columns in every set, and in none.
+    constraints : sequence of Constraint
+        Further constraints.
     gram : bool
         Whether the library is given only the Gram matrix.
     """
 
     def __init__(
-        self, X, Y, k: int, *, criterion: str, n_components: int = 0, center: bool = False,
-        include=(), exclude=(), gram: bool = False, exact: bool = False,
+        self, X, Y, k: int | None, *, criterion: str, n_components: int = 0, center: bool = False,
+        include=(), exclude=(), constraints=(), gram: bool = False, exact: bool = False,
     ):  # fmt: skip
-        include, exclude = set(include), set(exclude)
-        free = [j for j in range(X.shape[1]) if j not in include | exclude]
-        sets = [tuple(sorted(include.union(c))) for c in combinations(free, k - len(include))]
+        sets = _sets(X.shape[1], k, set(include), set(exclude), constraints)
         self._columns, self._n_rows = _Columns(X, center), len(X) - center
         self._of_x = Y is None
         target = X if self._of_x else Y
@@ -188,6 +195,14 @@ class ColumnTruth(Truth):
         count = np.minimum(count, 1) if self._plain else count
         scale = self._target.exponent
         return np.ldexp(s, scale), np.ldexp(error, scale), count
+
+
+def _sets(n: int, k: int | None, include: set, exclude: set, constraints) -> list[tuple[int, ...]]:
+    """All sets that are allowed."""
+    if constraints:
+        return every_choice(n, constraints, k, include, exclude)
+    free = [j for j in range(n) if j not in include | exclude]
+    return [tuple(sorted(include.union(c))) for c in combinations(free, k - len(include))]
 
 
 class RowTruth(Truth):

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import signal
 import sys
+import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 import columnist
-from columnist import Certificate, ColumnSelector, certify, column_verdicts, selection_path
+from columnist import (
+    Certificate,
+    ColumnSelector,
+    certify,
+    column_verdicts,
+    selection_path,
+    verify,
+)
 from columnist.robust import RobustPCA, outlier_path
 from columnist.robust import _row_data as row_data
 from columnist.selection import _wide as wide
@@ -29,13 +38,15 @@ __all__ = ["Answer", "Claim", "ask", "contained"]
 
 @dataclass(frozen=True)
 class Claim:
-    """What is said about the best sets of one size."""
+    """What is said about the best sets of one size; ``refuted`` is what the check of the proof
+    says against it."""
 
-    size: int
+    size: int | None
     sets: tuple[tuple[int, ...], ...]
     errors: tuple[float, ...]
     certificate: Certificate
     verdicts: ColumnVerdicts | None = None
+    refuted: str = ""
 
 
 @dataclass
@@ -64,12 +75,19 @@ def ask(problem: Problem) -> Answer:
     moment = _CtrlC(_delay(problem), problem.stop)
     started = time.process_time()
     recorded = warnings.catch_warnings(record=True)
-    with recorded as answer.warned, _scheduler(problem), _in_passes(problem), _as_wide(problem):
+    with (
+        recorded as answer.warned, _scheduler(problem), _in_passes(problem), _as_wide(problem),
+        tempfile.TemporaryDirectory() as folder,
+    ):  # fmt: skip
         warnings.simplefilter("always")
+        path = Path(folder, "a.proof")
+        more = moment.options() | ({"proof": path} if problem.proof else {})
         try:
             data = contained(problem)
             with moment:
-                answer.claims = _TASKS[problem.task](problem, data, moment.options())
+                answer.claims = _TASKS[problem.task](problem, data, more)
+            if problem.proof:
+                answer.claims[0] = replace(answer.claims[0], refuted=_refuted(problem, path))
         except KeyboardInterrupt as error:
             if problem.interrupt is None:
                 raise
@@ -81,6 +99,12 @@ def ask(problem: Problem) -> Answer:
             answer.raised = _last_frames(error)
     answer.seconds = time.process_time() - started
     return answer
+
+
+def _refuted(problem: Problem, path: Path) -> str:
+    """What the check says against a proof; nothing if it holds."""
+    verdict = verify(path, contained(problem), y=problem.y)
+    return "" if verdict.holds else verdict.statement
 
 
 @contextmanager
@@ -100,7 +124,7 @@ def _delay(problem: Problem) -> float | None:
     if problem.interrupt is None:
         return None
     started = time.perf_counter()
-    ask(replace(problem, interrupt=None))
+    ask(replace(problem, interrupt=None, proof=False))
     return max(problem.interrupt * (time.perf_counter() - started), 1e-5)
 
 
@@ -178,26 +202,31 @@ def _keywords(problem: Problem, more: dict[str, Any]) -> dict[str, Any]:
         for name in ("include", "exclude"):
             if name in keywords:
                 keywords[name] = [f"x{j}" for j in keywords[name]]
+    if problem.constraints:
+        keywords["constraints"] = list(problem.constraints)
     return keywords | {"criterion": library_criterion(problem.criterion)}
 
 
 def _select(problem: Problem, data, more) -> list[Claim]:
     size = "auto" if problem.task == "fewest" else problem.size
-    found = ColumnSelector(size, **_keywords(problem, more)).fit(data, problem.y)
+    selector = ColumnSelector(size, **_keywords(problem, more))
+    found = selector.fit(data, problem.y, sample_weight=problem.weights)
     sets = tuple(tuple(int(j) for j in solution) for solution in found.solutions_)
     errors = (found.error_, *(solution.error for solution in found.solutions_[1:]))
     if tuple(found.selected_) != sets[0] or found.certificate_.selection != sets[0]:
         raise AssertionError("selected_, solutions_ and certificate_ name different sets")
-    return [Claim(len(sets[0]), sets, errors, found.certificate_)]
+    size = problem.size if problem.constraints else len(sets[0])
+    return [Claim(size, sets, errors, found.certificate_)]
 
 
 def _certify(problem: Problem, data, more) -> list[Claim]:
-    certificate = certify(data, list(problem.given), y=problem.y, **_keywords(problem, more))
+    keywords = _keywords(problem, more) | {"sample_weight": problem.weights}
+    certificate = certify(data, list(problem.given), y=problem.y, **keywords)
     return [Claim(problem.size, (certificate.selection,), (certificate.error,), certificate)]
 
 
 def _path(problem: Problem, data, more) -> list[Claim]:
-    keywords = _keywords(problem, more)
+    keywords = _keywords(problem, more) | {"sample_weight": problem.weights}
     path = selection_path(data, problem.size, y=problem.y, **keywords)
     return [
         Claim(len(s), (tuple(int(j) for j in s),), (c.error,), c) for s, c in path
@@ -205,7 +234,8 @@ def _path(problem: Problem, data, more) -> list[Claim]:
 
 
 def _verdicts(problem: Problem, data, more) -> list[Claim]:
-    found = column_verdicts(data, problem.size, y=problem.y, **_keywords(problem, more))
+    keywords = _keywords(problem, more) | {"sample_weight": problem.weights}
+    found = column_verdicts(data, problem.size, y=problem.y, **keywords)
     certificate = found.certificate
     sets, errors = (certificate.selection,), (certificate.error,)
     return [Claim(problem.size, sets, errors, certificate, found)]

@@ -53,6 +53,13 @@ def _fails(problem: Problem, word: str, check: Check) -> bool:
 def _smaller(problem: Problem, digits: bool) -> Iterator[Problem]:
     if problem.form != "dense":
         yield replace(problem, form="dense")
+    if problem.weights is not None:
+        X, y = problem.rows
+        yield replace(problem, X=X, y=y, weights=None)
+    for left in range(len(problem.constraints)):
+        kept = problem.constraints[:left] + problem.constraints[left + 1 :]
+        if kept or problem.size is not None:
+            yield replace(problem, constraints=kept)
     for name in problem.options:
         if not (problem.is_rows and name in ("n_components", "random_state")):
             kept = {key: value for key, value in problem.options.items() if key != name}
@@ -64,7 +71,7 @@ def _smaller(problem: Problem, digits: bool) -> Iterator[Problem]:
     if problem.option("solution_tol") is not None:
         kept = {key: v for key, v in problem.options.items() if key != "solution_tol"}
         yield replace(problem, options=kept)
-    if problem.size > 1 and problem.task != "certify":
+    if (problem.size or 0) > 1 and problem.task != "certify":
         yield replace(problem, size=problem.size - 1)
     yield from _fewer_entries(problem)
     # Whether double precision decides a problem is known for the numbers as they were drawn.
@@ -80,13 +87,14 @@ def _fewer_entries(problem: Problem) -> Iterator[Problem]:
         yield replace(problem, y=None)
         if y.ndim == 2 and y.shape[1] > 1:
             yield replace(problem, y=y[:, :1])
-    for j in range(X.shape[1]):
+    for j in range(X.shape[1] if not problem.constraints else 0):
         if X.shape[1] > 2 and j not in (*problem.option("include", ()), *problem.given):
             yield _without_column(problem, j)
     for i in range(len(X)):
         if len(X) > 2:
             rest = None if y is None else np.delete(y, i, axis=0)
-            yield replace(problem, X=np.delete(X, i, axis=0), y=rest)
+            counts = None if problem.weights is None else np.delete(problem.weights, i)
+            yield replace(problem, X=np.delete(X, i, axis=0), y=rest, weights=counts)
 
 
 def _without_column(problem: Problem, j: int) -> Problem:

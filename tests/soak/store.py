@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from columnist import constraints
 from tests.soak.criteria import USERS
 from tests.soak.problems import Problem
 
@@ -19,17 +20,23 @@ def as_dict(problem: Problem) -> dict[str, Any]:
     plain = dict(vars(problem))
     plain["X"] = problem.X.tolist()
     plain["y"] = None if problem.y is None else problem.y.tolist()
+    plain["weights"] = None if problem.weights is None else problem.weights.tolist()
     plain["given"] = list(problem.given)
+    plain["constraints"] = [[type(c).__name__, vars(c)] for c in problem.constraints]
     return plain
 
 
 def of_dict(plain: dict[str, Any]) -> Problem:
     """The problem that :func:`as_dict` wrote."""
-    y = plain["y"]
+    y, weights = plain["y"], plain.get("weights")
     changed = {
         "X": np.array(plain["X"], dtype=np.float64),
         "y": None if y is None else np.array(y),
         "given": tuple(plain["given"]),
+        "weights": None if weights is None else np.array(weights),
+        "constraints": tuple(
+            getattr(constraints, name)(**given) for name, given in plain.get("constraints", ())
+        ),
     }
     return Problem(**{**plain, **changed})
 
@@ -87,6 +94,8 @@ def _imports(problem: Problem) -> list[str]:
     if problem.form == "stream":
         lines.append("from columnist.distributed import RunningMoments")
     lines.append("from columnist import ColumnSelector, certify, selection_path")
+    if problem.constraints:
+        lines.append("from columnist.constraints import AtMost, Budget, Groups, Requires")
     if problem.is_rows:
         lines[-1] = "from columnist.robust import RobustPCA, outlier_path"
     if problem.criterion in USERS:
@@ -108,17 +117,27 @@ def _calls(problem: Problem, data: str, y: str) -> list[str]:
     criterion = repr(problem.criterion)
     if problem.criterion in USERS:
         criterion = f"library_criterion({criterion})"
+    if problem.constraints:
+        options["constraints"] = list(problem.constraints)
+    if problem.proof:
+        options["proof"] = "a.proof"
+    weights = ""
+    if problem.weights is not None:
+        weights = f", sample_weight={problem.weights.tolist()}"
     more = "".join(f", {name}={value!r}" for name, value in options.items())
     more = f"criterion={criterion}{more}"
     size, given = problem.size, list(problem.given)
     size = "'auto'" if problem.task == "fewest" else size
     fitted = {
-        "select": f"ColumnSelector({size}, {more}).fit({data}, {y})",
-        "fewest": f"ColumnSelector({size}, {more}).fit({data}, {y})",
+        "select": f"ColumnSelector({size}, {more}).fit({data}, {y}{weights})",
+        "fewest": f"ColumnSelector({size}, {more}).fit({data}, {y}{weights})",
         "outliers": f"RobustPCA({components}, n_outliers={size}, {more}).fit({data})",
     }
     if problem.task in fitted:
-        return [f"found = {fitted[problem.task]}", "print(found.certificate_)"]
+        lines = [f"found = {fitted[problem.task]}", "print(found.certificate_)"]
+        checked = f"print(columnist.verify('a.proof', {data}, y={y}))"
+        return [*lines, "import columnist", checked] if problem.proof else lines
+    more += weights
     called = {
         "certify": f"certify({data}, {given}, y={y}, {more})",
         "path": f"selection_path({data}, {size}, y={y}, {more})",

@@ -94,6 +94,7 @@ def _properties(problem: Problem) -> dict[str, Any]:
     limits += ["callback"] * (problem.stop is not None)
     limits += ["Ctrl-C"] * (problem.interrupt is not None)
     constrained = [name for name in ("include", "exclude") if name in problem.options]
+    constrained += sorted({type(c).__name__ for c in problem.constraints})
     return {
         "task": problem.task,
         "data": problem.form,
@@ -102,6 +103,8 @@ def _properties(problem: Problem) -> dict[str, Any]:
         "target": "rows" if problem.is_rows else target,
         "limit": "+".join(limits) or "none",
         "constraints": "+".join(constrained) or "none",
+        "weights": problem.weights is not None,
+        "proof": problem.proof,
         "solutions": problem.option("n_solutions", 1),
         "components": problem.option("n_components", 0),
         "centering": problem.option("centering", "optimal" if problem.is_rows else "none"),

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from columnist.data._blocks import as_rows
 from columnist.linalg._passes import without_means
+from columnist.linalg._threads import Threads, single_threaded_blas
+from columnist.spectral import _features
 from columnist.spectral._features import Features, ProductsAhead, ScaledColumns, prepare_columns
 from columnist.spectral._forms import common_form
 from columnist.spectral._symmetric import DenseMatrix
@@ -135,3 +137,28 @@ def test_likely_features_share_a_pass():
     assert Counting.passes == 1
     ahead.of(0, likely)
     assert Counting.passes == 2
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_matrix])
+@pytest.mark.parametrize("scaling", ["unit", "none"])
+def test_threads_and_blocks_change_no_product(form, scaling, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((20, 33)) * (rng.random((20, 33)) < 0.6) + (np.arange(33) == 7) * 1e4
+    M = rng.standard_normal((20, 2))
+    whole = prepare_columns(form(X), scaling)
+    products, kernel = whole.cross(M), whole.kernel()
+    scale = np.abs(products).max()
+    np.testing.assert_allclose(whole.kernel_times(M), kernel @ M, atol=1e-10 * np.abs(kernel).max())
+    monkeypatch.setattr(_features, "_BLOCK", 0)
+    monkeypatch.setattr(_features, "_LEAST_COLUMNS", 5)
+    results = []
+    for n_jobs in (1, 2, 5):
+        with Threads(n_jobs) as threads, single_threaded_blas():
+            F = prepare_columns(form(X), scaling, threads)
+            assert len(F._blocks) == 7
+            results.append((F.cross(M), F.kernel_times(M), F.kernel()))
+    np.testing.assert_allclose(results[0][0], products, atol=1e-11 * scale)
+    np.testing.assert_allclose(results[0][2], kernel, atol=1e-11 * np.abs(kernel).max())
+    for other in results[1:]:
+        for one, expected in zip(other, results[0], strict=True):
+            np.testing.assert_array_equal(one, expected)

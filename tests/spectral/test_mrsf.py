@@ -12,6 +12,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, MultiTaskLasso
 from sklearn.preprocessing import scale
 
+from columnist.linalg._threads import single_threaded_blas
+from columnist.spectral import _features, _l21_path
 from columnist.spectral._features import ScaledColumns
 from columnist.spectral._forms import common_form, lda_response, pca_response, svm_response
 from columnist.spectral._l21 import l21_regression
@@ -330,3 +332,24 @@ def test_a_common_form_has_no_features_of_new_samples():
     X, y = labelled(13)
     with pytest.raises(ValueError, match="training samples only"):
         MRSF(response=common_form("fisher", X, y), output="components").fit(X)
+
+
+@pytest.mark.parametrize("response", ["lda", "pca"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_number_of_threads_changes_nothing(response, form, monkeypatch):
+    """Blocks of a few columns, shared out among threads, against all columns at once."""
+    X, y = labelled(3, 50, 90)
+    expected = MRSF(12, response=response, n_components=4).fit(form(X), y)
+    monkeypatch.setattr(_features, "_BLOCK", 0)
+    monkeypatch.setattr(_features, "_LEAST_COLUMNS", 7)
+    monkeypatch.setattr(_l21_path, "_ROWS", 16)
+    for n_jobs in (1, 2, 4):
+        with single_threaded_blas():
+            found = MRSF(12, response=response, n_components=4, n_jobs=n_jobs).fit(form(X), y)
+        np.testing.assert_array_equal(found.selected_, expected.selected_)
+        scale = np.abs(expected.coef_).max()
+        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-7, atol=1e-9 * scale)
+        if n_jobs == 1:
+            serial = found
+        np.testing.assert_array_equal(found.coef_, serial.coef_)
+        np.testing.assert_array_equal(found.path_.alpha, serial.path_.alpha)

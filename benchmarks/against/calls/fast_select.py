@@ -12,4 +12,4 @@ def relief(X, y, k, n_neighbors=10):
         n_features_to_select=k, n_neighbors=n_neighbors, backend="cpu", n_jobs=1
     )
     scores = model.fit(X.astype(np.float32), y).feature_importances_
-    return {"features": np.argsort(-scores, kind="stable")[:k]}
+    return {"features": np.argsort(-scores, kind="stable")[:k], "scores": scores}

@@ -25,9 +25,9 @@ def select(X, k, selector, y=None, **options):
 
 
 def rank(X, y, k, selector, labels=True, **options):
-    """Features of a spectral selector."""
+    """Features of a spectral selector, and the scores of all."""
     chosen = getattr(columnist.spectral, selector)(k, **options).fit(X, y if labels else None)
-    return {"features": chosen.selected_}
+    return {"features": chosen.selected_, "scores": chosen.raw_scores_}
 
 
 def robust(X, n_components, estimator, **options):

@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What follows ``columnist`` on the command line; of this process by default.
+        Arguments after ``columnist``; those of this process by default.
 
     Returns
     -------

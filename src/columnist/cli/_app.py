@@ -1,4 +1,4 @@
-"""The application: commands in the order in which people meet them."""
+"""The application, with its commands in the order of the help page."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def _program(
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the application and answer with an exit code."""
+    """Run the application and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no error
+        if hasattr(stream, "reconfigure"):  # some names cannot be displayed
             stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     remember(arguments)

@@ -35,7 +35,7 @@ EXAMPLES = (
 class ModelFile:
     """Which model."""
 
-    model_file: str = argument("MODEL", "What --model wrote.")
+    model_file: str = argument("MODEL", "Model file, written by --model.")
 
 
 @dataclass(frozen=True, kw_only=True)

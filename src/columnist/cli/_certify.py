@@ -1,4 +1,4 @@
-"""``columnist certify``: how good is a selection made elsewhere?"""
+"""``columnist certify``: a certificate for any selection, including ones made by other tools."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EXAMPLES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Report, Printing, Searching, Weighting, Loading):
-    """What was selected."""
+    """Options of the selection."""
 
     names: list[str] | None = argument("[COLUMN]...", "The selection.", default=None)
     columns: str | None = option("--columns", "The selection: a,b or a range a:c.")

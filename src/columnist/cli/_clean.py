@@ -1,4 +1,4 @@
-"""``columnist clean``: rows that keep a predictor's answer and little else."""
+"""``columnist clean``: rows that contain the outputs of a predictor, and little else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Options(Saving, Loading):
         metavar="NAMES",
     )
     utility: float = option(
-        "--utility", "How far a row's outputs may move, in squared norm.", default=0.0
+        "--utility", "Largest change of a row's outputs, in squared norm.", default=0.0
     )
 
 
@@ -51,7 +51,7 @@ class Clean(Task):
 
     command = "clean"
     note = (
-        "A cleaned row tells nothing that the predictor's answer does not tell. It is not "
+        "A cleaned row has no information but the outputs of the predictor. It is not "
         "differential privacy: the report says what is not protected."
     )
     options: Options

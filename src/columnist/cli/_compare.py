@@ -41,7 +41,7 @@ _FOLDS = 5
 class Options(Report, Printing, Searching, Weighting, Loading):
     """What to compare."""
 
-    k: str | None = option("-k --keep", "Columns to keep: a number or a share.")
+    k: str | None = option("-k --keep", "Number of columns to select, or a share below 1.")
     by: str | None = option(
         "--by", "Selectors, separated by commas; columnist rank --list shows all.",
         autocompletion=complete_selector
@@ -84,9 +84,11 @@ class Compare(Task):
     def check(self) -> None:
         self.size, by = as_size(self.options.k), self.options.by
         if self.size is None:
-            raise BadInput("-k is missing: how many columns should each selector keep?")
+            raise BadInput("-k is missing: how many columns should each selector select?")
         if self.size == "auto":
-            raise BadInput("-k auto is for select: to compare, say how many columns to keep.")
+            raise BadInput(
+                "-k auto is for select: to compare, give the number of columns to select."
+            )
         names = [] if by is None else [name.strip() for name in by.split(",")]
         if by is not None and not any(names):
             raise BadInput("--by takes names of selectors; columnist rank --list shows all.")
@@ -109,7 +111,7 @@ class Compare(Task):
             raise Failed("interrupted before anything was found; nothing was written")
         if all(row.selected is None for row in self.rows):
             reasons = "; ".join(f"{row.name}: {row.note}" for row in self.rows)
-            raise Failed(f"not one of the selectors could select: {reasons}")
+            raise Failed(f"none of the selectors could select columns: {reasons}")
 
     def _run(self, entries: list[Entry]) -> list[Row]:
         """All selectors, one after the other; what is interrupted ends the list."""
@@ -222,7 +224,7 @@ class Compare(Task):
         from columnist.report import comparison_report
 
         keep, explain = f"{self.options.k} columns", self.data.what(self.explained)
-        asked = self.asked(keep=keep, explain=explain)
+        asked = self.asked(select=keep, explain=explain)
         return comparison_report(
             [asdict(row) for row in self.rows], bound=self.bound, asked=asked, origin=self.origin()
         )

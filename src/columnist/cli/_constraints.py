@@ -1,4 +1,4 @@
-"""Constraints as they are typed, or as they stand in small files."""
+"""Constraints from options of the command line and from small files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _EACH = "name,{0} on each line"
 
 @dataclass(frozen=True, kw_only=True)
 class Obeying:
-    """What a selection must obey."""
+    """Options of the constraints."""
 
     groups: str | None = option(
-        "--groups", "Groups of columns to keep or drop whole; -k counts groups. A CSV file with "
-        "name,group on each line.", metavar="FILE"
+        "--groups", "Groups of columns that are selected or dropped as a whole; -k counts groups. "
+        "A CSV file with name,group on each line.", metavar="FILE"
     )  # fmt: skip
     dummies: bool = option(
         "--dummies", "Code columns of text as zeros and ones, one column for each category; those "
@@ -39,11 +39,11 @@ class Obeying:
         "--budget", "Largest total cost of the selected columns; without -k, of any number."
     )
     at_most: list[str] | None = option(
-        "--at-most", "Keep at most so many of some columns: 2=a,b,q1:q9 (repeatable).",
+        "--at-most", "Select at most so many of some columns: 2=a,b,q1:q9 (repeatable).",
         metavar="M=NAMES"
     )  # fmt: skip
     requires: list[str] | None = option(
-        "--requires", "Keep a column only with all of others: a=b,c (repeatable).",
+        "--requires", "Select a column only together with others: a=b,c (repeatable).",
         metavar="NAME=NAMES"
     )  # fmt: skip
 
@@ -56,7 +56,7 @@ def check_obeying(options: Obeying) -> None:
         )
     if (options.costs is None) != (options.budget is None):
         given, missing = ("--costs", "--budget") if options.costs else ("--budget", "--costs")
-        raise BadInput(f"{given} needs {missing}: what each column costs, and how much is there.")
+        raise BadInput(f"{given} needs {missing}: the cost of each column, and the budget.")
 
 
 def constraints_of(
@@ -67,7 +67,7 @@ def constraints_of(
     dummies: Mapping[str, Sequence[str]],
 ) -> list[Constraint]:
     """The constraints of the options, for columns with these names; ``places`` finds columns, and
-    ``note`` is told what is left out. ``dummies`` are columns of one column of text."""
+    ``note`` is called with what is left out. ``dummies`` are columns of one column of text."""
     from columnist.constraints import AtMost, Budget, Groups, Requires
 
     found: list[Constraint] = []

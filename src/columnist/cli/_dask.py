@@ -1,4 +1,4 @@
-"""``--dask``: a file larger than memory, and who reads it.
+"""``--dask``: files larger than memory, read in blocks by workers.
 
 The rows stay in the file, in blocks that workers read. One pass over them gives means and inner
 products: preparing columns, most selectors and all reports need no more than these.
@@ -192,7 +192,7 @@ def _head(X):
 
 @contextmanager
 def _said_of(name: str) -> Iterator[None]:
-    """Say of which file an error tells, and in words."""
+    """Add the name of the file to an error, in the words of this package."""
     try:
         yield
     except ValueError as error:
@@ -290,7 +290,7 @@ def on_cluster(address: str, screen: Screen) -> Iterator[None]:
 
 
 def _local_cluster() -> distributed.LocalCluster:
-    """One process per core, of one thread each; nobody from elsewhere can reach them."""
+    """One process per core, of one thread each, not reachable from other machines."""
     own_port = "127.0.0.1:0"
     try:
         return distributed.LocalCluster(
@@ -303,8 +303,8 @@ def _local_cluster() -> distributed.LocalCluster:
 
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
-    """Hold Ctrl-C back: processes that start meanwhile never hear of it, and what was opened can be
-    closed when this one does, at the end of the block."""
+    """Block Ctrl-C: processes that start meanwhile ignore it, and what was opened can be closed
+    when it is handled, at the end of the block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

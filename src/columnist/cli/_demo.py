@@ -84,9 +84,9 @@ class Demonstration:
         n, m = self.X.shape
         self.screen.heading("The question")
         self.say(f"""{n} tumours, {m} measurements each, all on one scale. Measuring is expensive:
-            which {KEEP} of the {m} should we keep so that the others can be rebuilt from them (by
-            linear regression) with the least error? There are {math.comb(m, KEEP):,} ways to
-            choose.""")
+            which {KEEP} of the {m} should we keep so that the others can be reconstructed from
+            them (by linear regression) with the least error? There are {math.comb(m, KEEP):,}
+            ways to choose.""")
         self.screen.heading("1. The usual answer: forward selection")
         self.greedy = ColumnSelector(KEEP, search="greedy").fit(self.X)
         self.list_names(self.greedy.selected_)
@@ -107,7 +107,7 @@ class Demonstration:
         worse = self.greedy.error_ / best.error_ - 1
         self.say(f"""{percent(best.relative_error_)} unexplained: forward selection was
             {percent(worse, 1)} worse. What is proven: {gap_words(best.certificate_)}.
-            {best.certificate_.nodes_generated:,} partial choices were looked at; their bounds rule
+            {best.certificate_.nodes_generated:,} partial choices were examined; their bounds rule
             out all the others.""")
         self.screen.certificate(best.certificate_)
         self._runners_up(best)
@@ -121,7 +121,7 @@ class Demonstration:
              ", ".join(self.names_of(sorted(winner - set(s))))]
             for place, s in enumerate(best.solutions_, start=1)
         ]  # fmt: skip
-        self.screen.table(["place>", "worse by>", "with", "instead of"], rows, best=0)
+        self.screen.table(["rank>", "worse by>", "with", "instead of"], rows, best=0)
         if best.certificate_.is_optimal:
             self.say("""No set outside this list is better than the last one in it. If a runner-up
                 is cheaper to measure, you now know what it costs in accuracy.""")
@@ -149,7 +149,7 @@ class Demonstration:
         n, m = self.X.shape
         asked = {
             "data": f"breast cancer (scikit-learn), {n} rows, {m} columns",
-            "keep": f"{KEEP} columns",
+            "select": f"{KEEP} columns",
             "columns": "centred and scaled",
         }
         page = selection_report(self.best, self.X, names=self.names, path=self.path, asked=asked)

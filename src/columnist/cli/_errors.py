@@ -1,4 +1,4 @@
-"""What becomes of an exception: one line and an exit code."""
+"""Exceptions as one line on standard error and an exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from columnist.cli._text import visible
 
 FAILED, BAD_INPUT = 1, 2
 
-# How messages of the library name things, and what they are called on the command line.
+# Names in messages of the library, and the options of the command line that correspond to them.
 _WORDS: tuple[tuple[str, str], ...] = (
     (r"\bheader=False", "--no-header"),
     (r"\bn_features_to_select='auto'", "-k auto"),
@@ -48,7 +48,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
 
 
 class BadInput(ValueError):
-    """Something the user gave cannot be used; the message says what to do."""
+    """An input or option that cannot be used; the message says what to do."""
 
 
 class Failed(Exception):
@@ -56,7 +56,7 @@ class Failed(Exception):
 
 
 def guarded(work: Callable[[], Any]) -> int:
-    """Run a command and answer with its exit code; 0 where it returns none."""
+    """Run a command and return its exit code; 0 if it returns none."""
     try:
         return work() or 0
     except BrokenPipeError:
@@ -105,7 +105,7 @@ def _bad(error: BaseException, message: str, code: int = BAD_INPUT) -> int:
 
 
 def _reader_left() -> int:
-    """The reader of a pipe has seen enough: end quietly."""
+    """The reader of a pipe has closed it: end without a message."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,4 +1,4 @@
-"""The command that was typed, and the file it read: what it takes to run it again."""
+"""The command line of this run and the hash of its file, for reproducing the run."""
 
 from __future__ import annotations
 

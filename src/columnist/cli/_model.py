@@ -1,4 +1,4 @@
-"""The model file: plain JSON with all that new data need, and nothing that runs.
+"""The model file: JSON with everything needed for new data, and no executable code.
 
 Numbers are written with all their digits: on the data of the fit, a model gives what the fit gave.
 """
@@ -28,7 +28,7 @@ _LARGEST = 5_000_000
 class Model:
     """What a fit found, ready for new data: columns in the order of all arrays, numbers by name.
 
-    ``fill`` stands for missing values, ``mean`` is subtracted from the columns, ``scale`` divides
+    ``fill`` replaces missing values, ``mean`` is subtracted from the columns, ``scale`` divides
     them; ``facts`` are everything else: error, certificate, options.
     """
 
@@ -100,7 +100,7 @@ def read_model(path: str) -> Model:
 
 
 class _Damaged(Exception):
-    """Something in a model is not what it has to be."""
+    """A model file with an invalid entry."""
 
 
 # Shapes of the arrays of each kind: m features, other letters are free; ``?`` may be absent.

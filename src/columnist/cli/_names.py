@@ -1,4 +1,4 @@
-"""Lists of columns as they are typed: names, commas between them, and ranges."""
+"""Lists of columns on the command line: names separated by commas, and ranges."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 def expanded(given: Sequence[str] | None, known: Sequence[str]) -> list[str]:
     """The columns behind ``a``, ``a,b`` and ranges ``a:c`` or ``a-c``, each once.
 
-    A text that is the name of a column stands for that column, whatever it contains. Names that
-    are not known stay as they are: whoever looks them up says so.
+    A text that is the name of a column always means that column. Unknown names are returned
+    unchanged and reported when they are looked up.
     """
     places = {name: place for place, name in enumerate(known)}
     found = (name for text in given or () for name in _names_in(text, places, known))

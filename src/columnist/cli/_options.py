@@ -82,8 +82,8 @@ class Reading:
         "CSV, TSV (also gzip), Parquet, Feather, Excel, SPSS, AnnData (.h5ad), NPY, NPZ, Matrix "
         "Market, svmlight, ARFF or MAT; - reads standard input.",
     )
-    format: str | None = _data("--format", "Format, where the extension does not tell.")
-    delimiter: str | None = _data("--delimiter", "Separator of a text file; detected.")
+    format: str | None = _data("--format", "Format, if the extension does not show it.")
+    delimiter: str | None = _data("--delimiter", "Separator of a text file; detected by default.")
     header: bool | None = _data(
         "--header/--no-header",
         "Whether the first line holds the names of the columns; detected where it is clear.",
@@ -135,7 +135,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Loading(Reading):
-    """What is done to the columns before anything else."""
+    """Preparation of the columns."""
 
     center: bool | None = _prepare(
         "--center/--no-center",
@@ -159,9 +159,7 @@ class Loading(Reading):
 class Weighting:
     """How often rows count."""
 
-    weight: str | None = _data(
-        "--weight", "Column that says how often each row counts.", metavar="NAME"
-    )
+    weight: str | None = _data("--weight", "Column with the weights of the rows.", metavar="NAME")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,9 +188,9 @@ class Searching:
     )  # fmt: skip
     epsilon: float | None = _search("--epsilon", "Weight of the weighted search.")
     time_limit: str = _search("--time-limit", "Seconds, or none.", default="30", metavar="SECONDS")
-    max_gap: float | None = _search("--max-gap", "Proven gap that is good enough, such as 0.01.")
+    max_gap: float | None = _search("--max-gap", "Stop at this proven gap, such as 0.01.")
     jobs: int | None = _search("--jobs", "Threads; -1 takes all processors.")
-    seed: int | None = _search("--seed", "Seed of everything random.")
+    seed: int | None = _search("--seed", "Seed of the random number generator.")
 
     def __post_init__(self) -> None:
         if not (self.seconds is None or self.seconds >= 0.0):
@@ -218,10 +216,10 @@ class Searching:
 
 @dataclass(frozen=True, kw_only=True)
 class Printing:
-    """What is said, and how."""
+    """Options of the output."""
 
     json: bool = _output("--json", "Print the result as JSON.", default=False)
-    quiet: bool = _output("--quiet -q", "Say nothing but errors.", default=False)
+    quiet: bool = _output("--quiet -q", "Print errors only.", default=False)
     verbose: bool = _output(
         "--verbose -v", "Print the log of the search to standard error.", default=False
     )

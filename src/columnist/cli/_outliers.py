@@ -1,4 +1,4 @@
-"""``columnist outliers``: outlying rows, and a PCA without them."""
+"""``columnist outliers``: find outlying rows, and fit a PCA without them."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ Method = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Saving, Searching, Anywhere):
-    """What to look for."""
+    """Options of the search for outliers."""
 
     k: str = option(
         "-k --outliers", "Rows excluded from the fit: a number, or a share below 1.", default="0.05"
     )
     r: int | None = option("-r --components", "Principal components; 2 by default.")
     method: Method = option(
-        "--method", f"How to find them: {', '.join(get_args(Method))}.",
+        "--method", f"Method: {', '.join(get_args(Method))}.",
         default="certified", metavar="NAME"
     )  # fmt: skip
     max_distance: float | None = option(
@@ -69,7 +69,7 @@ class Outliers(Task):
         "without the header."
     )
     options: Options
-    # What robust methods beside the search say.
+    # Results of the robust methods that are run beside the search.
     references: Sequence[Reference] = ()
 
     def check(self) -> None:
@@ -249,7 +249,7 @@ class Outliers(Task):
         if len(self.rows) > SHOWN:
             screen.line(f"and {len(self.rows) - SHOWN} more (--json or --out has all)")
         cutoffs = cutoff_words(estimator.score_cutoff_, estimator.orthogonal_cutoff_)
-        screen.line(f"{cutoffs}; * beyond.")
+        screen.line(f"{cutoffs}; * marks larger distances.")
         if self.certificate is not None:
             screen.certificate(self.certificate, self.data.seconds)
 

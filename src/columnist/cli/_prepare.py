@@ -1,6 +1,6 @@
-"""From a file to what a fit takes: labels of rows left out, gaps filled, columns on one scale.
+"""Preparation of a file for a fit: row labels are left out, missing values filled, columns scaled.
 
-Every decision is a note, so that it stands on the screen, in the JSON and in the report.
+Every decision is a note that appears on the screen, in the JSON and in the report.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from columnist.io import Table, read_table
 from columnist.io._header import NUMBER
 from columnist.io._read import find_gaps
 
-# Share of the sum of squares from which on the means of columns are worth a hint.
+# Share of the sum of squares from which the means of columns cause a note.
 _MOSTLY_MEANS = 0.5
-# Share of filled values that is worth a warning.
+# Share of filled values that causes a warning.
 _WORTH_A_WARNING = 0.05
 _ALLOWS_GAPS = (
     "select --missing covariance needs no filling: it estimates a covariance matrix from the "
@@ -56,7 +56,7 @@ def prepare(
     scales: bool,
     spared: Collection[str] | None,
 ) -> Data:
-    """Decide what a fit takes of a file, and say so.
+    """Prepare the data of a file for a fit, with a note on every decision.
 
     ``hint`` is whether scales matter, ``scales`` whether columns with different units are put on
     one scale unasked. Columns that only label rows are left out, but not the ``spared`` ones, which
@@ -88,8 +88,9 @@ def leave_out_labels(data: Data, spared: Collection[str], screen: Screen) -> Non
         return
     data.leave_out(kinds)
     told = [f"{name} ({kind})" for name, kind in kinds.items()]
+    why = "it only labels the rows" if len(kinds) == 1 else "they only label the rows"
     screen.note(
-        f"{count(len(kinds), 'column')} left out, for they only label the rows: {listed(told)}; "
+        f"{count(len(kinds), 'column')} left out, because {why}: {listed(told)}; "
         "--keep-ids keeps them, --id NAME shows them next to the rows"
     )
 

@@ -1,4 +1,4 @@
-"""What a fit needs: features, target and labels of a file, wherever its rows are."""
+"""Prepared data: features, target and labels of a file, in memory or in blocks."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ class ColumnsHere(Columns):
 class Data:
     """A file in memory whose columns have their roles, with nothing missing.
 
-    ``table`` has names, and what was done; ``raw`` are the features as read, where ``fill`` stands
-    for what is missing in them. ``ids`` name the rows, ``targets`` are to be explained, ``facts``
-    say what they hold.
+    ``table`` has names, and what was done; ``raw`` are the features as read, where ``fill``
+    replaces what is missing in them. ``ids`` name the rows, ``targets`` are to be explained,
+    ``facts`` say what they hold.
 
     ``X``, ``y`` and what follows are there when the data are prepared: ``y`` is text or integers
     for ``classes``, floating point numbers for values; ``labels`` name its columns, one for each
@@ -189,7 +189,7 @@ class Data:
         return self.raw if everything else ArrayRows(self.table.X[:, list(columns)])
 
     def fill_values(self) -> np.ndarray | None:
-        """What stands for a missing value of each column, if values were filled in at all."""
+        """The value that replaces missing values of each column, if values were filled in."""
         X, names, missing = self.table.X, self.table.names, self.missing
         if missing not in ("mean", "median"):
             return None
@@ -202,7 +202,7 @@ class Data:
 
     @property
     def dummies(self) -> dict[str, list[str]]:
-        """Columns of text, and the features that stand for their categories."""
+        """Columns of text, and the features that represent their categories."""
         here = set(self.names)
         made = {name: [i for i in some if i in here] for name, some in self.table.dummies.items()}
         return {name: some for name, some in made.items() if some}
@@ -279,7 +279,7 @@ class Data:
         return found
 
     def for_report(self, explains: str) -> tuple[Any, Any]:
-        """X, and the target if it is explained; of rows elsewhere a few that stand for all."""
+        """X, and the target if it is explained; of rows elsewhere a few that represent all."""
         if self.weights is not None or self.has_gaps:
             return self._sample(self.y if explains == "y" else None)
         if self.in_memory:

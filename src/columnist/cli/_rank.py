@@ -27,7 +27,7 @@ _SCALE_FREE = frozenset({"correlation", "fisher", "relief", "relief-f", "mrmr"})
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Report, Out, Printing, Anywhere):
-    """By what, and how much of it."""
+    """Options of the ranking."""
 
     file: str | None = argument(  # type: ignore[assignment] # --list needs none
         "FILE", "Data, in any format that select reads.", default=None
@@ -37,8 +37,8 @@ class Options(Report, Out, Printing, Anywhere):
     parameter: list[str] | None = option(
         "-o", "Parameter of the selector (repeatable).", metavar="NAME=VALUE"
     )
-    top: int | None = option("--top", "Show the first so many.")
-    seed: int | None = option("--seed", "Seed of everything random.")
+    top: int | None = option("--top", "Number of columns to show.")
+    seed: int | None = option("--seed", "Seed of the random number generator.")
     list_all: bool = option("--list", "Show all selectors.", default=False)
 
 
@@ -60,7 +60,7 @@ class Rank(Task):
 
     def _list(self) -> int:
         rows = [[e.name, e.class_name, e.target, e.summary()] for e in SELECTORS.values()]
-        self.screen.table(["name", "class", "target", "what it does"], rows)
+        self.screen.table(["name", "class", "target", "description"], rows)
         keys = ("name", "class", "target", "summary")
         self.screen.finish({"selectors": [dict(zip(keys, row, strict=True)) for row in rows]})
         return 0

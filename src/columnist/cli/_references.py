@@ -1,4 +1,4 @@
-"""Robust references beside a search for outliers: the rows they flag, or why they were not run."""
+"""Robust reference methods beside a search for outliers: the rows that they flag."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SURE, _SUBSET = 0.975, 0.75
 
 @dataclass(frozen=True)
 class Reference:
-    """What a robust method says of all rows; ``flags`` is None where it was not run."""
+    """The result of a robust method; ``flags`` is None if it was not run."""
 
     name: str
     flags: np.ndarray | None = None

@@ -1,6 +1,6 @@
 """Columns that only label the rows: running numbers, ids and dates.
 
-A running number is the largest column of many files and explains nothing. Such columns are left
+Running numbers often have the largest values in a file, but no information. Such columns are left
 out, with a note, unless the user names them or asks for them with ``--keep-ids``.
 """
 
@@ -14,9 +14,9 @@ from itertools import pairwise
 import numpy as np
 
 RUNNING, IDS, DATES = "running numbers", "ids", "dates"
-# Rows at the top that tell which columns are worth a look.
+# Number of first rows that are examined.
 HEAD_ROWS = 1000
-# Rows from which on an order of the values is no coincidence.
+# Number of rows from which an increasing order of the values is no coincidence.
 _FEWEST, _MANY = 8, 30
 _NUMBERED = re.compile(
     r"(.*[_. -])?(id|ids|key|uuid|guid|nr|no|num|row|rows|index|idx|case|record|serial|"

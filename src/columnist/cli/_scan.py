@@ -1,4 +1,4 @@
-"""What commands find out about columns, block by block, and what they do to blocks."""
+"""Properties of columns, computed block by block, and the preparation of blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from columnist.io._read import EXACT, Gaps, fill_block, find_gaps, merged_gaps
 from columnist.io._table import objects_of
 from columnist.linalg._moments import Moments, merged_moments
 
-# Classes are few; nobody needs more different values than this.
+# Classes are few: more different values than this are not counted.
 _MOST_VALUES = 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""What a command says: results, as tables or JSON, and live progress; what Ctrl-C does."""
+"""Output of a command: results as tables or JSON, notes, live progress, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAID_IN_DEBUG_ONLY = (DeprecationWarning, PendingDeprecationWarning, RuntimeWar
 
 
 class Screen:
-    """What a command says: results to standard output, everything else to standard error.
+    """Output of a command: results on standard output, everything else on standard error.
 
     With ``--json`` results are one JSON object; with ``--out -`` standard output is ``taken`` by
     the data, and tables go to standard error.
@@ -68,7 +68,7 @@ class Screen:
             self.console.print(Text(visible(text), style=style), soft_wrap=not self._narrow)
 
     def facts(self, facts: Mapping[str, str]) -> None:
-        """Names and values, one pair per line."""
+        """Print names and values, one pair per line."""
         columns = [{"style": "cyan", "no_wrap": True}, {"overflow": "fold"}]
         self._print(columns, list(facts.items()), None, box=None, show_header=False)
 
@@ -138,7 +138,7 @@ class Screen:
         self.console.file.write("\n".join(lines) + "\n")
 
     def note(self, text: str) -> None:
-        """Something worth knowing, said once."""
+        """A note, printed once."""
         text = " ".join(in_options(text).split())
         if text in self.notes:
             return
@@ -159,7 +159,7 @@ class Screen:
         self.written("report", path)
 
     def aside(self, kind: str, text: str) -> None:
-        """Something of this moment, which belongs to no result."""
+        """A message that is not part of the result."""
         if self.quiet:
             return
         line = f"{kind}: {visible(text)}"
@@ -172,12 +172,12 @@ class Screen:
 
     @contextmanager
     def hears_warnings(self) -> Iterator[None]:
-        """Warnings of the library become notes; commands tell of scales themselves."""
+        """Turn warnings of the library into notes; commands have their own notes on scales."""
         from columnist.data._scales import ScaleWarning
 
         def show(message, category, *_: Any, **__: Any) -> None:
             if not issubclass(category, (*_SAID_IN_DEBUG_ONLY, ScaleWarning)):
-                self.note(str(message))
+                self.note(_said(str(message)))
 
         with warnings.catch_warnings():
             warnings.simplefilter("always")
@@ -196,6 +196,13 @@ class Screen:
         text = json.dumps(plain(whole), indent=2, ensure_ascii=ascii_only, allow_nan=False)
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
+
+
+def _said(message: str) -> str:
+    """A warning in terms of the command line: solvers of scikit-learn name parameters of theirs."""
+    if "failed to converge" in message:
+        return "a linear model stopped before it converged; --center --scale often helps"
+    return message
 
 
 def certificate_json(certificate, *, history: bool = True) -> dict[str, Any] | None:
@@ -246,11 +253,11 @@ class Watch:
         self.doing, self.progress, self.passed = text, None, None
 
     def blocks(self, done: int, total: int) -> None:
-        """Hear of a pass over blocks of rows."""
+        """Report a pass over blocks of rows."""
         self.passed = (done, total) if done < total else None
 
     def callback(self, progress) -> bool:
-        """Hear of a search; answer whether to stop it."""
+        """Report the progress of a search; return whether to stop it."""
         self.progress, self._heard = progress, time.perf_counter()
         self.passed = None
         if self.screen.verbose:
@@ -295,7 +302,7 @@ class Watch:
 
 @contextmanager
 def watching(screen: Screen, doing: str = "") -> Iterator[Watch]:
-    """A :class:`Watch` that is drawn, and hears of Ctrl-C, while the work lasts."""
+    """A :class:`Watch` that is drawn, and handles Ctrl-C, during the work."""
     watch = Watch(screen)
     watch.phase(doing)
     with ExitStack() as stack:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,10 +48,10 @@ _TOLERANCE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Saving, Obeying, Searching, Weighting, Anywhere):
-    """What to choose."""
+    """Options of the selection."""
 
     k: str | None = option(
-        "-k --keep", "Columns to keep: a number, a share below 1, or auto with --tol."
+        "-k --keep", "Number of columns to select, a share below 1, or auto with --tol."
     )
     tol: float | None = option("--tol", "With -k auto: largest relative error.")
     components: int | None = option(
@@ -114,7 +115,7 @@ class Select(Task):
         check_obeying(self.options)
         if self.size is None and self.options.budget is None:
             raise BadInput(
-                "-k is missing: how many columns should be kept? (-k auto --tol 0.1 decides)"
+                "-k is missing: how many columns should be selected? (-k auto --tol 0.1 decides)"
             )
 
     def outputs(self) -> dict[str, str | None]:
@@ -202,7 +203,7 @@ class Select(Task):
                 time_limit=options.seconds, callback=self.watch.callback,
                 proof=prepared_proof(options.proof, options, data),
             )  # fmt: skip
-        # Means of columns with gaps are estimated anew.
+        # Means of columns with gaps are estimated again.
         free = data.mean is not None and (data.y is not None or data.has_gaps)
         if free and "centering" in selector.get_params():
             selector.set_params(centering="mean")
@@ -213,81 +214,81 @@ class Select(Task):
         from columnist import selection_path
 
         self.watch.phase(f"every size up to {largest}")
-        return self._unless_interrupted(selection_path, largest)
+        return self._searched(selection_path, largest)
 
     def _judged(self) -> ColumnVerdicts | None:
         """Verdicts on the columns for the size of the selection."""
         from columnist import column_verdicts
+        from columnist.selection._verdicts import verdicts_of
 
         self.watch.phase("verdicts on the columns")
-        tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
+        if self.options.tolerance is not None and self.options.k != "auto":  # all is listed
+            return self._unless_interrupted(verdicts_of, self.selector)
         size = self.size if "constraints" in self.limits else len(self.selected)
-        return self._unless_interrupted(column_verdicts, size, tol=tol)
+        tol = _TOLERANCE if self.options.tolerance is None else self.options.tolerance
+        return self._searched(column_verdicts, size, tol=tol)
 
-    def _unless_interrupted(self, function, size: Any, **more):
-        """What a function finds with the options of the selection; None if interrupted before
-        there is anything."""
-        options, data, found = self.options, self.data, None
+    def _unless_interrupted(self, function: Callable, *given, **more):
+        """What a function finds in the data; None if interrupted before there is anything."""
+        data, found = self.data, None
+        y = None if self.options.explain == "X" else data.y
         try:
-            found = function(
-                data.X, size, y=None if options.explain == "X" else data.y,
-                criterion=options.criterion or "frobenius", n_components=options.components or 0,
-                sample_weight=data.weights, n_jobs=options.jobs,
-                centering="none" if data.mean is None else "mean",
-                time_limit=options.seconds, callback=self.watch.callback,
-                **self.limits, **self.gaps(), **more,
-            )  # fmt: skip
+            found = function(*given, data.X, y=y, sample_weight=data.weights, **more)
         except KeyboardInterrupt:
             pass
         self.watch.settle(None)
         return found
+
+    def _searched(self, function: Callable, *given, **more):
+        """The same for a search with the options of the selection, or others instead."""
+        options = self.options
+        own = {
+            "criterion": options.criterion or "frobenius", "n_jobs": options.jobs,
+            "n_components": options.components or 0, "time_limit": options.seconds,
+            "centering": "none" if self.data.mean is None else "mean",
+            "callback": self.watch.callback, **self.limits, **self.gaps(),
+        }  # fmt: skip
+        return self._unless_interrupted(lambda X, **how: function(X, *given, **how), **own | more)
 
     def _more_money(self) -> BudgetPath | None:
         """The selection, and the one for a budget that is larger by the smallest cost."""
         from columnist.constraints import Budget
         from columnist.selection import BudgetPath, BudgetStep, budget_path
 
-        options, data = self.options, self.data
         others = [one for one in self.limits["constraints"] if not isinstance(one, Budget)]
         own = next(one for one in self.limits["constraints"] if isinstance(one, Budget))
         positive = [cost for cost in own.costs if cost > 0.0]
         if not positive:
             return None
-        self.watch.phase("a little more money")
-        try:
-            path = budget_path(
-                data.X, own.costs, [own.budget + min(positive)], constraints=others,
-                n_features_to_select=self.size, y=None if options.explain == "X" else data.y,
-                sample_weight=data.weights,
-                criterion=options.criterion or "frobenius", n_components=options.components or 0,
-                n_jobs=options.jobs, centering="none" if data.mean is None else "mean",
-                time_limit=options.seconds, callback=self.watch.callback,
-                include=self.limits["include"], exclude=self.limits["exclude"], **self.gaps(),
-            )  # fmt: skip
-        except KeyboardInterrupt:
+        self.watch.phase("a larger budget")
+        path = self._searched(
+            budget_path, own.costs, [own.budget + min(positive)], constraints=others,
+            n_features_to_select=self.size,
+        )  # fmt: skip
+        if path is None:
             return None
-        self.watch.settle(None)
         here = BudgetStep(self.selector.selected_, self.selector.certificate_, own.budget)
         return BudgetPath((here, *path), path.total)
 
     def _budget_json(self) -> dict[str, Any] | None:
-        """What the selection costs, and what a little more money would bring."""
-        if self.budgets is None:
+        """What the selection costs, and what a larger budget would bring where that is proven."""
+        if self.options.budget is None:
             return None
         own = next(one for one in self.limits["constraints"] if hasattr(one, "costs"))
-        names = [self.data.names_of(step.selection.tolist()) for step in self.budgets]
+        proof = self.selector.certificate_ if self.method == "certified" else None
+        known = self.budgets or [(self.selected, proof, own.budget)]
         steps = [
             {
-                "budget": step.budget,
-                "cost": float(sum(own.costs[i] for i in step.selection)),
-                "selected": chosen,
-                "error": step.certificate.error,
-                "lower_bound": step.certificate.lower_bound,
-                "status": step.certificate.status,
+                "budget": budget,
+                "cost": float(sum(own.costs[i] for i in chosen)),
+                "selected": self.data.names_of([int(i) for i in chosen]),
+                "error": self.error if found is None else found.error,
+                "lower_bound": None if found is None else found.lower_bound,
+                "status": None if found is None else found.status,
             }
-            for step, chosen in zip(self.budgets, names, strict=True)
+            for chosen, found, budget in known
         ]
-        return {**steps[0], "next": steps[1]}
+        return {**steps[0], "next": steps[1] if len(steps) > 1 else None}
 
     def _measure(self) -> None:
         """Errors and coefficients of any selector's choice, computed from the data."""
@@ -346,7 +347,7 @@ class Select(Task):
             keep = "any number of columns"
         if options.k == "auto":
             keep = f"the fewest columns that leave at most {options.tol:g} unexplained"
-        asked = self.asked(keep=keep, method=self.method)
+        asked = self.asked(select=keep, method=self.method)
         if self.explained == "y":
             asked["explain"] = listed(data.table.target_names)
         if "constraints" in self.limits:
@@ -402,8 +403,8 @@ class Select(Task):
         n_kept = len(self.selected)
         dropped = [name for i, name in enumerate(names) if i not in set(self.selected)]
         if 0 < len(dropped) < n_kept:
-            screen.line(f"Drop {count(len(dropped), 'column')}: {listed(dropped, 30)}")
-        screen.line(f"Keep {count(n_kept, 'column')} of {len(names):,}: {self._unexplained()}.")
+            screen.line(f"Dropped {count(len(dropped), 'column')}: {listed(dropped, 30)}")
+        screen.line(f"Selected {count(n_kept, 'column')} of {len(names):,}: {self._unexplained()}.")
         behind: dict[int, list[int]] = {column: [] for column in sorted(self.selected)}
         for i, column in enumerate(stands_for.tolist()):
             if i != column:
@@ -431,8 +432,8 @@ class Select(Task):
             show_verdicts(screen, self.verdicts, names)
 
     def _show_budget(self, budget: dict[str, Any]) -> None:
-        """What is spent, and what a little more would bring."""
-        steps = [budget, budget["next"]]
+        """What is spent, and what a larger budget would bring."""
+        steps = [budget] if budget["next"] is None else [budget, budget["next"]]
         rows = [
             [number(step["budget"]), number(step["cost"]), number(step["error"]),
              number(step["lower_bound"]), listed(step["selected"])]

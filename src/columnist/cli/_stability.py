@@ -23,7 +23,7 @@ def check_bootstrap(options: Any) -> None:
     if options.bootstrap < 2:
         raise BadInput(f"--bootstrap takes a number from 2; got {options.bootstrap}.")
     if options.dask is not None:
-        raise BadInput("--bootstrap draws rows again and again: leave out --dask.")
+        raise BadInput("--bootstrap needs the rows in memory: leave out --dask.")
 
 
 def resampled(task: Select) -> SelectionStability | None:

@@ -1,4 +1,4 @@
-"""The course of a command: read a file, work, write what was asked for, report."""
+"""The steps of a command: read a file, compute, write the outputs, report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Task(ABC):
     """A command that reads a file.
 
-    Subclasses ``check`` their options, ``work`` on the ``data``, and tell what they found in all
+    Subclasses ``check`` their options, ``work`` on the ``data``, and return their results in the
     forms that they have options for: ``write_data``, ``fitted``, ``page``, ``show``, ``json``.
     """
 
@@ -58,11 +58,11 @@ class Task(ABC):
 
     @classmethod
     def carry_out(cls, options: Any) -> int:
-        """Do what the options say, and answer with an exit code."""
+        """Run the command and return its exit code."""
         return cls(options).run()
 
     def run(self) -> int:
-        """Do it all, and answer with an exit code."""
+        """Run all steps and return the exit code."""
         check_outputs(self.outputs(), self.options.file, blocks=self.dask is not None)
         self.check()
         with watching(self.screen, f"reading {self.options.file}") as self.watch, self.opened():
@@ -95,7 +95,7 @@ class Task(ABC):
             data = read_here(options, [*self.ids, *([self.weight] if self.weight else [])])
             if self.weight:
                 data.weigh(self.weight)
-                self.screen.note(f"rows count as often as {self.weight} says")
+                self.screen.note(f"rows are weighted by {self.weight}")
             self._prepare(data)
             yield
             return
@@ -174,7 +174,7 @@ class Task(ABC):
     def json(self) -> dict[str, Any]:
         """The result for JSON."""
 
-    # -- what they share ------------------------------------------------------------
+    # -- shared by all commands ------------------------------------------------------------
 
     def fit(self, estimator, doing: str, y: Any = None):
         """Fit to the data; a search may be interrupted."""
@@ -198,7 +198,7 @@ class Task(ABC):
         return {"sample_weight": self.data.weights}
 
     def gaps(self) -> dict[str, Any]:
-        """What a selector is told of missing values."""
+        """Parameters of a selector for missing values."""
         return {"missing": "covariance"} if self.options.missing == "covariance" else {}
 
     def named(self, certificate):
@@ -206,13 +206,13 @@ class Task(ABC):
         return replace(certificate, names=tuple(self.data.names_of(certificate.selection)))
 
     def asked(self, **further: str) -> dict[str, str]:
-        """What was asked, for a report."""
+        """The settings of the run, for a report."""
         prepared = "; ".join(filter(None, [self.data.names_from(), self.data.prepared()]))
         weights = {"weights": self.weight} if self.weight else {}
         return {"data": self.data.describe(), **weights, **further, "columns": prepared}
 
     def origin(self) -> Origin:
-        """Where a report comes from."""
+        """The origin of a report."""
         from columnist.cli._invocation import command_line, file_hash
         from columnist.report import Origin
 
@@ -268,7 +268,9 @@ class Task(ABC):
             if name not in places:
                 close = difflib.get_close_matches(name, list(names)[:100_000], n=3)
                 hint = f"did you mean {listed(close)}?" if close else f"there are: {listed(names)}."
-                raise BadInput(f"{option} names the column {name!r}, which is not there; {hint}")
+                raise BadInput(
+                    f"{option} names the column {name!r}, which the data do not have; {hint}"
+                )
         return [places[name] for name in wanted]
 
     def rehearse(self, write: Callable[[str], None]) -> None:
@@ -316,7 +318,7 @@ def _check_place(option: str, path: str, *, folder: bool) -> None:
     place = Path(path)
     around = place.parent
     if "\0" in path or not place.name:
-        raise BadInput(f"{option} {path!r} is no name of a file.")
+        raise BadInput(f"{option} {path!r} is not a file name.")
     if place.is_dir() and not (folder and is_zarr(path)):
         raise BadInput(f"{option} {path} is a folder: name a file in it.")
     if not around.is_dir():

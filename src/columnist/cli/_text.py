@@ -1,4 +1,4 @@
-"""Text of unknown origin, and numbers, made fit for a terminal and for JSON."""
+"""Text from files, and numbers, formatted for a terminal and for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``columnist verify``: does a proof hold for these data?"""
+"""``columnist verify``: check a proof against data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXAMPLES = (
 class Options(Printing):
     """What to check; the proof says how the file is read and prepared."""
 
-    proof: str = argument("PROOF", "The file that select, or outliers, --proof wrote.")
+    proof: str = argument("PROOF", "Proof file, written by --proof of select or outliers.")
     file: str = argument("FILE", "The data that the proof is about.")
     exact: bool = option(
         "--exact", "Redo all leaves in exact arithmetic, not only those in doubt.", default=False

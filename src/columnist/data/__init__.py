@@ -1,8 +1,8 @@
-"""The one door: what X, y and weights are, wherever they live.
+"""Opening of data: the interpretation of X, y and weights, in memory or elsewhere.
 
 Arrays, frames, sparse matrices, Gram matrices, Dask collections and streams are checked, scaled and
-opened here, and nowhere else. A selection works on :class:`Matrices`; whatever visits rows, on
-:class:`RowBlocks`, of which an array is one block.
+opened only here. Selections use :class:`Matrices`; computations that pass over rows use
+:class:`RowBlocks`, where an array is a single block.
 """
 
 from columnist.data._blocks import RowBlocks, open_blocks, register_blocks

@@ -1,7 +1,7 @@
-"""Matrices that are visited block by block: the protocol, and how one is recognised.
+"""Matrices that are processed block by block: the protocol, and the registry of libraries.
 
-:func:`open_blocks` gives what may live in another process, on disk or on a cluster. Whoever keeps
-such collections registers how they are opened; an array is one block (:class:`ArrayRows`).
+:func:`open_blocks` opens collections that may be in another process, on disk or on a cluster. A
+package for such collections registers how to open them; an array is one block (:class:`ArrayRows`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from columnist.linalg._rounding import EPS
 _KEEPERS = {"dask": "columnist.distributed._blocks"}
 _OPENERS: dict[str, Callable[[Any], RowBlocks | None]] = {}
 _SELECT_ROWS = "Use an estimator that works on blocks, or select rows first."
+# Most columns whose inner products are formed for every block of rows: 128 MB; four times that
+# where there are more rows than columns.
+_NARROW, _NARROW_TALL = 4_000, 8_000
 # Columns whose range is below this share of their entries are constant but for rounding.
 _ROUNDING = 8 * EPS
 
@@ -44,7 +47,7 @@ class RowBlocks(ABC):
     is_sparse: bool
     # Whether the rows can be visited, and visited again.
     keeps_rows: bool = True
-    # Whether they are all here, in this process.
+    # Whether all rows are in the memory of this process.
     in_memory: bool = False
     # Anything with the columns' number and names, for scikit-learn's checks.
     header: Any
@@ -62,7 +65,7 @@ class RowBlocks(ABC):
     @property
     @abstractmethod
     def lengths(self) -> tuple[int, ...]:
-        """Rows of every block; counted if nobody knows."""
+        """Rows of every block; counted if they are not known."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -124,6 +127,12 @@ class RowBlocks(ABC):
         """The same in blocks of columns; None where the rows themselves are not kept."""
         return None
 
+    def wide_columns(self) -> ColumnParts | None:
+        """The same if inner products of all columns would be too many; None if they are not."""
+        n = self.n_features
+        wide = n > _NARROW and (n > _NARROW_TALL or n > self.shape[0])
+        return self.by_columns() if wide else None
+
     def workers(self):
         """Helpers for long searches where the blocks are: see :mod:`columnist.search._workers`."""
         return None
@@ -163,6 +172,15 @@ class RowBlocks(ABC):
         constant = highest - lowest <= _ROUNDING * np.maximum(np.abs(lowest), np.abs(highest))
         rows[:, :n][:, constant] = root * lowest[constant]
         return rows[:, :n], (None if Y is None else rows[:, n:]), root
+
+    def few_rows_or_columns(self, Y: np.ndarray | None = None) -> tuple[Any, Any, float]:
+        """:meth:`few_rows`, or all rows in blocks of columns if these are too many for that."""
+        parts = self.wide_columns()
+        if parts is None:
+            return self.few_rows(Y)
+        if Y is not None:
+            check_consistent_length(Y, np.empty(self.shape[0]))
+        return parts, Y, 1.0
 
     def gather(self, instead: str = _SELECT_ROWS) -> np.ndarray | sp.csr_array:
         """All rows in one array, if they fit; ``instead`` says what to do if they do not."""
@@ -236,7 +254,7 @@ class BlockMoments:
     def _joint(self, X, *y):
         if not y:
             return X
-        assert self._read is not None  # whoever has a target says how it is read
+        assert self._read is not None  # a target comes with the function that reads it
         Y = self._read(*y)
         if len(Y) != X.shape[0]:
             raise ValueError(
@@ -254,7 +272,7 @@ class BlockMoments:
 
 
 class _RangedMoments(BlockMoments):
-    """Moments of a block, next to a matrix that comes along, and the range of its columns."""
+    """Moments of a block, next to a matrix that is passed with it, and the range of its columns."""
 
     def __init__(self):
         super().__init__(_itself)

@@ -1,4 +1,4 @@
-"""Columns of categories as columns of zeros and ones."""
+"""Indicator columns for categories."""
 
 from __future__ import annotations
 

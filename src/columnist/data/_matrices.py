@@ -1,7 +1,7 @@
-"""What the data of a selection are, and the errors of choices, recomputed from them.
+"""The data of a selection, and the errors of selections computed from them.
 
-Errors come as numbers, and as intervals that enclose them. Double precision comes first, with what
-rounding may have done to it; what that leaves open is computed again in better arithmetic.
+Errors are computed as numbers and as enclosing intervals: first in double precision, with a bound
+on its rounding errors, and again in more precise arithmetic if that leaves the result open.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ _GRAM_SIDE = 5000
 _CANCELLATION = 1e-4
 # Operations in double-double arithmetic that one error may cost: about a second.
 _MOST_ACCURATE = 1e8
-# A residual of no more than this share of its target is the rounding of the entries.
+# A residual of at most this share of its target is attributed to the rounding of the entries.
 _ENTRIES = 32 * rounding.EPS
-# A residual that is no smaller beside its target is no rounding.
+# A residual of at least this share of its target is more than rounding.
 _SMALL_REST = 1e-6
-# The same for rows that stand for others, in units of their own rounding.
+# The same for rows that represent others, in units of their own rounding.
 _OF_SAMPLE = 8.0
-# Growth of rounding that leaves nothing of a number.
+# Growth of rounding errors at which a number has no correct digit left.
 _ANYTHING = 1e60
 # Singular values that small beside the largest may be rounding of entries.
 _SUSPECT = 1e-10
@@ -87,10 +87,10 @@ class Matrices:
     unit : float
         What singular values are multiplied with to come out in the unit of the target.
     x_scale, y_scale : float
-        Powers of two that X and the target were divided by: 1 for entries of usual size. Whoever
-        makes the object leaves them out.
+        Powers of two that X and the target were divided by: 1 for entries of usual size. Not set by
+        the caller.
     sample : bool
-        Whether a few rows stand for many.
+        Whether a few rows represent many.
     source : callable or None
         Brings the many rows themselves, if they fit, for errors that need better arithmetic.
     removed : tuple of two ndarrays or None
@@ -106,7 +106,7 @@ class Matrices:
     rows : WeightedRows or None
         The rows as they are, where weights went into them.
     missing : mapping or None
-        How much was missing, and how moments were estimated, where values were missing.
+        Share of missing values and method of estimation, if values were missing.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class Matrices:
 
     @property
     def target(self):
-        """What is approximated."""
+        """The matrix that is approximated."""
         return self.X if self.Y is None else self.Y
 
     @cached_property
@@ -274,7 +274,7 @@ class Matrices:
             low, high = max(low, ends[0]), min(high, ends[1])
         if data.source is not None:
             return data.source().interval(subset, criterion, n_components, limit)
-        if data.sample:  # better arithmetic on them tells nothing about the rows they stand for
+        if data.sample:  # more digits of these rows are not those of the rows they represent
             return low, high
         # Where a column is nearly dependent, both readings count.
         spectra = _accurate_spectra(data, subset, n_components)
@@ -340,7 +340,7 @@ def _double_interval(matrices: Matrices, subset, criterion, n_components) -> tup
     whole = float(np.sqrt(matrices.target_energy))
     unit = allowance(len(subset) + 1, whole)
     doubt = min(grown, _ANYTHING) * unit
-    # Rows that stand for others are rounded themselves: what is left of them may be nothing.
+    # Rows that represent others are rounded themselves: what is left of them may be nothing.
     nothing = _OF_SAMPLE * unit if matrices.sample and matrices.source is None else -np.inf
     if is_frobenius(criterion) and n_components == 0:
         energy = _energy(matrices, basis.Q)
@@ -408,11 +408,11 @@ def _verified(
 
 def _is_clear(rest: np.ndarray, lengths: np.ndarray, rank: int) -> bool:
     """Whether nothing that is left of targets of these lengths may be the rounding of entries."""
-    # Lengths whose squares vanish tell nothing.
+    # Lengths whose squares vanish are not informative.
     if not lengths.all() or not (np.linalg.norm(rest, axis=1) > _SMALL_REST * lengths).all():
         return False
     shares = rest / lengths[:, None]
-    # Squares tell where all is well; only what they do not show needs singular values.
+    # Squares are sufficient in most cases; only the others need singular values.
     least = float(np.linalg.eigvalsh(shares @ shares.T)[-rank])
     return least > _SMALL_REST**2 or svdvals(shares, check_finite=False)[rank - 1] > _SUSPECT
 

@@ -1,4 +1,4 @@
-r"""Missing values: moments of rows of which some entries are not known.
+r"""Missing values: means and covariances of rows with missing entries.
 
 ``"covariance"`` takes rows for draws from a Gaussian distribution, and estimates its mean and
 covariance by maximum likelihood with the EM algorithm: the E-step puts the conditional means of
@@ -11,14 +11,13 @@ a small share in the E-step.
 ``"pairwise"`` takes every covariance from the rows that have both values. The result need not be
 positive semidefinite; eigenvalues below zero are set to zero, and the variances restored.
 
-A selection gets rows with these moments, and is proven for them: nothing is said of how far they
-are from those of complete data.
+A selection uses rows with these moments, and its proof holds for them, not for the unknown complete
+data.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.data._matrices import Matrices
 from columnist.data._weights import matrices_from
 from columnist.linalg._moments import Moments
@@ -64,7 +64,7 @@ def estimated_matrices(
     X, Y: np.ndarray | None, method: str, *, weights: np.ndarray | None, center: bool, classes: bool
 ) -> Matrices:
     """Rows with the estimated moments of X, in which values are missing, and of a complete Y, whose
-    columns sum to one if they stand for ``classes``."""
+    columns sum to one if they represent ``classes``."""
     if sp.issparse(X):
         raise ValueError(f"missing={method!r} needs a dense X: pass X.toarray().")
     started = time.perf_counter()
@@ -178,7 +178,7 @@ class _GappyRows:
 
 def _em(Z: np.ndarray, weights: np.ndarray) -> Estimate:
     """Maximum likelihood for standardised columns; with a ridge where there is none."""
-    some = ~np.isnan(Z).all(axis=1) & (weights > 0.0)  # others tell nothing
+    some = ~np.isnan(Z).all(axis=1) & (weights > 0.0)  # others are not informative
     Z, weights = Z[some], weights[some]
     if len(Z) > Z.shape[1] + 1:
         try:
@@ -204,12 +204,11 @@ def _iterated(rows: _GappyRows) -> Estimate:
         values.append(reached)
         model = _best(rows, model.towards(first, second), reached, second)
     else:
-        warnings.warn(
+        warn_caller(
             f"The covariance matrix moved by {moved:.1e} of a variance in the last of "
             f"{len(values)} steps of the EM algorithm: too many values are missing to determine "
             "it. Leave out columns that are mostly missing.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     covariance = first.covariance - rows.ridge * np.eye(n)
     return Estimate(first.mean, covariance, tuple(values), rows.ridge)
@@ -257,17 +256,14 @@ def _pairwise(Z: np.ndarray, weights: np.ndarray) -> Estimate:
     return Estimate(np.zeros(len(raw)), psd, adjusted=adjusted)
 
 
-# -- what is told of them -----------------------------------------------------------------
+# -- what is reported of them -----------------------------------------------------------------
 
 
 def _check_columns(X: np.ndarray) -> None:
     empty = np.flatnonzero(np.isnan(X).all(axis=0))
     if len(empty):
         listed = ", ".join(map(str, empty[:10])) + (", ..." if len(empty) > 10 else "")
-        raise ValueError(
-            f"X has columns without any value, at {listed}: leave them out, nothing is known of "
-            "them."
-        )
+        raise ValueError(f"X has columns without any value, at {listed}: leave them out.")
 
 
 def _with_last_class(found: Estimate, n: int) -> Estimate:

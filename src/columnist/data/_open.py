@@ -1,4 +1,4 @@
-"""How data are opened: whatever X and y are, a selection gets :class:`Matrices` of them.
+"""Opening of data: X and y of any kind become the :class:`Matrices` of a selection.
 
 Arrays, frames and sparse matrices are checked and kept; blocks of rows and streams give way to a
 few rows with the same moments, or, with too many columns, to blocks of columns or an array.
@@ -30,9 +30,6 @@ from columnist.linalg._column_parts import ColumnParts
 from columnist.linalg._memory import check_memory
 from columnist.linalg._passes import merge_repeats
 
-# Most columns whose inner products are formed for every block of rows: 128 MB; four times that
-# where there are more rows than columns.
-_NARROW, _NARROW_TALL = 4_000, 8_000
 # Entries of a sparse matrix without any that are written out.
 _NOTHING = 10**7
 
@@ -77,7 +74,7 @@ def open_matrices(
     rows : bool, default=False
         Whether more is needed than means and inner products.
     means : bool, default=False
-        Whether rows that stand for others must have their means, free or not.
+        Whether rows that represent others must have their means, free or not.
     missing : {"raise", "covariance", "pairwise"}, default="raise"
         What to do if X has missing values; other than "raise", rows must be here.
     open_y : callable, optional
@@ -144,9 +141,7 @@ def matrices_of(
         X = X if passes else in_memory(X)
         Y = _whole(along, read, X.shape[0])
         return Matrices(_plain(X), Y, gram=gram, center=center, target_kind=kind)
-    n = X.n_features  # inner products of all columns may be too many
-    wide = n > _NARROW and (n > _NARROW_TALL or n > X.shape[0])
-    parts = X.by_columns() if wide else None
+    parts = X.wide_columns()
     if parts is None:
         weights = _weights_of(X, sample_weight)
         matrices = _from_moments(X, along, read, weights, target=target, center=center, means=means)
@@ -221,7 +216,7 @@ def open_rows(
 
 
 def check_rows(X, **checks) -> RowBlocks:
-    """The same for a function without an estimator; open rows were looked at before.
+    """The same for a function without an estimator; open rows were examined before.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What parameters may be, as data: checked in one call, refused in one clear sentence.
+"""Constraints on parameters, declared as data and checked in one call.
 
 A class lists its own in ``_parameter_constraints``; shared ones are in :data:`VOCABULARY`.
 """
@@ -20,7 +20,7 @@ _BOOLEANS = (bool, np.bool_)
 
 
 class Constraint:
-    """What a value may be; ``words`` complete the sentence "... must be"."""
+    """A constraint on a value; ``words`` complete the sentence "... must be"."""
 
     def __init__(self, words: str, accepts: Callable[[Any], bool]):
         self.words, self.accepts = words, accepts

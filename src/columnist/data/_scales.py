@@ -1,17 +1,17 @@
-"""Columns of very different size: when their units differ, and the warning about it.
+"""Columns of very different size: detection of different units, and a warning.
 
-The one rule: sizes that differ by more than a factor of :data:`APART`, unless the columns are of
+The rule: sizes that differ by more than a factor of :data:`APART`, unless the columns are of
 one kind, as wavelengths (their names are numbers) or counts (most have the same minimum) are.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
+from columnist._warn import warn_caller
 from columnist.data._matrices import Matrices
 from columnist.linalg._passes import squared_norms, without_means
 
@@ -53,7 +53,7 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def warn_of_scales(matrices: Matrices, names: Sequence[str] | None, *, stacklevel: int) -> None:
+def warn_of_scales(matrices: Matrices, names: Sequence[str] | None) -> None:
     """Warn if X approximates itself and large columns would decide the result.
 
     Sparse data are mostly counts, and collections are not read once more for a hint.
@@ -65,10 +65,9 @@ def warn_of_scales(matrices: Matrices, names: Sequence[str] | None, *, stackleve
         return
     ratio = ratio_of(np.sqrt(squared_norms(without_means(X) if matrices.center else X)))
     if ratio > APART and not is_one_kind(names, X.min(axis=0)):
-        warnings.warn(
+        warn_caller(
             f"The sizes of the columns differ by a factor of {ratio:.3g}, so that the large ones "
             "decide the result: scale the columns first (sklearn.preprocessing.scale), unless all "
             "are in the same unit.",
             ScaleWarning,
-            stacklevel=stacklevel,
         )

@@ -1,9 +1,9 @@
-"""The target: what y means. The one place that decides whether it holds classes or numbers.
+"""Interpretation of the target y: the only place that decides whether it holds classes or numbers.
 
 A vector is classes if it is boolean, text or categorical, integer with at most 20 distinct values,
 or floating point with exactly two; otherwise it is numbers. So is a matrix, also one with a single
-column, unless that is text or categorical. Who knows better says so by the type: ``y.astype(str)``
-is classes, ``y.reshape(-1, 1)`` is numbers.
+column, unless that is text or categorical. The type of y overrides this: ``y.astype(str)`` is
+classes, ``y.reshape(-1, 1)`` is numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _UNNAMED = (
     "For values, pass y as a matrix with one column."
 )
 _MISSING = "y has missing labels: remove those rows, or name them as a class."
-# So many values usually show that there are many.
+# Number of first values that usually show that there are many.
 _GLANCE = 1000
 
 
@@ -128,8 +128,8 @@ def resolve_classes(y, n_samples: int | None, caller: str) -> tuple[np.ndarray, 
 
 class StreamTarget:
     """A target that comes in batches: numbers unless ``classes`` names all labels. Distinct values
-    of all batches are counted, as far as the rule needs, and ``kind`` refuses a target that turned
-    out to hold classes nobody named."""
+    of all batches are counted, as far as the rule needs, and ``kind`` raises if the target turned
+    out to hold classes that were not named."""
 
     def __init__(self, classes=None):
         self._labels = None if classes is None else np.unique(classes)

@@ -1,4 +1,4 @@
-"""Validation at the door; the only module that touches scikit-learn's private helpers."""
+"""Input validation; the only module that uses scikit-learn's private helpers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 
 from columnist.data._blocks import RowBlocks, open_blocks
 
-# Where else to go with missing values.
+# Alternatives for data with missing values.
 _GAPS = (
     "Fill them in (sklearn.impute), use ColumnSelector(missing='covariance'), which needs no "
     "filling, or SparseLoadings, which leaves missing values out of its loss."
@@ -30,7 +30,7 @@ def read_data(estimator, *data, **checks):
 
 
 def _validated(estimator, *data, **checks):
-    """What scikit-learn has checked; of missing values it is said what to do."""
+    """Data checked by scikit-learn, with advice in the message about missing values."""
     try:
         return validate_data(estimator, *data, **checks)
     except ValueError as error:

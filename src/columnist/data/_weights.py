@@ -1,10 +1,10 @@
-r"""Weights of samples. The one place that knows about them: behind it data have none.
+r"""Weights of samples. Only this module handles them: the data that it returns have no weights.
 
 A sample of weight w counts like w equal rows, and one of weight zero like none. With the weighted
 means :math:`\mu`, errors are those of the rows :math:`\sqrt{w_i}(x_i - \mu)`; a reflection that
 turns the vector of the :math:`\sqrt{w_i}` into a constant one makes plain means of the weighted
 ones (:meth:`columnist.linalg._moments.Moments.sample`). What is left are some rows with the
-weighted means and inner products, like those that stand for a collection, and the rounding of
+weighted means and inner products, like those that represent a collection, and the rounding of
 roots and reflection is charged in the same way: a claim that double precision cannot decide is not
 made. Whole weights of small data need no such care: where it matters, rows are repeated.
 """
@@ -80,7 +80,7 @@ def weighted_matrices(rows: WeightedRows, *, center: bool, means: bool = False) 
 
 
 def some_rows(matrices: Matrices, which: np.ndarray) -> Matrices:
-    """The same for some rows, whose weights go along."""
+    """The same for some rows, with their weights."""
     if matrices.rows is None:
         return matrices.take_rows(which)
     return weighted_matrices(matrices.rows.some(which), center=matrices.center)

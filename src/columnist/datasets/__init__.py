@@ -1,4 +1,4 @@
-"""Data sets: small ones that come with the package, the documents' sets, and generators."""
+"""Data sets: bundled ones, those used in the literature, and generators."""
 
 from __future__ import annotations
 

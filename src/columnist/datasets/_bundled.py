@@ -1,4 +1,4 @@
-"""Small sets that need no file: the documents' toys, and scikit-learn's sets made ready."""
+"""Bundled data sets: small examples from the literature, and scikit-learn's sets, prepared."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def load_body_measures() -> Bunch:
     """Three persons: height in two units, age and weight; two targets, linear or nearly so.
 
     The second column repeats the first in another unit, and the weight in kilograms is the
-    weight in pounds: a first example of columns that can go.
+    weight in pounds: a first example of redundant columns.
 
     Returns
     -------

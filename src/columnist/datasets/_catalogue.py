@@ -1,4 +1,4 @@
-"""What is known of every set: where it comes from, its shape, and how to read its files.
+"""The catalogue of data sets: source, shape, and how to read the files of each set.
 
 The facts are in ``sets.json``. A source there is a path, a reader (a function ``read_...`` below)
 and, where not all columns belong to it, the first and the last one. Values are raw: no scaling, no
@@ -167,7 +167,7 @@ class Origin:
 class Dataset:
     """Facts about a set, and how to read it.
 
-    ``kind`` tells what ``n_targets`` counts: ``"classes"`` of one label, ``"labels"`` of which
+    ``kind`` is what ``n_targets`` counts: ``"classes"`` of one label, ``"labels"`` of which
     several may apply, or ``"targets"``, numbers to predict.
     """
 

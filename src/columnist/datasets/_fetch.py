@@ -1,4 +1,4 @@
-"""The sets of the catalogue from the data home; what is missing there is downloaded."""
+"""The data sets of the catalogue, read from the data home; missing files are downloaded."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def ensure(
 
 
 def advice(dataset: Dataset, file: DataFile, home: Path, tried: dict[str, str]) -> str:
-    """What is missing, where it was looked for, what failed, and what to do."""
+    """The message about missing files: where they were searched for, what failed, what to do."""
     lines = [f"The data set {dataset.name!r} needs the file {file.path}, which is not in {home}."]
     if tried:
         lines += ["Fetching it failed:", *(f"  {place}: {why}" for place, why in tried.items())]
@@ -243,7 +243,7 @@ def read_set(dataset: Dataset, home: Path) -> Bunch:
         head = dataset.head(home)
     except MemoryError:
         raise
-    except Exception as error:  # whatever a damaged file makes a reader do
+    except Exception as error:  # a reader may raise anything on a damaged file
         raise unreadable(dataset, home, f"cannot be read ({error})") from error
     expected = (dataset.n_samples, dataset.n_features)
     if X.shape != expected or Y.shape[0] != dataset.n_samples:

@@ -1,6 +1,6 @@
-"""The files behind the sets: where they lie, their checksums, and how copies are downloaded.
+"""The files of the data sets: locations, checksums, and downloads.
 
-Downloads are bounded, checked, and never half there. Not by pooch: it bounds neither the size nor
+Downloads are bounded, checked, and complete or absent. Not by pooch: it bounds neither the size nor
 the time of an answer, follows redirects away from https, and knows no checksums of what a
 compressed copy unpacks to.
 """
@@ -51,7 +51,7 @@ def data_home(path: str | os.PathLike | None = None) -> Path:
     Parameters
     ----------
     path : path or None, default=None
-        The folder, if you know it. Otherwise the environment variable ``COLUMNIST_DATA`` names
+        The folder. By default, the environment variable ``COLUMNIST_DATA`` names
         it; without that it is ``columnist`` in the user's cache: ``XDG_CACHE_HOME`` if set, else
         ``~/.cache``, ``~/Library/Caches`` (macOS) or ``%LOCALAPPDATA%`` (Windows).
 
@@ -158,7 +158,8 @@ def download(
     """What is behind an https address (or http on this machine), at most ``limit`` bytes.
 
     ``timeout`` is the longest silence and ``patience`` the longest time at all, in seconds;
-    ``progress`` is told how many bytes are there. Any failure is an OSError or an HTTPException.
+    ``progress`` is called with the number of bytes received. Any failure is an OSError or an
+    HTTPException.
     """
     loopback = is_loopback(address)
     check_address(address, loopback=loopback)

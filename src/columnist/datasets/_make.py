@@ -1,4 +1,4 @@
-"""Generators: rows near a subspace and others, columns and classes with known answers."""
+"""Generators of data with a known structure: outliers, redundant columns, classes, labels."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ def make_phase_transition(
     """A square matrix of low rank with outliers: a cell of a phase transition diagram.
 
     The diagrams say up to which ``rank`` and ``outliers`` a method finds the outliers. Where their
-    sum is 1 or more the good rows are not more than their rank, and nothing tells them apart.
+    sum is 1 or more, there are no more good rows than their rank, and the outliers cannot be
+    identified.
 
     Parameters
     ----------
@@ -322,8 +323,8 @@ def make_box_classes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Eight classes at the corners of a box, with redundant features.
 
-    Features 0 and 1 tell apart strongly, feature 2 more weakly: all three are needed. Then come
-    features that say again what 0 and 1 say, and irrelevant ones.
+    Features 0 and 1 separate the classes strongly, feature 2 more weakly: all three are needed.
+    They are followed by features that are redundant with 0 and 1, and by irrelevant ones.
 
     Parameters
     ----------
@@ -364,10 +365,12 @@ def make_box_classes(
 
 @_checked()
 def make_two_stars(n: int = 5) -> tuple[np.ndarray, np.ndarray]:
-    """Similarities of two stars and one sample apart: where should a graph be cut?
+    """Similarities of two star-shaped clusters and one separate sample, an example for cuts of a
+    graph.
 
-    Two stars of n samples; their centres are at distance 2, and the lonely sample is at distance 3
-    from the second centre; rays have length 1. Gaussian similarities of width 2 along these edges.
+    Two stars of n samples; their centres are at distance 2, and the separate sample is at distance
+    3 from the second centre; rays have length 1. Gaussian similarities of width 2 along these
+    edges.
 
     Parameters
     ----------
@@ -379,7 +382,7 @@ def make_two_stars(n: int = 5) -> tuple[np.ndarray, np.ndarray]:
     S : ndarray of shape (2 * n + 1, 2 * n + 1)
         Similarities.
     parts : ndarray of shape (2 * n + 1,)
-        0 and 1 for the stars, whose centres come first, 2 for the lonely sample.
+        0 and 1 for the stars, whose centres come first, 2 for the separate sample.
 
     Examples
     --------
@@ -475,8 +478,8 @@ def make_private_outputs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Features with two linear maps: outputs to keep, and outputs to hide.
 
-    The features are correlated. ``overlap`` decides what cleaning can achieve: whatever the
-    desired outputs tell of the confidential ones cannot be hidden.
+    The features are correlated. ``overlap`` decides what cleaning can achieve: information about
+    the confidential outputs in the desired ones cannot be hidden.
 
     Parameters
     ----------
@@ -527,7 +530,7 @@ def make_wide_sparse(
     """A sparse 0/1 matrix like bags of words, and classes that depend on a few columns.
 
     The share of ones in the j-th column falls like 1/j. The informative columns are neither the
-    most frequent nor rare ones; each speaks for one of two classes.
+    most frequent nor rare ones; each is more frequent in one of two classes.
 
     Parameters
     ----------

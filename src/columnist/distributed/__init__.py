@@ -1,8 +1,8 @@
 """The same estimators on Dask arrays and dataframes, out of core or on a cluster.
 
-Pass a Dask collection to ``fit`` and nothing else changes: the estimators of this package visit
-its blocks where they are and merge small sums. This module holds what else is needed around
-that: readers of files larger than memory, sums over streams, and news of how far the work is.
+Pass a Dask collection to ``fit``: the estimators of this package process its blocks on the workers
+and merge small sums. This module has the readers of files larger than memory, sums over streams,
+and progress of the computation.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from dask.delayed import Delayed, delayed
 from dask.system import CPU_COUNT
 from sklearn.utils import assert_all_finite
 
+from columnist._warn import warn_caller
 from columnist.data._blocks import RowBlocks, register_blocks
 from columnist.distributed._run import (
     DaskWorkers,
@@ -29,7 +30,6 @@ from columnist.distributed._run import (
     merge_tree,
     tell,
     visit_task,
-    warn_caller,
 )
 from columnist.linalg._column_parts import ColumnParts, largest_entry
 from columnist.linalg._memory import available_memory
@@ -136,7 +136,7 @@ class DaskRows(_Visited, RowBlocks):
         return compute([merge_tree(delayed(merge), tasks)])[0]
 
     def _bytes(self) -> float:
-        """Bytes of all blocks; of sparse ones nobody knows before they are there."""
+        """Bytes of all blocks; unknown for sparse ones."""
         return 0.0 if self.is_sparse else float(np.prod(self.shape)) * self.dtype.itemsize
 
     def _visits(self, visit: Callable, along) -> list:
@@ -237,7 +237,7 @@ def _dtype(data) -> np.dtype:
 
 
 def _check_any(shape) -> None:
-    """Raise unless there is something; a length that nobody knows may be anything."""
+    """Raise unless there is something; an unknown length may be anything."""
     for length, what in zip(shape, ("sample", "feature"), strict=False):
         if length == 0:
             raise ValueError(f"Found array with 0 {what}(s) while a minimum of 1 is required.")
@@ -251,7 +251,7 @@ class ChunkWarning(UserWarning):
 
 
 def row_chunks(X: da.Array) -> da.Array:
-    """The array in chunks of whole rows of a reasonable size; warns where it is cut anew."""
+    """The array in chunks of whole rows of a reasonable size; warns where it is rechunked."""
     unknown = np.isnan(X.shape[0])
     if X.ndim == 2 and len(X.chunks[1]) > 1:
         _warn(
@@ -276,7 +276,7 @@ def row_chunks(X: da.Array) -> da.Array:
 
 def _warn(what: str, instead: str) -> None:
     warn_caller(
-        f"A Dask array is cut anew for this computation: {what}. To spare that, {instead} first.",
+        f"A Dask array is rechunked for this computation: {what}. To avoid this, {instead} first.",
         ChunkWarning,
     )
 
@@ -408,7 +408,7 @@ class _Counts:
 
 
 def _survey(sparse: bool, block) -> _Counts:
-    """The entries of a block of rows, counted and looked at."""
+    """The entries of a block of rows, counted and examined."""
     block = _cleaned(block)
     values = block.data if sparse else block
     assert_all_finite(values, input_name="X")
@@ -453,7 +453,7 @@ def _resources() -> tuple[int, float]:
     if client is None:
         return CPU_COUNT, float(available_memory())
     threads = client.nthreads()
-    # Some versions of Dask tell of a few workers only.
+    # Some versions of Dask report a few workers only.
     seen = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
     each = min(seen, default=0) or available_memory()
     return max(sum(threads.values()), 1), float(each) * max(len(threads), 1)
@@ -472,7 +472,7 @@ def _cut(block, places: np.ndarray, edges: np.ndarray) -> list:
     block = _cleaned(as_matrix(block))
     if sp.issparse(block):
         shape = block.shape[0], len(places)
-        # Half the traffic of every pass, where it can be had.
+        # This halves the traffic of every pass, where possible.
         index = np.int32 if max(*shape, block.nnz) < 2**31 else np.int64
         indices = np.searchsorted(places, block.indices).astype(index)
         entries = block.data, indices, block.indptr.astype(index)

@@ -1,7 +1,7 @@
 """Files larger than memory as Dask collections: Parquet, Zarr, NPY and delimited text.
 
-Only what describes a file is read here: names, types and sizes. The rows are read block by block
-where they are visited, and of them only the columns that are wanted.
+Only names, types and sizes are read when a file is opened. The rows are read block by block when
+they are processed, with only the requested columns.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def open_collection(
     Raises
     ------
     DataFileError
-        Whatever is wrong with the file, in one line.
+        If the file cannot be used; the message is one line.
 
     Examples
     --------
@@ -292,7 +292,7 @@ class _Rows:
 
 
 def parquet_files(name: str) -> list[str]:
-    """All files behind a name, a folder or a pattern, in the order in which people count."""
+    """All files of a name, a folder or a pattern, in natural order (part-2 before part-10)."""
     from dask.utils import natural_sort_key
 
     path = Path(name)

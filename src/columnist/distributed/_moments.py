@@ -1,4 +1,4 @@
-"""Sums over all rows, of a collection or of a stream: many estimators need no more."""
+"""Means and inner products of all rows of a collection or a stream."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RunningMoments(RowBlocks):
 
     Pass it to ``fit`` in place of X (and y): every selector that depends on inner products of
     columns alone, :class:`~columnist.ColumnSelector` and :func:`~columnist.certify` among them,
-    gives the answer that it would give for all rows at once.
+    gives the same result as for all rows at once.
 
     Parameters
     ----------

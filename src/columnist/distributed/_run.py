@@ -1,12 +1,10 @@
-"""Visits and merges as Dask tasks, and workers of a cluster as helpers of searches."""
+"""Computations on blocks as Dask tasks, and the workers of a cluster as helpers of searches."""
 
 from __future__ import annotations
 
 import pickle
-import sys
 import time
 import uuid
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
@@ -20,10 +18,10 @@ from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.delayed import Delayed, delayed
 
+from columnist._warn import warn_caller
 from columnist.linalg._threads import single_threaded_blas
 from columnist.search._workers import use_workers
 
-_PACKAGE = __name__.partition(".")[0]
 # Results merged by one task: trees of few levels that still keep few results in memory.
 _FAN_IN = 8
 # Blocks that are on their way here at the same time.
@@ -32,14 +30,14 @@ _IN_FLIGHT = 8
 _TICK = 0.2
 # Seconds after which workers that all have paused will not go on.
 _PAUSED = 60.0
-# What goes along with the blocks, one number a row or more, Dask would call large.
+# Arrays that are sent along with the blocks are large by Dask's default.
 _SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 # What Dask raises when a cluster cannot do its work, by name: not all are in every version.
 _REASONS = {
-    "KilledWorker": "The same work took worker after worker of the Dask cluster down, most likely "
+    "KilledWorker": "The same task stopped several workers of the Dask cluster, most likely "
     "because they ran out of memory. Use smaller chunks, or workers with more memory each.",
     "NoWorkerError": "The Dask cluster has no workers left. Start some, and fit again.",
-    "NoValidWorkerError": "No worker of the Dask cluster may do the work. Start others, and fit "
+    "NoValidWorkerError": "No worker of the Dask cluster can take the task. Start others, and fit "
     "again.",
 }
 
@@ -49,7 +47,7 @@ class ClusterError(RuntimeError):
 
 
 class _Watch:
-    """Who is told how many visits of a pass are done."""
+    """Progress of the passes over blocks, for a callback."""
 
     def __init__(self, callback: Callable[[int, int], object]):
         self.callback = callback
@@ -71,7 +69,7 @@ class _Watch:
         self.tell()
 
     def tell(self) -> None:
-        """Tell what is new, at most a few times a second; a repeated visit counts once."""
+        """Report progress, at most a few times a second; a repeated visit counts once."""
         state = min(self.done, self.total), self.total
         now, (before, last) = time.perf_counter(), self._told
         if state != last and (state[0] in (0, self.total) or now - before >= _TICK):
@@ -90,7 +88,7 @@ def watch(callback: Callable[[int, int], object]) -> Iterator[None]:
     ----------
     callback : callable
         Receives the number of visits done and the number of all visits, a few times a second;
-        both start anew with every pass over the data. What it raises ends the computation.
+        both start again with every pass over the data. An exception in it ends the computation.
 
     Examples
     --------
@@ -117,11 +115,12 @@ _OBSERVER: ContextVar[Any] = ContextVar("observer", default=None)
 
 @contextmanager
 def observed(observer) -> Iterator[None]:
-    """Let an observer do all visits and merges inside, and hear what else is moved.
+    """Let an observer run all visits and merges within a context, and report other transfers to it.
 
     ``visit(visit, block, parts)`` and ``merge(merge, results)`` run where the blocks are and may
     wrap what they return (a pair in something that ``[0]`` and ``[1]`` take apart);
-    ``settle(results, seconds)`` unwraps it here; ``hear(event, value)`` is told what was moved.
+    ``settle(results, seconds)`` unwraps it here; ``hear(event, value)`` is called for each
+    transfer.
     """
     token = _OBSERVER.set(observer)
     try:
@@ -131,7 +130,7 @@ def observed(observer) -> Iterator[None]:
 
 
 def tell(event: str, value: Any) -> None:
-    """Tell the observer, if there is one."""
+    """Report to the observer, if there is one."""
     observer = _OBSERVER.get()
     if observer is not None:
         observer.hear(event, value)
@@ -240,7 +239,7 @@ def cluster_client():
 
 
 def _run(client, tasks: Sequence[Delayed], watcher: _Watch | None) -> Sequence:
-    """Results of tasks; whatever ends the wait early cancels them."""
+    """Results of tasks; they are cancelled if the wait ends early."""
     futures: list = []
     settings = dask.config.set(_SETTINGS)
     with settings, cluster_errors(client), _listening(client, watcher), _room_for_others():
@@ -310,7 +309,7 @@ def _gone(client) -> ClusterError:
         )
     address = getattr(client.scheduler, "address", None) or "its address"
     return ClusterError(
-        f"The Dask scheduler at {address} has gone away before the work was done. Start the "
+        f"The Dask scheduler at {address} stopped before the work was done. Start the "
         "cluster again, connect a new client, and fit again; or close the client to compute on "
         "this machine."
     )
@@ -442,20 +441,9 @@ class DaskWorkers:
                 self._client.cancel(futures, force=True)
 
     def _give_up(self, error: Exception) -> None:
-        """Whatever went wrong there, here the search can go on."""
+        """Continue the search in this process."""
         self._gone = True
         warn_caller(
-            f"The Dask cluster no longer helps with the search, which goes on here: {error}",
+            f"The Dask cluster is lost; the search continues in this process: {error}",
             RuntimeWarning,
         )
-
-
-def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn where this package was called, however deep inside of it that is noticed."""
-    level, frame = 3, sys._getframe(1)
-    while frame.f_back is not None:
-        module = frame.f_back.f_globals.get("__name__", "")
-        if module.partition(".")[0] not in (_PACKAGE, "contextlib"):
-            break
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)

@@ -1,6 +1,6 @@
 """Delimited text (CSV, TSV, blanks): its layout, and its rows, read by polars on all cores.
 
-The layout is found out from the first lines. Not by `csv.Sniffer`, which errs on 7 of 23 files that
+The layout is detected from the first lines. Not by `csv.Sniffer`, which errs on 7 of 23 files that
 our tests read: runs of blanks, decimal commas, years as names, comments, one column, rows of
 different lengths.
 """
@@ -255,7 +255,7 @@ def as_numbers(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, str]:
 @dataclass(frozen=True)
 class Layout:
     """Where the data of a text file begin and what their columns are. ``skip`` counts the lines
-    before the data; ``trailing`` tells of a delimiter at the end of every row; ``blanks`` of
+    before the data; ``trailing`` is True if every row ends with a delimiter; ``blanks`` of
     columns separated by runs of blanks; ``text`` marks columns whose first values are not
     numbers; ``header`` of names in the first row."""
 

@@ -1,4 +1,4 @@
-"""Files of other programs, by their usual readers: Excel workbooks, SPSS and AnnData files."""
+"""Files of other programs, read by the usual packages: Excel workbooks, SPSS and AnnData files."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def import_polars() -> Any:
 
 @contextmanager
 def guarded(format: str) -> Iterator[None]:
-    """The many errors of polars become one."""
+    """Turn the errors of polars into one type."""
     pl = import_polars()
     try:
         yield
@@ -116,7 +116,7 @@ def read_parquet(data: Input) -> FrameColumns:
 def read_feather(data: Input) -> FrameColumns:
     """Columns of a Feather (Arrow IPC) file."""
     pl = import_polars()
-    # Not by its path: a file mapped into memory could change under our hands.
+    # Not by its path: a file mapped into memory could change while it is used.
     whole = io.BytesIO(data.read())
     with guarded("feather"):
         return FrameColumns(pl.read_ipc(whole))

@@ -1,7 +1,7 @@
 """Whether the first row of a text file holds the names of its columns.
 
 Words above numbers are names. Numbers above numbers may be names as well (wavelengths, years,
-running numbers): they are taken for names, or for data, only where the rows below leave no doubt.
+running numbers): they are taken for names, or for data, only if the rows below make it clear.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def is_all_words(first: Record, comma: bool) -> bool:
 
 
 def is_header(first: Record, rest: list[Record], comma: bool) -> bool:
-    """Whether the first row holds names; an error where the user has to say it."""
+    """Whether the first row holds names; an error where that is in doubt."""
     if all(not plain(name) for name in first) or is_all_words(first, comma):
         return is_all_words(first, comma)
     above, numeric, places = [], [], []

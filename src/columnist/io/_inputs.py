@@ -1,4 +1,4 @@
-"""Where bytes come from (a file, standard input or a stream, gzipped or not), and their format."""
+"""Inputs (a file, standard input or a stream, gzipped or not), and their format."""
 
 from __future__ import annotations
 

@@ -125,13 +125,13 @@ def read_mat(data: Input, variable: str | None) -> MatrixColumns:
     """One variable of a MATLAB file of version 5 to 7."""
     if data.start.startswith((b"\x89HDF", b"MATLAB 7.3")):
         raise DataFileError(
-            "MATLAB 7.3 (HDF5) files are not read: save with -v7 in MATLAB, e.g. "
+            "MATLAB 7.3 files are not read: save with -v7 in MATLAB, e.g. "
             "save('data.mat', 'X', '-v7')."
         )
     return choose(loaded_apart(data.read()), variable)
 
 
-# SciPy's reader trusts the sizes in a file, and can bring the interpreter down on wrong ones.
+# SciPy's reader trusts the sizes in a file; wrong ones can crash the interpreter.
 CHILD = """
 import io, pickle, sys
 import numpy, scipy.io, scipy.sparse
@@ -145,7 +145,7 @@ pickle.dump(arrays, sys.stdout.buffer)
 
 
 def loaded_apart(content: bytes) -> dict[str, Any]:
-    """The arrays of a MATLAB file, read by another process, which may die of it."""
+    """The arrays of a MATLAB file, read in another process, because a damaged file may crash it."""
     child = subprocess.run([sys.executable, "-c", CHILD], input=content, capture_output=True)
     if child.returncode:
         said = child.stderr.decode(errors="replace").strip().rpartition("\n")[2]
@@ -156,7 +156,7 @@ def loaded_apart(content: bytes) -> dict[str, Any]:
 
 
 def choose(arrays: dict[str, Any], variable: str | None) -> MatrixColumns:
-    """The asked or the evident matrix; vectors next to it wait to be asked for."""
+    """The requested or only matrix; vectors next to it are available as targets or ids."""
     key = main_array(arrays, variable)
     if getattr(arrays[key].dtype, "names", None):
         return structured(arrays[key])
@@ -311,7 +311,7 @@ def names_in_comment(content: bytes, comment: bytes) -> list[str] | None:
 
 
 def read_svmlight(data: Input) -> MatrixColumns:
-    """Sparse rows ``label place:value``; the labels wait to be asked for as ``label``."""
+    """Sparse rows ``label place:value``; the labels are available as ``label``."""
     from sklearn.datasets import load_svmlight_file
 
     content = data.read()

@@ -1,4 +1,4 @@
-"""The front door for data files: `read_table`, from a file to a `Table`.
+"""Reading data files: `read_table`, from a file to a `Table`.
 
 Columns get their roles; missing and infinite values are counted block by block, refused, or filled.
 """
@@ -122,7 +122,7 @@ def read_table(
     Raises
     ------
     DataFileError
-        Whatever is wrong with the file, in one line.
+        If the file cannot be used; the message is one line.
 
     Examples
     --------
@@ -196,7 +196,7 @@ READERS: dict[str, Callable[[Input, dict[str, Any]], Columns]] = {
 
 @dataclass(frozen=True)
 class Request:
-    """Which columns play which part, and what may be done about the difficult ones."""
+    """The roles of the columns, and how to handle columns that are not numbers."""
 
     target: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -208,7 +208,7 @@ class Request:
 
 
 def assemble(columns: Columns, request: Request, source: str, format: str) -> Table:
-    """Take from the columns what was asked for."""
+    """Assemble the requested table from the columns."""
     places = {name: place for place, name in enumerate(columns.names)}
     check_roles(request, places, columns)
     names, ignored, text = numeric_features(columns, request, places)
@@ -275,7 +275,7 @@ def categories(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def check_roles(request: Request, places: dict[str, int], columns: Described) -> None:
-    """Every name must be a column, and no column may play two parts."""
+    """Check that every name is a column, and that no column has two roles."""
     taken: dict[str, str] = {}
     for role in ("target", "drop", "ids", "columns"):
         for name in getattr(request, role) or ():
@@ -463,7 +463,7 @@ class Gaps:
 
 
 def find_gaps(X: np.ndarray | sp.csr_array) -> Gaps:
-    """What is missing in a block."""
+    """Count the missing and infinite values of a block."""
     missing, infinite = (_per_column(X, test) for test in (np.isnan, np.isinf))
     m, n = X.shape
     there = np.maximum(m - missing - infinite, 1)
@@ -520,7 +520,7 @@ def merged_gaps(parts: Sequence[Gaps]) -> Gaps:
 
 @dataclass(frozen=True)
 class Filling:
-    """Columns that are kept, what fills their gaps, and what is told about it."""
+    """Columns that are kept, the values that fill their gaps, and the counts for messages."""
 
     places: np.ndarray
     values: np.ndarray | None = None
@@ -537,8 +537,8 @@ def plan_filling(
     fixed: bool = False,
     remedies: str = "use missing='mean' to impute.",
 ) -> Filling:
-    """What to do about the gaps. ``values`` fill them (means by default); ``fixed`` says that no
-    column may be left out; ``remedies`` is said where nothing may be done."""
+    """Decide how missing values are handled. ``values`` fill them (means by default); ``fixed``
+    says that no column may be left out; ``remedies`` is said where nothing may be done."""
     refuse_infinite(names, gaps)
     places = np.arange(len(names))
     if not gaps.missing.any():
@@ -557,7 +557,7 @@ def plan_filling(
 
 
 def refuse_infinite(names: Sequence[str], gaps: Gaps) -> None:
-    """Nothing can stand for an infinite value."""
+    """Raise if there are infinite values: they cannot be imputed."""
     if gaps.infinite.any():
         where = counted(names, gaps.infinite)
         raise DataFileError(f"infinite values in {where}; correct the file.")

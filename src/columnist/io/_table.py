@@ -1,4 +1,4 @@
-"""What reading a data file gives, the columns it comes from, and the one error of it all."""
+"""The result of reading a data file, the columns that it is made of, and the error type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLES = {
     "arff": "an ARFF file", "mtx": "a Matrix Market file", "svmlight": "an svmlight file",
     "zarr": "a Zarr array",
 }  # fmt: skip
-# Why a file cannot be read, in plain words.
+# Reasons why a file cannot be read.
 REASONS: dict[type[Exception], str] = {
     FileNotFoundError: "there is no such file.",
     IsADirectoryError: "this is a folder, not a file.",
@@ -41,7 +41,7 @@ class DataFileError(ValueError):
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers of a data file, with the columns that play another part.
+    """Numbers of a data file, with the columns that have another role.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Table:
     header : bool or None
         Whether the first line of a text file holds the names; None for other formats.
     dummies : dict of str to tuple of str
-        Columns of text, and the columns of X that stand for their categories.
+        Columns of text, and the columns of X that represent their categories.
     """
 
     X: np.ndarray | sp.csr_array
@@ -120,11 +120,11 @@ def plural(count: int, word: str) -> str:
 
 @contextmanager
 def said_of(name: str, failure: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Errors in one line that says of which file it tells, those of some kinds in plain words."""
+    """Errors as one line with the name of the file, some of them reworded."""
     try:
         yield
     except BrokenPipeError:
-        raise  # whoever reads standard output has seen enough
+        raise  # the reader of standard output has closed it
     except DataFileError as error:
         raise DataFileError(one_line(f"{name}: {error}")) from error
     except kinds as error:
@@ -135,7 +135,7 @@ def said_of(name: str, failure: str, *kinds: type[Exception]) -> Iterator[None]:
 
 
 def damaged(format: str) -> DataFileError:
-    """The one answer to a file that its reader cannot make sense of; why is the error's cause."""
+    """The message about a file that cannot be parsed; the reason is the cause of the error."""
     return DataFileError(
         f"this is not {TITLES.get(format, f'{format} file')}, or it is damaged or cut off: save it "
         "again, or give its true format=."
@@ -144,7 +144,7 @@ def damaged(format: str) -> DataFileError:
 
 @contextmanager
 def damage_of(format: str) -> Iterator[None]:
-    """Libraries fail in many ways, and in their own words, on damaged files."""
+    """Turn the errors that libraries raise on damaged files into one message."""
     try:
         yield
     except (DataFileError, MemoryError):
@@ -172,7 +172,7 @@ class Described(Protocol):
 
 
 class Columns(Described, Protocol):
-    """What a reader hands over; ``header`` tells whether a text file begins with names."""
+    """The result of a reader; ``header`` is True if a text file begins with names."""
 
     renamed: dict[str, str]
     header: bool | None

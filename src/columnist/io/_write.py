@@ -45,7 +45,7 @@ Part = tuple[np.ndarray, list[str], dict[str, Any], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Content:
-    """What goes into a file."""
+    """The content of a file."""
 
     X: np.ndarray | sp.csr_array
     names: tuple[str, ...]
@@ -392,7 +392,7 @@ def open_npy(name: str, start: Content, n_rows: int) -> Iterator[Take]:
 
 @contextmanager
 def open_zarr(name: str, start: Content, n_rows: int) -> Iterator[Take]:
-    """A Zarr array with the names as an attribute; nothing but a Zarr store is replaced."""
+    """A Zarr array with the names as an attribute; only an existing Zarr store is replaced."""
     import zarr
 
     numbers = all_numbers(start, "Zarr")

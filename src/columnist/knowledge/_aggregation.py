@@ -1,4 +1,4 @@
-r"""One ranking from several: a mixture of rankings with learnt weights, or Borda's points.
+r"""Aggregation of rankings: a mixture with learnt weights, or Borda's method.
 
 List l ranks feature i at :math:`r_{li}` and gives it the probability
 
@@ -10,7 +10,6 @@ of being the relevant one. With weights :math:`\pi` of the lists a feature has t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,13 +17,14 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import Number, StrOptions, checked
 from columnist.linalg._ties import ranked
 
 # How rankings are aggregated.
 METHOD = StrOptions("em", "borda")
 
-# A list with more than this share of the weight decides alone.
+# A ranking with more than this share of the weight is reported as dominant.
 _COLLAPSED = 0.99
 # Rounding of a logarithm near 0, and of their mean.
 _ROUNDING = 1e-15
@@ -75,7 +75,7 @@ def aggregate_rankings(
         likely; ``"borda"`` adds up :math:`(m - r) / m`.
     known : sequence, optional
         Features known to be relevant, for ``"em"``; all features if None. The weights then favour
-        rankings that others agree with.
+        rankings that agree with the others.
     weights : sequence of float, optional
         Weights of the rankings, for ``"borda"``; equal if None.
     max_iter : int, default=10000
@@ -196,11 +196,10 @@ def _mixture_weights(
         logs, mixture = trials[best], np.exp(trials[best]) @ P
         history.append(max(values[best], history[-1]))
     else:
-        warnings.warn(
+        warn_caller(
             f"EM stopped after {max_iter} iterations; the log-likelihood may be "
             f"{n_known * (gains.max() - 1.0):.1e} below its maximum. Raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     history = [value + n_known * np.log(unit) for value in history]
     return np.exp(logs), history, n_known * max(float(gains.max()) - 1.0, 0.0)
@@ -229,10 +228,9 @@ def _normalized(logs: np.ndarray) -> np.ndarray:
 def _warn_of_collapse(share: np.ndarray, names: Sequence[str]) -> None:
     best = int(np.argmax(share))
     if len(share) > 1 and share[best] > _COLLAPSED:
-        warnings.warn(
+        warn_caller(
             f"EM gives {share[best]:.1%} of the weight to ranking {names[best]!r}: the others "
-            "have hardly any influence. Name more known features, or use Borda.",
-            stacklevel=4,
+            "have hardly any influence. Name more known features, or use Borda."
         )
 
 

@@ -1,4 +1,4 @@
-"""What relations of features say about the relevance of others, and about the samples."""
+"""Relevance of features and similarity of samples from relations between features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from columnist.spectral._symmetric import (
     as_symmetric,
 )
 
-# How much of what a feature has is passed on.
+# Damping: the share of the relevance that is passed on.
 DAMPING = Number(0.0, 1.0, above=True, below=True)
 
 
@@ -41,8 +41,8 @@ def propagate(relevance, feature_similarity, *, damping: float = 0.5) -> np.ndar
 
     .. math:: r^* = \sum_{k \ge 0} (\lambda P)^k r = (I - \lambda P)^{-1} r, \qquad P = D^{-1} S,
 
-    what a random walk that goes on with probability :math:`\lambda` collects on its way. A feature
-    that is similar to none keeps what it has.
+    the relevance that a random walk with continuation probability :math:`\lambda` collects. A
+    feature that is similar to none keeps its own relevance.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def term_similarity(annotation) -> sp.csr_matrix:
         w_t = -\log \frac{n_t}{n},
 
     where :math:`T_i` are the terms of feature i, and :math:`n_t` of the n features have term t: a
-    term that few features have says more than one that most have.
+    term that few features have is more informative than one that most have.
 
     Parameters
     ----------
@@ -384,7 +384,7 @@ def _inverse(values: np.ndarray, ridge: float, level: float) -> np.ndarray:
     """Inverse eigenvalues with a ridge; pseudo-inverse without."""
     largest = np.abs(values).max(initial=0.0)
     if values.min(initial=0.0) < -1e-8 * largest:
-        raise ValueError("The covariance has negative eigenvalues: it is none.")
+        raise ValueError("The covariance has negative eigenvalues: it is not a covariance matrix.")
     values = np.where(values > 1e-12 * len(values) * largest, values, 0.0) + ridge * level
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0.0)
 

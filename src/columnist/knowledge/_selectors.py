@@ -74,15 +74,15 @@ class MultiSourceSelector(_SourceSelector):
     Every source is turned into a similarity :math:`S_l` of the samples, and the features are
     scored by the graph of :math:`\sum_l a_l S_l` (MSFS). Labels make samples of a class similar;
     similarities of features give a covariance and so a Mahalanobis distance of the samples;
-    annotations and interactions tell which features to compare samples by.
+    annotations and interactions define the features by which samples are compared.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     sources : list of Source, optional
-        What is known. By default the similarity of the rows of X and, if y holds classes, the
-        classes.
+        Sources of knowledge. By default the similarity of the rows of X and, if y holds classes,
+        the classes.
     score : {"phi1", "phi2", "phi3"}, default="phi2"
         As in :class:`~columnist.spectral.SpectralSelector`.
     gamma : {"identity", "square", "cube"}, float or callable, default="identity"
@@ -92,7 +92,7 @@ class MultiSourceSelector(_SourceSelector):
     balance : bool, default=True
         Scale every similarity to a mean degree of 1, so that the weights compare sources and not
         their units. Otherwise similarities add up as they are: beside a Gaussian kernel, whose
-        degrees grow with the number of samples, labels (degree 1) have next to no say.
+        degrees grow with the number of samples, labels (degree 1) have almost no influence.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class MultiSourceSelector(_SourceSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -201,15 +201,15 @@ class KnowledgeSelector(_SourceSelector):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     sources : list of Source, optional
-        What is known. By default the similarity of the rows of X and, if y holds classes, the
-        classes.
+        Sources of knowledge. By default the similarity of the rows of X and, if y holds classes,
+        the classes.
     aggregation : {"em", "borda"}, default="em"
         How rankings become one; see :func:`aggregate_rankings`. ``"em"`` learns weights, so that
         sources must not have any.
     known : sequence of feature names or indices, optional
         Features known to be relevant, for ``"em"``: the weights that make them most likely.
-        Without, the weights make all features most likely. Do not give features that a source
-        starts from already: that source would win.
+        Without, the weights make all features most likely. Do not pass features that a source
+        already starts from: it would get all the weight.
     score : {"phi1", "phi2", "phi3"}, default="phi2"
         Score by a similarity of samples, as in :class:`~columnist.spectral.SpectralSelector`.
     gamma : {"identity", "square", "cube"}, float or callable, default="identity"
@@ -244,7 +244,7 @@ class KnowledgeSelector(_SourceSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

@@ -1,8 +1,7 @@
-"""What is known besides the data: sources, and what they say in terms of the data."""
+"""Sources of knowledge besides the data, matched with the samples and features of the data."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import Number, StrOptions
 from columnist.data._validation import resolve_columns
 from columnist.knowledge._relations import (
@@ -64,15 +64,15 @@ class Source:
 
     Tables may be arrays, in the order of the samples or features of X, or pandas or polars frames
     with names, which are then matched with those of X. Names that do not match are reported: a
-    sample that the source does not know is an error; a feature that it does not know, and
-    anything that X does not have, is a warning.
+    sample that is missing in the source is an error; a missing feature, and names that X does not
+    have, cause a warning.
 
     Parameters
     ----------
     kind : str
         One of those above.
     data : array-like, sparse matrix, frame, mapping or sequence, optional
-        What is known. It is kept as it is and must not be modified.
+        The content of the source. It is not copied and must not be modified.
     name : str, optional
         Name in results and messages; the kind if None.
     weight : float, optional
@@ -195,7 +195,7 @@ def named_sources(sources, caller: str) -> list[Source]:
 class Study:
     """Data, classes, and names of samples and features where they have any.
 
-    Every method returns what a source, which has a name, says in the order of X.
+    Every method returns the information of a named source in the order of X.
     """
 
     X: Any
@@ -484,14 +484,14 @@ def match(found: Sequence, wanted: Sequence | None, *, what: str, source: Source
             "them from X."
         )
     if missing:
-        _warn(f"{name} knows nothing of {len(missing)} {what}s of X", missing)
+        _warn(f"{name} has no data for {len(missing)} {what}s of X", missing)
     if extra:
         _warn(f"{name} has {len(extra)} {what}s that X lacks and that are left out", extra)
     return np.array([place.get(label, -1) for label in wanted], dtype=np.intp)
 
 
 def _warn(text: str, names: Sequence) -> None:
-    warnings.warn(f"{text}: {_listed(names)}.", UserWarning, stacklevel=2)
+    warn_caller(f"{text}: {_listed(names)}.")
 
 
 def _listed(names: Sequence) -> str:

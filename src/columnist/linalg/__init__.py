@@ -1,7 +1,7 @@
 """Numerical kernels that several families share: no estimators, no validation.
 
-For authors of selectors and problems: ranking with ties, the small matrix that replaces the data,
-and bounds of rounding errors.
+For authors of selectors and problems: ranking with ties, reduction of the data to a small matrix,
+and bounds on rounding errors.
 """
 
 from columnist.linalg._reduce import Reduced, reduce_data, reduce_gram

@@ -1,7 +1,7 @@
 """Matrices that are visited one block of columns at a time: the protocol.
 
-Inner products of millions of columns are of no use. Every pass sends a few vectors of the length of
-a column to each block, and brings back a few numbers per column, or vectors that are added up.
+The inner products of millions of columns cannot be stored. Every pass sends a few vectors of the
+length of a column to each block, and returns a few numbers per column, or vectors that are summed.
 """
 
 from __future__ import annotations

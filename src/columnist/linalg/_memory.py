@@ -1,4 +1,4 @@
-"""How much memory is free, and whether something fits."""
+"""Free memory, and a check before large allocations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def check_memory(need: float, what: str, instead: str) -> None:
 
 
 def available_memory() -> int:
-    """Bytes of free memory, or 4 GB where the system does not tell."""
+    """Bytes of free memory, or 4 GB if the system does not report it."""
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

@@ -28,7 +28,7 @@ from columnist.linalg._rounding import CONSTANT, INDEPENDENT, rank_floor
 _SAFE = (1e-200, 1e200)
 # A mean whose square is larger than this many variances is removed before squaring.
 _FAR = 4.0
-# Rows that tell whether it is.
+# Number of rows that this is decided by.
 _SOME = 200
 # Rows are kept as they are until there are this many per column.
 _TALL = 2

@@ -39,7 +39,7 @@ def column_blocks(n: int, height: int) -> Iterator[slice]:
     return (slice(start, min(start + width, n)) for start in range(0, n, width))
 
 
-# The same for rows: the name tells the reader which side is cut.
+# The same for rows: the name shows which side is divided.
 row_blocks = column_blocks
 
 

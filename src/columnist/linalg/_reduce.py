@@ -1,11 +1,11 @@
-"""Reduction of any input to the small matrix with the same errors.
+"""Reduction of the data to a small matrix with the same errors.
 
 Every error is a function of the singular values of :math:`(I - QQ^T)T`, where Q is a basis of
 chosen columns of X and T is the target (X itself, or y). Rotations change none of them, so X and T
 are rotated once into a basis of their joint range in which :math:`TT^T` is diagonal. With X = U
 diag(s) V' as its own target this is ``columns = V diag(s)``, ``weights = s**2``; with a target Y
-the basis also holds the part of Y outside the range of X, which no column can reduce but which a
-criterion other than Frobenius sees.
+the basis also holds the part of Y outside the range of X, which no column can reduce but which
+matters for criteria other than Frobenius.
 
 A randomized reduction keeps only part of the range. Compressing a residual can only lower its
 singular values, so every error on the reduced matrix is then a *lower* bound (``exact`` is False).
@@ -25,7 +25,8 @@ from columnist.linalg._passes import columns_of, without_means
 from columnist.linalg._residual import SHORT, of_like_length
 from columnist.linalg._rounding import DEPENDENT, EPS, NEARLY_DEPENDENT, rank_floor
 
-# Rows from which it pays to ask whether a matrix is rotated already, and what is no rounding.
+# Number of rows from which a matrix is checked for being rotated already, and what is more than
+# rounding.
 _LARGE, _CLEARLY = 500, 1e-6
 # A mean this many times as long as the deviations from it costs digits that count.
 _FAR = 10.0
@@ -168,7 +169,7 @@ def squaring_scale(X) -> float:
 
 
 def can_be_squared(scale: float) -> bool:
-    """Whether entries of this size can be squared and summed without a thought."""
+    """Whether entries of this size can be squared and summed safely."""
     return _TINY < scale < 1.0 / _TINY
 
 

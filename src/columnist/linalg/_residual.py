@@ -18,7 +18,7 @@ from columnist.linalg._prox import row_norms
 SHORT = 1e-70
 # Work space of a QR per column: blocks of LAPACK's usual size.
 _WORK = 64
-# Rounding of the columns' directions from which a QR no longer tells how far apart they are.
+# Rounding of the columns' directions from which a QR no longer shows how far apart they are.
 _TURNED = 1e-3
 # Roundings, in units of the allowance, of entries and of sums of their squares.
 _SUMS = 8
@@ -156,7 +156,7 @@ def blocked_energy(target, Q: np.ndarray, *, center: bool = False) -> float:
     return energy
 
 
-# -- residuals of least squares, and how far from the true ones they can be ------------
+# -- residuals of least squares, with bounds on their distance from the true ones ------------
 
 
 class Verified(NamedTuple):

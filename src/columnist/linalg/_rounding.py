@@ -1,6 +1,6 @@
-r"""How rounding is charged: the one place.
+r"""The allowances for rounding errors.
 
-A bound is *proven* only after what rounding may have added to it is taken off. With
+A bound is *proven* only after the possible rounding error is subtracted. With
 :math:`\epsilon` the spacing of doubles at 1:
 
 * an eigenvalue, or a sum of eigenvalues, of a matrix of order d is known up to

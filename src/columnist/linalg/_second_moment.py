@@ -1,7 +1,7 @@
 """The kernel XX' of a data matrix, block by block and never stored. No input validation.
 
 In blocks of columns, kernel rows are sums over the parts. Where rows have few entries, X'X is
-cheaper: formed for pairs of parts, of which only squared column lengths leave the place.
+cheaper: formed for pairs of parts, of which only squared column lengths are returned.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Choices that do not depend on rounding."""
+"""Ranking and selection with ties, independent of rounding."""
 
 from __future__ import annotations
 

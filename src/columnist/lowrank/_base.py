@@ -1,4 +1,4 @@
-"""What the low-rank models have in common."""
+"""Base class of the low-rank models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def check_rank(n_components, shape: tuple[int, int]) -> None:
 class LowRankModel(ParameterChecks, TransformerMixin, BaseEstimator, ABC):
     """Rows approximated by ``scores @ components_ + center_``.
 
-    A subclass fits ``components_``, ``center_`` and ``_unit``, and says what a score costs.
+    A subclass fits ``components_``, ``center_`` and ``_unit``, and defines the penalty of the
+    scores.
     """
 
     @property

@@ -1,4 +1,4 @@
-r"""The two factors of a low-rank model: what they cost, and the two ways to improve them.
+r"""The factors of a low-rank model: their objective, and two algorithms that minimise it.
 
 .. math:: A \approx XY^T: \quad \min_{X^TX = I,\,Y} \ell(A - XY^T) + \sum_i \alpha_i \|y_i\|,
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from columnist._selector import BaseSelector
+from columnist._warn import warn_caller
 from columnist.data._parameters import FINITE, Number, StrOptions
 from columnist.data._validation import feature_names, random_generator, resolve_size
 from columnist.linalg._prox import row_norms
@@ -43,8 +42,8 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
         Rank of the model, at most.
     alpha_scores, alpha_loadings : float, default=0
         The penalties :math:`\lambda_1` and :math:`\lambda_2`. If exactly one of them is zero, the
-        other has no effect: scaling the factors against each other makes its term as small as one
-        likes, and there is no minimum. PCA, whose error is the infimum, is returned with a warning.
+        other has no effect: scaling the factors against each other makes its term arbitrarily
+        small, and there is no minimum. PCA, whose error is the infimum, is returned with a warning.
     centering : {"none", "mean"}, default="none"
         Whether the centre of each column is subtracted first.
     location : {"mean", "median"}, default="mean"
@@ -75,7 +74,7 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -149,10 +148,9 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
         penalties = float(self.alpha_scores), float(self.alpha_loadings)
         if all(penalties) or not any(penalties):
             return penalties
-        warnings.warn(
+        warn_caller(
             "QuadraticPCA: one penalty is zero, so the other has no effect and the objective no "
-            "minimum; the result is that of PCA. Set alpha_scores and alpha_loadings, or neither.",
-            stacklevel=4,
+            "minimum; the result is that of PCA. Set alpha_scores and alpha_loadings, or neither."
         )
         return 0.0, 0.0
 
@@ -176,10 +174,9 @@ class QuadraticPCA(ClassNamePrefixFeaturesOutMixin, LowRankModel):
             if objectives[-2] - objectives[-1] <= self.tol * objectives[-1]:
                 break
         else:
-            warnings.warn(
+            warn_caller(
                 f"QuadraticPCA stopped after {self.max_iter} iterations: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         self.n_iter_ = len(objectives) - 1
         return product_svd(X, Y)
@@ -219,8 +216,8 @@ class SparseLoadings(LowRankModel, BaseSelector):
        \|A - XY^T\|_F^2 + \alpha \sum_i \|y_i\| \quad\text{or}\quad
        \sum_j \|a_j - (XY^T)_j\| + \alpha \sum_i \|y_i\|, \qquad X^TX = I,
 
-    with squared errors (``loss="quadratic"``) or, so that single rows cannot rule the fit, with the
-    lengths of the rows of the residual (``loss="robust"``). The penalty makes whole rows of Y
+    with squared errors (``loss="quadratic"``) or, so that single rows cannot dominate the fit, with
+    the lengths of the rows of the residual (``loss="robust"``). The penalty makes whole rows of Y
     zero: the other columns are the selected ones.
 
     Parameters
@@ -248,7 +245,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
         Fit again without the penalty, on the selected columns alone. The penalty shortens
         loadings; this restores them and leaves the selection as it is.
     output : {"components", "columns"}, default="components"
-        What ``transform`` gives: scores, or the selected columns.
+        Output of ``transform``: scores, or the selected columns.
     n_starts : int, default=6
         Starts of the iteration, of which the best is kept: singular vectors, columns, random ones.
     tol : float, default=1e-4
@@ -276,7 +273,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
     alpha_ : float
         The penalty; that of the selection if ``refit``.
     alpha_max_ : float
-        Smallest penalty that leaves nothing.
+        Smallest penalty at which no column is selected.
     objective_ : float
         The objective at the end, computed from the data; without penalty if ``refit``.
     objective_history_ : ndarray of shape (n_iter,)
@@ -290,7 +287,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -302,7 +299,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
     -----
     Neither problem is convex. The alternating minimisation never raises the objective and ends at a
     stationary point; the other solver returns the best point it has met. Both are started several
-    times, since zero loadings are a trap well below ``alpha_max``.
+    times, since zero loadings are a local minimum even well below ``alpha_max``.
 
     Missing entries (NaN) are left out of the loss. Sparse data are not made dense; they need
     the quadratic loss and the alternating solver. Nothing of size n_samples squared or n_features
@@ -395,7 +392,7 @@ class SparseLoadings(LowRankModel, BaseSelector):
             raise ValueError("solver='alternate' needs loss='quadratic': use solver='admm'.")
 
     def _solve(self, solver: Solver, alpha_unit: float) -> tuple[Factors, float, int | None]:
-        """Factors, their penalty in balanced units, and how many columns to select, if told."""
+        """Factors, their penalty in balanced units, and how many columns to select, if given."""
         n_features = solver.table.shape[1]
         size = None
         if self.alpha is None or self.n_features_to_select is not None:
@@ -425,15 +422,14 @@ class SparseLoadings(LowRankModel, BaseSelector):
                 "n_components, or select more columns"
             )
         if trouble:
-            warnings.warn(f"{type(self).__name__}: {trouble}.", UserWarning, stacklevel=4)
+            warn_caller(f"{type(self).__name__}: {trouble}.")
 
     def _warn_of_iterations(self, found: Factors) -> None:
         if not found.converged:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} stopped after {len(found.history)} iterations with "
                 f"residuals of {found.residuals[-1].max():.1e}: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _keep(self, table: Table, found: Factors, loss_unit: float) -> None:

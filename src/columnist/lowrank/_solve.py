@@ -1,4 +1,4 @@
-"""From data and penalties to the best factors found: for one penalty, for a size, along a path."""
+"""Solution of the low-rank models: for one penalty, for a number of columns, along a path."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class Solver:
 
     @property
     def top(self) -> float:
-        """The smallest penalty that leaves nothing."""
+        """The smallest penalty at which no column is selected."""
         return float(self.limits.max(initial=0.0))
 
     def solve(

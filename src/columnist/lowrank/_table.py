@@ -1,4 +1,5 @@
-"""The data of a low-rank model: centred, safe to square, with or without holes.
+"""The data of a low-rank model: centred, scaled so that squares do not overflow, with or without
+missing entries.
 
 Nothing of size n x n or p x p is formed, sparse tables stay so, single precision widens by blocks.
 """
@@ -190,7 +191,7 @@ def leading_svd(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 class Filled:
-    """A copy of a table with missing entries, filled anew whenever the model moves. The squared
+    """A copy of a table with missing entries, filled again whenever the model moves. The squared
     error of the filled table is that over the entries that are there, at the point it was filled
     at, and no smaller elsewhere. A step that lowers the one lowers the other. The values of
     ``table`` change with :meth:`follow`."""

@@ -1,4 +1,4 @@
-"""How good a selection or a prediction is."""
+"""Metrics of selections and predictions."""
 
 from columnist.metrics._accuracy import (
     AccuracyBySize,

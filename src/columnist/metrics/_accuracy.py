@@ -1,4 +1,4 @@
-"""How well a classifier does with selected columns, over many sizes and splits."""
+"""Accuracy of a classifier on selected columns, over many sizes and splits."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def aggregated_accuracy(
     Parameters
     ----------
     selector : estimator or sequence
-        A selector with the parameter ``n_features_to_select``, fitted anew in every split: once,
+        A selector with the parameter ``n_features_to_select``, fitted again in every split: once,
         for the largest size, if it has a ``ranking_``, and for every size if not. Or a fixed
         ranking: columns, best first.
     X : array-like or sparse matrix of shape (n_samples, n_features)

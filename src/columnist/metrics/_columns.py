@@ -1,4 +1,4 @@
-"""How good a choice of columns is: what it rebuilds and repeats, and which similarity it keeps."""
+"""Metrics of a selection of columns: reconstruction error, redundancy, and preserved similarity."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def reconstruction_error(
     criterion : str or Criterion, default="frobenius"
         Error of the residual; ``"frobenius"`` is the squared norm.
     n_components : int, default=0
-        Free directions beside the columns.
+        Extracted directions in addition to the columns.
     centering : {"none", "mean"}, default="none"
-        ``"mean"`` makes an intercept free.
+        ``"mean"`` adds an intercept.
     relative : bool, default=False
         Divide by the error without any column or component.
 

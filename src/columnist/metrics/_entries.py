@@ -15,7 +15,8 @@ from columnist.data._validation import resolve_columns
 def entry_errors(
     X, columns: Sequence[int | str], *, n_components: int = 0, threshold: float = 0.5
 ) -> tuple[float, float]:
-    r"""How many entries of X are rebuilt wrongly, and how far entries are off on average.
+    r"""Share of entries of X that are reconstructed wrongly, and mean absolute error of the
+    entries.
 
     With the residual R of X after projection on the selected columns and the best
     ``n_components`` further directions,
@@ -30,7 +31,7 @@ def entry_errors(
     columns : sequence of int or str
         The selection: indices, names of a data frame's columns, or a mask.
     n_components : int, default=0
-        Free directions beside the columns.
+        Extracted directions in addition to the columns.
     threshold : float, default=0.5
         Size t of a residual above which an entry is wrong; 0.5 is where integers are rounded to
         another one.

@@ -1,8 +1,8 @@
-"""Pictures of selections, scores and outliers, in the style of scikit-learn's displays.
+"""Plots of selections, scores and outliers, in the style of scikit-learn's displays.
 
 A display holds numbers; ``plot`` draws them and keeps the artists as attributes, so
-that a figure can be restyled without computing anything again. Matplotlib is loaded by ``plot``
-and by nothing else: ``pip install "columnist[plot]"`` brings it.
+that a figure can be restyled without computing anything again. Matplotlib is loaded only by
+``plot``: ``pip install "columnist[plot]"`` brings it.
 """
 
 from columnist.plotting._bars import FeatureScoresDisplay, RepresentativeDisplay

@@ -1,4 +1,4 @@
-"""One bar per feature: their scores, and how well kept ones rebuild the others."""
+"""Bar charts of features: scores, and shares explained by the selected columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from columnist.plotting._picture import FOUND, Bars
 from columnist.selection._certified import ColumnSelector
 
 _DROPPED, _STRIPE = "#8FC1E3", "#F2F2F2"
-# From this many rows on, only kept columns are named; bars of fewer carry figures.
+# From this many rows on, only selected columns are named; bars of fewer rows have numbers.
 _CROWDED, _FIGURES = 120, 60
 
 
@@ -40,7 +40,7 @@ class FeatureScoresDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     bars_ : matplotlib BarContainer
         One bar per feature shown, the best first.
 
@@ -99,7 +99,7 @@ class FeatureScoresDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; a new figure by default.
         max_features : int, default=20
             Features to show, at most.
 
@@ -136,7 +136,7 @@ class RepresentativeDisplay(Display):
     Parameters
     ----------
     column_r2 : array-like of shape (n_features,)
-        Share of each column that the selection rebuilds.
+        Share of each column that the selection explains.
     representative : array-like of int of shape (n_features,)
         The selected column closest to each column; selected columns represent themselves.
     feature_names : sequence of str, optional
@@ -145,7 +145,7 @@ class RepresentativeDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     kept_bars_, dropped_bars_ : matplotlib BarContainer
         The bars.
     order_ : ndarray of int
@@ -174,7 +174,7 @@ class RepresentativeDisplay(Display):
 
     @classmethod
     def from_estimator(cls, selector: ColumnSelector, *, ax=None, bar_kw: Style = None) -> Self:
-        """Draw what a fitted selector kept and dropped.
+        """Draw the selected and dropped columns of a fitted selector.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class RepresentativeDisplay(Display):
         few = len(rows) <= _FIGURES
         height = min(max(0.21 if few else 0.16, 2.5 / len(rows)), 0.4)
         ax = new_axes(figsize=(7.0, 0.9 + height * (rows[-1] + 1))) if ax is None else ax
-        own = {"height": 0.78, "color": FOUND, "label": "kept"}
+        own = {"height": 0.78, "color": FOUND, "label": "selected"}
         self.kept_bars_ = ax.barh(rows[kept], bars.values[kept], **own | dict(bar_kw or {}))
         own |= {"color": _DROPPED, "label": "dropped"}
         self.dropped_bars_ = ax.barh(rows[~kept], bars.values[~kept], **own | dict(bar_kw or {}))

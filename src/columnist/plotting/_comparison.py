@@ -24,7 +24,7 @@ _REACHED = 1e-9
 
 
 class ComparisonDisplay(Display):
-    """Error against time of several selectors, with what is proven to be impossible.
+    """Error against time of several selectors, with the proven lower bound.
 
     One point per selector: the lower the better the selection, the farther left the faster.
     No selection can lie in the shaded area below the proven bound. Points that reach the bound
@@ -41,12 +41,12 @@ class ComparisonDisplay(Display):
     total : float, optional
         Criterion of the target itself; relative errors need it.
     criterion, target : str
-        What was measured and what was approximated, for the axis label.
+        Criterion and target of the errors, for the axis label.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     points_ : matplotlib PathCollection
         The selectors, in the order of ``names``.
     labels_ : list of matplotlib Annotation
@@ -102,8 +102,9 @@ class ComparisonDisplay(Display):
     ) -> Self:  # fmt: skip
         """Fit copies of selectors, measure error and time, and draw.
 
-        Errors are computed anew from the selected columns, the same way for all, whatever a
-        selector itself minimises. Quick fits are made three times, and the shortest counts.
+        Errors are recomputed from the selected columns, in the same way for all, independent of
+        the objective of each selector. Quick fits are repeated three times, and the shortest time
+        is used.
 
         Parameters
         ----------
@@ -112,15 +113,15 @@ class ComparisonDisplay(Display):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Data.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
-            Target. All selectors are fitted with it, and judged by the error of approximating
-            it; without one, by the error of rebuilding X.
+            Target. All selectors are fitted with it, and compared by the error of approximating it;
+            without one, by the error of reconstructing X.
         bound : float, Certificate or str, optional
             A proven lower bound for the error of every selection compared here: the figure, a
             certificate, or the name of the selector whose ``certificate_`` has it.
         criterion : str or Criterion, default="frobenius"
             Error of the residual.
         centering : {"none", "mean"}, default="none"
-            ``"mean"`` makes an intercept free.
+            ``"mean"`` adds an intercept.
         **options
             As in :meth:`plot`.
 
@@ -161,7 +162,7 @@ class ComparisonDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; a new figure by default.
         relative : bool, default=True
             In percent of the criterion of the target itself, where that is known.
         log : bool, default=False

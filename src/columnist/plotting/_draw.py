@@ -1,4 +1,4 @@
-"""What displays share: their pictures drawn with Matplotlib, which is loaded on first use."""
+"""Base class of the displays: drawing with Matplotlib, which is loaded on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a robust PCA found: distances of all rows, variances without outliers, outlying images."""
+"""Plots of a robust PCA: distances of the rows, variances without outliers, outlying images."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _AIR, _FRAME = 0.08, "#D00000"
 
 
 class OutlierMapDisplay(Display):
-    """Score distance against orthogonal distance of every row: which rows are outliers, and how.
+    """Outlier map: score distance against orthogonal distance of every row.
 
     Two cut-off lines make four regions. *Regular* rows are near in both distances. *Good
-    leverage* rows lie in the subspace, far from its centre: they obey the pattern of the others.
+    leverage* rows lie in the subspace, far from its centre: they follow the pattern of the others.
     *Orthogonal outliers* lie off the subspace, over its centre. *Bad leverage* rows are far in
-    both: they are the ones that turn a classical PCA. Rows removed by the fit are circled.
+    both: they distort a classical PCA. Rows removed by the fit are circled.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class OutlierMapDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     points_ : list of matplotlib PathCollection
         The rows of each region: regular, good leverage, orthogonal outlier, bad leverage.
     removed_marks_ : matplotlib PathCollection or None
@@ -110,7 +110,7 @@ class OutlierMapDisplay(Display):
         cls, estimator: BaseRobustPCA, X, *, labels: Sequence | None = None,
         mark_removed: bool = True, **options: Any,
     ) -> Self:  # fmt: skip
-        """Draw the rows as a fitted robust PCA sees them.
+        """Draw the distances of rows from a fitted robust PCA.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class OutlierMapDisplay(Display):
         labels : sequence of shape (n_samples,), optional
             Names of the rows; by default the index of a data frame, else row numbers.
         mark_removed : bool, default=True
-            Circle the rows that the fit removed. Say False if X holds other rows.
+            Circle the rows that the fit removed. Set to False if X holds other rows.
         **options
             As in :meth:`plot`.
 
@@ -166,7 +166,7 @@ class OutlierMapDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; a new figure by default.
         scale : {"auto", "linear", "log"}, default="auto"
             Scale of the axes; ``"auto"`` makes an axis logarithmic if a row lies at more
             than eight times its cut-off. A logarithmic axis ends at a hundredth of the
@@ -273,8 +273,8 @@ class ScreeDisplay(Display):
     """Variance along each principal axis, with and without the outliers.
 
     The left panel shows the variances of the kept rows and those of a classical PCA of all rows,
-    each along its own axes; the right panel their cumulative shares. A few outliers can
-    own the first axes of the classical PCA: then its variances lie far above.
+    each along its own axes; the right panel their cumulative shares. A few outliers can determine
+    the first axes of the classical PCA: its variances are then much larger.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class ScreeDisplay(Display):
     Attributes
     ----------
     axes_, figure_ : ndarray of matplotlib Axes, and their Figure
-        Where it was drawn; ``ax_`` is the first of the axes.
+        Axes and figure of the plot; ``ax_`` is the first of the axes.
     kept_line_, all_line_ : matplotlib Line2D
         The variances.
     kept_share_, all_share_ : matplotlib Line2D
@@ -360,7 +360,7 @@ class ScreeDisplay(Display):
         Parameters
         ----------
         axes : pair of matplotlib Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; a new figure by default.
         n_axes : int, default=10
             Principal axes to show, at most (always one more than the subspace has).
         scale : {"auto", "linear", "log"}, default="auto"
@@ -435,7 +435,7 @@ class OutlierImagesDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     image_ : matplotlib AxesImage
         All images.
     frames_ : list of matplotlib Rectangle
@@ -509,8 +509,7 @@ class OutlierImagesDisplay(Display):
         ax : matplotlib Axes, optional
             Where to; by default a new figure of the grid's proportions.
         n_columns : int, optional
-            Images side by side; by default as many as make the picture half as wide again as
-            tall.
+            Images side by side; by default such that the picture is 1.5 times as wide as tall.
         image_kw, frame_kw : dict, optional
             Passed to ``Axes.imshow`` and, for the frames, to ``matplotlib.patches.Rectangle``.
 

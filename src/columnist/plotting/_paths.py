@@ -23,7 +23,7 @@ _MOMENTS = 40
 
 
 class ErrorPathDisplay(Display):
-    """Error against the number of columns, with what is proven about it.
+    """Error against the number of columns, with proven lower bounds.
 
     Filled circles are selections proven optimal, open diamonds the best found where the
     proof is incomplete. The best possible error lies in the band between the lower bound
@@ -40,12 +40,12 @@ class ErrorPathDisplay(Display):
     total : float, optional
         Criterion of the target itself; relative errors need it.
     criterion, target : str
-        What was minimised and what was approximated, for the axis label.
+        Criterion and target of the errors, for the axis label.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     line_ : matplotlib Line2D
         The errors.
     band_ : matplotlib PolyCollection
@@ -57,7 +57,7 @@ class ErrorPathDisplay(Display):
 
     See Also
     --------
-    columnist.selection_path : The numbers behind it.
+    columnist.selection_path : Computes the path.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class ErrorPathDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; a new figure by default.
         relative : bool, default=True
             In percent of the criterion of the target itself, where that is known.
         log : bool, default=False
@@ -201,11 +201,11 @@ class ErrorPathDisplay(Display):
 
 
 class OutlierPathDisplay(Display):
-    """Error against the number of outliers removed, with what is proven about it.
+    """Error against the number of removed outliers, with proven lower bounds.
 
     The upper panel shows the error of the rows kept and the band in which the best possible
-    error lies. The lower panel shows what each further row has lowered the error by:
-    outliers by more than a good row could, the dashed line.
+    error lies. The lower panel shows by how much each further row lowers the error: an outlier by
+    more than a good row can (the dashed line).
 
     Parameters
     ----------
@@ -216,20 +216,20 @@ class OutlierPathDisplay(Display):
     proven : array-like of bool of shape (n_steps,), optional
         Which steps are proven optimal; by default those whose bound equals the error.
     limit : float, optional
-        The most that removing a good row lowers the error by.
+        Largest decrease of the error by removing a good row.
     suggested : int, optional
         Number of outliers to mark.
     criterion : str, default="frobenius"
-        What was minimised, for the axis label.
+        Name of the criterion, for the axis label.
 
     Attributes
     ----------
     axes_, figure_ : ndarray of matplotlib Axes, and their Figure
-        Where it was drawn; ``ax_`` is the upper one.
+        Axes and figure of the plot; ``ax_`` is the upper one.
     error_display_ : ErrorPathDisplay
         The artists of the upper panel.
     bars_ : matplotlib BarContainer
-        What each further row has lowered the error by.
+        Decrease of the error by each further row.
     limit_line_ : matplotlib Line2D or None
         The limit of good rows.
     suggested_lines_ : list of matplotlib Line2D
@@ -237,7 +237,7 @@ class OutlierPathDisplay(Display):
 
     See Also
     --------
-    columnist.robust.outlier_path : The numbers behind it.
+    columnist.robust.outlier_path : Computes the path.
 
     Examples
     --------
@@ -291,7 +291,7 @@ class OutlierPathDisplay(Display):
         Parameters
         ----------
         axes : pair of matplotlib Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; a new figure by default.
         scale : {"auto", "linear", "log"}, default="auto"
             Scale of the errors; ``"auto"`` is logarithmic if they fall below a twentieth.
         line_kw, band_kw, bar_kw : dict, optional
@@ -332,7 +332,7 @@ class OutlierPathDisplay(Display):
         self.limit_line_ = None
         if self.limit is not None:
             self.limit_line_ = ax.axhline(
-                100.0 * self.limit / whole, label="the most a good row brings", color=pic.PROVEN,
+                100.0 * self.limit / whole, label="largest drop by a regular row", color=pic.PROVEN,
                 linestyle="--", linewidth=1.2, zorder=3,
             )  # fmt: skip
             ax.legend(frameon=False, fontsize=8)
@@ -355,8 +355,8 @@ def path_proofs(path: CertifiedPath) -> tuple[Certificate, list[bool]]:
 class SearchProgressDisplay(Display):
     """Best error found and bound proven, over the time of a search.
 
-    The two steps close in on the optimum from above and from below; the band between them
-    is the gap. Where they meet the choice is proven optimal.
+    The two step functions enclose the optimum; the band between them is the gap. Where they meet,
+    the selection is proven optimal.
 
     Parameters
     ----------
@@ -369,12 +369,12 @@ class SearchProgressDisplay(Display):
     given : float, optional
         Error of a selection that was to be certified.
     criterion : str, default="frobenius"
-        What was minimised, for the axis label.
+        Name of the criterion, for the axis label.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     incumbent_line_, bound_line_ : matplotlib Line2D
         The two steps.
     band_ : matplotlib PolyCollection
@@ -415,8 +415,8 @@ class SearchProgressDisplay(Display):
         Parameters
         ----------
         certificate : Certificate
-            Of a search. A certificate of :func:`columnist.certify` that knows a better
-            selection also shows the error of the given one.
+            Of a search. For a certificate of :func:`columnist.certify` with a better selection, the
+            error of the given one is also shown.
         **options
             As in :meth:`plot`.
 
@@ -464,7 +464,7 @@ class SearchProgressDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; a new figure by default.
         x : {"elapsed", "expanded"}, default="elapsed"
             Horizontal axis: seconds, or nodes expanded.
         incumbent_kw, bound_kw : dict, optional

@@ -1,4 +1,4 @@
-"""What a picture shows: axes, series, marks, words and the roles of colours.
+"""Descriptions of pictures: axes, series, marks, texts and the roles of colours.
 
 A display describes its picture here, once. :mod:`columnist.plotting._draw` draws it with
 Matplotlib, :mod:`columnist.report._figures` as SVG; this module needs neither.
@@ -15,8 +15,8 @@ import numpy as np
 from columnist._text import number
 from columnist.search._words import CRITERIA
 
-# The roles of colours. Most are from Okabe and Ito's palette: told apart under every common colour
-# blindness, and in grey. "warn" is a darker "open", for small marks.
+# The roles of colours. Most are from Okabe and Ito's palette: distinguished under every common
+# colour blindness, and in grey. "warn" is a darker "open", for small marks.
 COLORS = {
     "found": "#0072B2", "proven": "#D55E00", "open": "#E69F00", "warn": "#A56A00",
     "other": "#5F6670", "ink": "#404040",
@@ -94,7 +94,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """One thing that is drawn: ``key`` names it, ``color`` is a role, ``label`` its legend."""
+    """One element of a picture: ``key`` names it, ``color`` is a role, ``label`` its legend."""
 
     key: str
     color: str = "found"
@@ -123,7 +123,7 @@ class Band(Mark):
 
 @dataclass(frozen=True)
 class Points(Mark):
-    """One mark per point; ``tip(i)`` is what point i tells when it is pointed at."""
+    """One mark per point; ``tip(i)`` is the tooltip of point i."""
 
     x: np.ndarray
     y: np.ndarray
@@ -131,7 +131,7 @@ class Points(Mark):
     filled: np.ndarray | bool = True
     open_label: str = ""  # legend of those not filled
     tip: Callable[[int], str] | None = None
-    scattered: bool = False  # they stand for themselves, and do not mark places of a line
+    scattered: bool = False  # they represent themselves, and do not mark places of a line
     small: bool = False
     faint: bool = False
     hidden: bool = False  # only there to be pointed at
@@ -172,7 +172,7 @@ class Names:
 class Picture:
     """Two axes and marks, in the order of the legend; areas lie below lines, lines below points.
 
-    ``description`` is for readers who do not see it.
+    ``description`` is for screen readers.
     """
 
     x: Axis

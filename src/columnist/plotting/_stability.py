@@ -1,4 +1,4 @@
-"""How stable a selection is: how often columns are kept, and the error on rows left out."""
+"""Stability of a selection: how often columns are selected, and the error on rows left out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_NAMES = 2
 
 
 class StabilityDisplay(Display):
-    """Bars of how often columns are kept in resamples, and error against the number of columns.
+    """Bars of how often columns are selected in resamples, and error against the number of columns.
 
     Columns of the selection from all rows are blue, others grey. Whiskers are one standard error
     long to each side, and the columns that replace a selected one stand beside its bar. If the
@@ -36,7 +36,7 @@ class StabilityDisplay(Display):
     Attributes
     ----------
     axes_, figure_ : ndarray of matplotlib Axes, and their Figure
-        Where it was drawn; ``ax_`` has the bars.
+        Axes and figure of the plot; ``ax_`` has the bars.
     bars_ : matplotlib BarContainer
         The frequencies.
     line_, band_ : matplotlib Line2D and PolyCollection, or None
@@ -44,7 +44,7 @@ class StabilityDisplay(Display):
 
     See Also
     --------
-    columnist.selection_stability : The numbers behind it.
+    columnist.selection_stability : Computes the frequencies.
 
     Examples
     --------

@@ -55,12 +55,12 @@ class SubsetPathDisplay(Display):
     names : sequence of str, optional
         Names of the columns.
     criterion : str, default="frobenius"
-        What was minimised, for the axis label.
+        Name of the criterion, for the axis label.
 
     Attributes
     ----------
     axes_, figure_ : ndarray of matplotlib Axes, and their Figure
-        Where it was drawn; ``ax_`` is the upper one.
+        Axes and figure of the plot; ``ax_`` is the upper one.
     coefficient_lines_ : list of matplotlib Line2D
         One for each column.
     error_display_ : ErrorPathDisplay
@@ -68,7 +68,7 @@ class SubsetPathDisplay(Display):
     score_line_ : matplotlib Line2D or None
         The criterion.
     score_band_ : matplotlib PolyCollection or None
-        What is left open about it, or its standard error.
+        The interval between the criterion and its lower bound, or its standard error.
 
     See Also
     --------

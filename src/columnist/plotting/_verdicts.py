@@ -17,9 +17,9 @@ from columnist.selection._verdicts import ColumnVerdicts
 class VerdictDisplay(Display):
     """Which columns the sets within a tolerance contain.
 
-    One column of the picture for each set, the best first, with what its error is worse than the
-    best one; one row for each column of the data that any of the sets contains: necessary ones
-    first and dark, then those that most sets contain.
+    One column of the picture for each set, the best first, with the relative increase of its error
+    over the best one; one row for each column of the data that any of the sets contains: necessary
+    ones first and dark, then those that most sets contain.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class VerdictDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     cells_ : matplotlib QuadMesh
         The cells.
 
     See Also
     --------
-    columnist.column_verdicts : The verdicts behind it.
+    columnist.column_verdicts : Computes the verdicts.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class VerdictDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; a new figure by default.
         max_sets, max_features : int, default=40
             Sets and columns to show, at most.
 

@@ -1,4 +1,5 @@
-"""Remove from features what a predictor does not need, so that they tell less about the rest."""
+"""Remove from features what a predictor does not need, so that they contain less other
+information."""
 
 from columnist.privacy._cleaner import NullSpaceCleaner
 from columnist.privacy._evaluation import (

@@ -1,8 +1,7 @@
-"""Cleaning the null space of a predictor: rows that keep its outputs and little else."""
+"""Cleaning the null space of a predictor: rows keep its outputs and little else."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import FINITE, ParameterChecks, StrOptions
 from columnist.data._target import resolve_target
 from columnist.data._validation import read_data
@@ -42,9 +42,9 @@ _LONGEST = 100.0
 class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Remove from every row what a predictor does not need.
 
-    A predictor that begins with a linear map, :math:`f(Ax)`, is blind to the null space of A.
-    Cleaning removes this part of each row, and further parts as far as the outputs allow: each
-    row x becomes :math:`\tilde x` with
+    A predictor that begins with a linear map, :math:`f(Ax)`, does not depend on the component of x
+    in the null space of A. Cleaning removes this part of each row, and further parts as far as the
+    outputs allow: each row x becomes :math:`\tilde x` with
 
     .. math:: \|A x - A \tilde x\|^2 \le \text{utility},
 
@@ -53,11 +53,11 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
     can be inferred from them, but nothing else about x.
 
     Without ``confidential`` the directions that the predictor reads most weakly go first:
-    that makes :math:`\|x - \tilde x\|` as large as shares of directions allow, and with it the
-    expected error of an adversary whose coefficients point anywhere (the first algorithm of Xu
-    2017, with the gains that its claim needs). With ``confidential`` the row is moved to where
-    those outputs are nearest to their mean, and the tolerance is spent on what they still have
-    in common with the predictor (the second algorithm, corrected).
+    this maximises :math:`\|x - \tilde x\|`, and with it the expected error of an adversary with
+    coefficients in a random direction (the first algorithm of Xu 2017, with the gains that its
+    claim needs). With ``confidential`` the row is moved to where those outputs are nearest to their
+    mean, and the tolerance is spent on what they still have in common with the predictor (the
+    second algorithm, corrected).
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         for outputs computed in double precision from the cleaned rows; outputs computed in single
         precision add their own rounding, which matters where the tolerance is smaller than that.
     confidential : array-like, fitted model or None, default=None
-        What must not be guessed: coefficients (n_secrets, n_features), a fitted model of the same
+        The confidential outputs: coefficients (n_secrets, n_features), a fitted model of the same
         kinds as ``predictor``, or labels of the rows of ``fit``, from which linear regression
-        learns the coefficients. None protects against no secret in particular.
+        learns the coefficients. With None, no particular secret is protected.
     centering : {"mean", "none"}, default="mean"
-        Where rows are drawn to as directions are removed: the mean of the rows of ``fit``, or
-        the origin, as in the literature.
+        The point towards which rows are moved when directions are removed: the mean of the rows of
+        ``fit``, or the origin, as in the literature.
     gain : {"distance", "count", "printed"}, default="distance"
-        What removing a direction is worth where nothing confidential is named: the squared
+        The gain of removing a direction if nothing confidential is given: the squared
         length that it takes from the row, or, as printed, the same for all. ``"printed"`` needs
         ``confidential`` and is the second algorithm as printed: its directions are those of an
         eigenvalue problem that is singular for most data, so what it removes depends on the
@@ -94,30 +94,30 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
     confidential_coef_ : ndarray of shape (n_secrets, n_features) or None
         Coefficients of what is confidential.
     components_ : ndarray of shape (rank, n_features)
-        Orthonormal directions that the predictor reads; ``rank`` numbers are all that is left of
-        a row.
+        Orthonormal directions that the predictor reads; a cleaned row is determined by ``rank``
+        numbers.
     singular_values_ : ndarray of shape (rank,)
         How strongly it reads them.
     n_removed_ : int
         Dimensions that are removed from every row: ``n_features_in_`` less the rank.
     mean_ : ndarray of shape (n_features,)
-        Where rows are drawn to.
+        The point towards which rows are moved.
     predictor_ : model or None
         The model, fitted; None if coefficients were given.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    columnist.privacy.attack : What an adversary learns who retrains on cleaned rows.
+    columnist.privacy.attack : Evaluates an adversary who retrains on cleaned rows.
     columnist.privacy.laplace_noise : Noise with the same effect on the outputs.
 
     Notes
     -----
-    The numbers that are left of a row are computed from A alone, and the cleaned row from them:
-    not even the last digits of it hold anything else of x.
+    A cleaned row is computed only from the coordinates of x along the directions of A, so that even
+    its last digits contain no other information about x.
 
     A row whose outputs are within the tolerance of those at the mean becomes the mean.
 
@@ -127,12 +127,12 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
     ``fit`` usually are. ``fit`` warns where that leaves a part of the confidential outputs. What
     is at the level of the rounding of the confidential coefficients counts as nothing.
 
-    Every cleaned row is checked against its tolerance, rounding included; part of the tolerance
-    is set aside for the rounding of whoever computes the outputs in the precision of the rows.
-    A row that has to move too far to be represented well enough is moved less. Where the
-    tolerance is smaller than the rounding of any cleaned row, the row stays as it is, with a
-    warning. Directions that the predictor reads more weakly than its coefficients are known
-    (single precision, say) count as not read, as far as the tolerance bears it.
+    Every cleaned row is checked against its tolerance, rounding included; part of the tolerance is
+    reserved for rounding when the outputs are computed in the precision of the rows. A row that has
+    to move too far to be represented well enough is moved less. Where the tolerance is smaller than
+    the rounding of any cleaned row, the row stays as it is, with a warning. Directions that the
+    predictor reads more weakly than its coefficients are known (single precision, say) count as not
+    read, as far as the tolerance bears it.
 
     References
     ----------
@@ -141,7 +141,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
 
     Examples
     --------
-    The predictor needs the difference of two features; their sum is nobody's business.
+    The predictor needs the difference of two features, but not their sum.
 
     >>> import numpy as np
     >>> from columnist.privacy import NullSpaceCleaner
@@ -169,10 +169,10 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows like those to be cleaned: their mean is taken, and what has to be learned is
-            learned from them.
+            Rows like those to be cleaned: their mean is used, and coefficients that are not given
+            are estimated from them.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
-            What the predictor is to predict. Needed only where ``predictor`` is None or not fitted.
+            Target of the predictor. Needed only if ``predictor`` is None or not fitted.
 
         Returns
         -------
@@ -221,7 +221,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
             )
 
     def _secret_source(self, X: np.ndarray):
-        """What tells the coefficients of what is confidential, given or learned."""
+        """The source of the confidential coefficients, given or estimated."""
         if self.confidential is None:
             return None
         if is_model(self.confidential):
@@ -232,7 +232,7 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
 
     def _store_directions(self, X: np.ndarray, precision: float, secret: float) -> None:
         n_outputs, n_features = self.coef_.shape
-        # Rounding of single coefficients, and some errors of whoever computed them.
+        # Rounding of single coefficients, and errors of their computation.
         self._cut = 4.0 * (np.sqrt(n_outputs) + np.sqrt(n_features)) * precision
         self._precision = max(precision, secret)
         self._guard = Guard(self.coef_)
@@ -249,13 +249,12 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         self.n_removed_ = self.n_features_in_ - found.rank
         used = found if self.utility == 0.0 else next(self._ways(found))[0]
         if used.too_far > 0.0:
-            warnings.warn(
+            warn_caller(
                 "Confidential outputs nearly follow from the outputs of the predictor: to hide "
                 f"all of them, cleaned rows would have to be {used.too_far:.2g} times as long as "
                 f"the rows of fit. Rows are moved by at most {REACH:g} times their length, so part "
                 "of the confidential outputs remains in the cleaned rows. To hide it, allow a "
-                "larger utility, or use a predictor whose outputs do not reveal it.",
-                stacklevel=3,
+                "larger utility, or use a predictor whose outputs do not reveal it."
             )
 
     def _store_typical(self, centred: np.ndarray) -> None:
@@ -296,11 +295,10 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         check_is_fitted(self)
         X = read_data(self, X, dtype=(np.float64, np.float32), reset=False)
         if self.n_removed_ == 0 and self.utility == 0.0:
-            warnings.warn(
+            warn_caller(
                 f"The predictor reads all {self.n_features_in_} directions of the features: at "
                 "utility=0 nothing can be removed, and the rows stay as they are. Allow a "
-                "tolerance, or use a predictor with fewer outputs.",
-                stacklevel=2,
+                "tolerance, or use a predictor with fewer outputs."
             )
         cleaned = np.empty(X.shape, dtype=X.dtype)
         step, n_left = max(64, _BLOCK // X.shape[1]), 0
@@ -309,11 +307,10 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
             cleaned[start : start + step], left = self._clean(rows)
             n_left += left
         if n_left:
-            warnings.warn(
+            warn_caller(
                 f"{n_left} of {len(X)} rows stay as they are: the tolerance of {self.utility:g} is "
                 f"less than the rounding of their outputs in {X.dtype}. Allow more, or pass rows "
-                "of a higher precision.",
-                stacklevel=2,
+                "of a higher precision."
             )
         return cleaned
 
@@ -425,15 +422,16 @@ class NullSpaceCleaner(ParameterChecks, OneToOneFeatureMixin, TransformerMixin, 
         return np.maximum(np.sqrt(self.utility) / found.scale - reserve, 0.0)
 
     def report(self, X, y_confidential=None) -> PrivacyReport:
-        """What cleaning these rows keeps and removes, in plain words.
+        """Report what cleaning these rows keeps and removes.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows as they were before cleaning.
         y_confidential : array-like of shape (n_samples,) or (n_samples, n_secrets), optional
-            What is to be kept secret about them. With it, the report says how well linear models
-            guess it before and after; :func:`~columnist.privacy.attack` does so for other models.
+            Confidential values or labels of the rows. With it, the report states how well linear
+            models predict them before and after; :func:`~columnist.privacy.attack` does so for
+            other models.
 
         Returns
         -------
@@ -506,8 +504,8 @@ class Guard:
 
     def holds(self, rows: np.ndarray, cleaned: np.ndarray, utility: float) -> np.ndarray:
         """Whether the outputs of every row moved by no more than the tolerance. Where the precision
-        of the rows can resolve the tolerance, some of it has to be left for the rounding of whoever
-        checks."""
+        of the rows can resolve the tolerance, some of it is reserved for the rounding of a later
+        check."""
         with np.errstate(invalid="ignore"):
             sizes = lengths(rows.astype(np.float64)) + lengths(cleaned.astype(np.float64))
         tolerance, reserve = np.sqrt(utility), self._of_the_user(sizes, rows.dtype)

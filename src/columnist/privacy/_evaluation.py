@@ -1,4 +1,4 @@
-"""What cleaning costs and what it hides: measured, attacked, beside noise, and in plain words."""
+"""Evaluation of cleaning: errors of the outputs, attacks, comparison with noise, and a report."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def linear_privacy(y_confidential, y_guessed, y_at_mean) -> float:
     """Share of predictions that are worse than the prediction without the row.
 
     A guess that equals the one for the mean, up to rounding, counts one half. About one half is
-    also the best to hope for: an adversary whose guesses are worse than that more often than
-    not uses a bad model, and would do better to train another.
+    also the best possible value: an adversary whose guesses are mostly worse uses a bad model and
+    can train another.
 
     Parameters
     ----------
@@ -166,9 +166,9 @@ def laplace_noise(X, predictor, utility: float, *, random_state=None) -> np.ndar
 
     Notes
     -----
-    Noise of this size protects little: it is spread over all directions, those that matter to the
-    predictor included. It is no differential privacy either; that needs a scale set by what one
-    person can change, whatever the outputs suffer.
+    Noise of this size gives little protection: it is spread over all directions, including those
+    that the predictor uses. It is not differential privacy either, whose scale depends on the
+    influence of one person, and not on the change of the outputs.
 
     Examples
     --------
@@ -232,8 +232,8 @@ def attack(
 ) -> AttackResult:
     """Predict a secret from cleaned rows, with a model trained on cleaned rows.
 
-    Cleaning is judged by an adversary who knows about it: whoever has rows with known secrets
-    can clean them too, and train on the result.
+    The adversary knows the cleaner: rows with known secrets are cleaned, and the model is trained
+    on the result.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ class PrivacyReport:
     """Summary of cleaned rows: what is kept, what is removed, and what is not protected.
 
     All shares are measured on the rows of the report. A linear adversary is given these rows to
-    train on, so that the shares are rather too large than too small.
+    train on, so that the shares tend to be too large.
     """
 
     n_rows: int

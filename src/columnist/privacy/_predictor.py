@@ -1,7 +1,7 @@
-"""What a predictor reads of a row: its linear map, and the directions of that map.
+"""The linear map of a predictor, and its directions.
 
-The map comes from coefficients, models and pipelines; its directions are put in the order in which
-they can be done without, whole or in shares.
+The map comes from coefficients, models and pipelines; its directions are ordered by how well they
+can be removed, completely or in part.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def coefficients_of(predictor, n_features: int | None = None, *, name: str = "pr
 
 def precision_of(predictor) -> float:
     """Rounding of the coefficients of a predictor, relative to the largest. A model that was fitted
-    in single precision knows its coefficients no better, whatever they are stored in later."""
+    in single precision has coefficients of that precision, even if they are stored in another
+    type."""
     if not is_model(predictor):
         dtype = np.dtype(getattr(predictor, "dtype", np.float64))
         return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
@@ -278,7 +279,8 @@ def against_confidential(
     precision: float = _EPS,
     typical: np.ndarray | None = None,
 ) -> Directions:
-    r"""Directions that tell most about confidential outputs, per change of the outputs, first.
+    r"""Directions ordered by their information about confidential outputs per change of the
+    outputs.
 
     With :math:`A = PSU^T` the coefficients and C the confidential ones, a row is first moved within
     the null space of A to where :math:`\|Cx\|` is least: :math:`B = U - N`, :math:`N = (C(I -

@@ -1,4 +1,4 @@
-"""What a page is made of: sections, and the blocks within them.
+"""The parts of a page: sections and blocks.
 
 Blocks hold plain text and numbers; the templates escape them. Only :class:`Figure` holds
 markup, which :mod:`columnist.report._figures` writes.
@@ -52,7 +52,7 @@ class Names(Block):
 
 @dataclass(frozen=True)
 class Facts(Block):
-    """Pairs of a term and what is to say about it."""
+    """Pairs of a term and its value."""
 
     rows: Sequence[tuple[str, str]]
 

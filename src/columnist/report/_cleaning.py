@@ -1,4 +1,4 @@
-"""The report of a cleaning: what was removed from the features, and what is left."""
+"""The report of a cleaning: what was removed from the features, and what remains."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cleaning_report(
     cleaner: NullSpaceCleaner, X, cleaned, *, names: Sequence[str] | None = None,
     asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
-    """A page about what cleaning removed from the features.
+    """Write a page about what cleaning removed from the features.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def cleaning_report(
     )
     return pages.report(
         title or "What cleaning removed", asked, settings, sections, code,
-        kicker="Features without what the predictor does not need", verdict=_verdict(figures),
+        kicker="Features reduced to what the predictor needs", verdict=_verdict(figures),
         figures=key_figures, origin=origin,
     )  # fmt: skip
 
@@ -118,8 +118,8 @@ def _verdict(figures: PrivacyReport) -> Verdict:
         return Verdict("open", text)
     return Verdict(
         "proven",
-        f"{removed} of {figures.n_features} dimensions are gone from every row, and no output of "
-        "the predictor moves by more than the tolerance.",
+        f"{removed} of {figures.n_features} dimensions were removed from every row, and no output "
+        "of the predictor moves by more than the tolerance.",
     )
 
 
@@ -129,7 +129,7 @@ def _removed(figures: PrivacyReport, remark: str) -> Section:
         f"A cleaned row is determined by {count(figures.n_numbers_left, 'number')}: {removed} "
         f"of {figures.n_features} dimensions were taken out of every row. "
         f"{percent(figures.variance_left)} of the variation of the features is left, and a "
-        f"linear model can win back {percent(figures.recoverable)} of it from cleaned rows."
+        f"linear model can recover {percent(figures.recoverable)} of it from cleaned rows."
     ]
     if figures.secret_recoverable is not None:
         found = percent(figures.secret_recoverable)

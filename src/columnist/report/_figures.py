@@ -68,7 +68,7 @@ def cell_figure(picture: pic.Cells, caption: str = "") -> Figure:
 
 
 def path_figure(path: SelectionPath, own: Certificate) -> Figure:
-    """Error against the number of columns, with what is proven to be possible.
+    """Error and lower bound against the number of columns.
 
     ``own``, the certificate of the chosen size, may prove more than the path had the time for.
     """
@@ -103,8 +103,8 @@ def history_figure(certificate: Certificate) -> Block:
     """Best choice and bound over time; a sentence where there is nothing to draw."""
     history = [h for h in certificate.history if np.isfinite(h["incumbent"])]
     if len(history) < 2:
-        why = "it ended with its first step" if certificate.history else "none was recorded"
-        return Note(f"There is no course of the search to draw: {why}.")
+        why = "the search ended with its first step" if certificate.history else "none was recorded"
+        return Note(f"There is no search history to draw: {why}.")
     kinds = [("Seconds", "number"), ("Best error found", "number"), ("Proven bound", "number"),
              ("Expanded", "count"), ("Open", "count")]  # fmt: skip
     every = np.unique(np.linspace(0, len(history) - 1, _HISTORY_ROWS).round().astype(int))
@@ -114,17 +114,21 @@ def history_figure(certificate: Certificate) -> Block:
     ]
     found = SearchProgressDisplay._of_certificate(replace(certificate, history=history))
     caption = "When the two lines meet, the proof is complete."
-    return figure(found._picture(), caption, Table("Course of the search", kinds, rows))
+    return figure(found._picture(), caption, Table("Search history", kinds, rows))
 
 
 def spectrum_figure(found: Spectrum, chosen: int, most: int = 300) -> Figure:
-    """Singular values, and what the leading ones leave."""
+    """Singular values, and the share of the variation in the later ones."""
     values = found.values[:most]
     positive = values[values > 1e-10 * (values[0] or 1.0)] if len(values) else values
     log = len(positive) > 1 and bool(positive[0] > _WIDE_RANGE * positive[-1])
     left = np.clip(1.0 - np.cumsum(values**2) / (found.energy or 1.0), 0.0, 1.0)
     left = left if found.energy > 0 else 0 * values
-    kinds = [("Number", "count"), ("Singular value", "number"), ("Variation beyond it", "percent")]
+    kinds = [
+        ("Number", "count"),
+        ("Singular value", "number"),
+        ("Variation in later ones", "percent"),
+    ]
     rows = list(zip(range(1, len(values) + 1), values.tolist(), left.tolist(), strict=True))
     parts = [found.remark] if found.remark else []
     if len(found.values) > most:
@@ -145,7 +149,7 @@ def _spectrum_picture(values: np.ndarray, left: np.ndarray, chosen: int, log: bo
     ends = f"{number(values[0])} down to {number(values[-1])}" if len(values) else "none"
 
     def tip(i: int) -> str:
-        beyond = f"{percent(left[i])} of the variation is beyond it"
+        beyond = f"{percent(left[i])} of the variation is in later ones"
         return f"value {i + 1}: {number(values[i])}\n{beyond}"
 
     inside, small = places <= (chosen or len(values)), len(values) > 80
@@ -203,7 +207,7 @@ def fitted(text: str, room: float, size: float = _FONT) -> str:
 
 
 def _root(width: float, height: float, title: str, description: str, **attributes) -> ET.Element:
-    """An SVG with the name and the description that screen readers tell."""
+    """An SVG with a name and a description for screen readers."""
     key = next(_IDS)
     svg = ET.Element("svg", {
         "viewBox": f"0 0 {width:g} {height:g}", "width": f"{width:g}", "height": f"{height:g}",
@@ -318,7 +322,7 @@ class _Plot:
             self.path(spots, f"band c-{mark.color}", "z")
 
     def points(self, mark: pic.Points) -> None:
-        """One mark per point, with what it tells, if anything."""
+        """One mark per point, with its tooltip, if any."""
         looks = {"faint": mark.faint, "hits": mark.hidden, "rings": mark.shape == "ring"}
         classes = " ".join(["points", f"c-{mark.color}", *(k for k, on in looks.items() if on)])
         group = ET.SubElement(self.root, "g", {"class": classes})

@@ -1,7 +1,6 @@
-"""What a report computes from the data, each at a bounded cost.
+"""Quantities that reports compute from the data, at a bounded cost.
 
-Large data are sampled, and every answer comes with a sentence that says so. Products are small, so
-that more threads would only wait for one another.
+Large data are sampled, and every result comes with a sentence that states it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from columnist.metrics import redundancy_rate
 
 # Entries of the rows that correlations are computed from, and the fewest rows for it.
 _MOST_ENTRIES, _FEWEST_ROWS = 5_000_000, 2_000
-# Operations of all pairs of columns; beyond, so many columns stand for all.
+# Operations of all pairs of columns; with more, a sample of so many columns is used.
 _MOST_PAIRS, _SAMPLED = 1e9, 600
 # Operations of an exact decomposition; and the largest side of a Gram matrix.
 _MOST_WORK, _GRAM_SIDE = 5e9, 2400

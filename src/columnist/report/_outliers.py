@@ -1,4 +1,4 @@
-"""The report of a robust PCA: which rows are outliers, and how."""
+"""The report of a robust PCA: the outlying rows and their distances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAP = (
     "themselves. 97.5\u00a0% of regular rows are within each cut-off."
 )
 _MASKING = (
-    "What the proof does not say. It is about the error of the kept rows, their squared distance "
+    "What the proof does not cover. It is about the error of the kept rows, their squared distance "
     "from the subspace. A group of outliers that attracts a component has a small error: it is "
     "kept, and its members mask one another. A second, robust method (ROBPCA, or an MCD) shows "
     "such groups; max_distance removes them before the search."
@@ -109,13 +109,13 @@ def outlier_report(
 
 
 def _proof(certificate: Certificate, subject: Subject) -> list[Section]:
-    """What is proven, and what is not."""
+    """The proof and its limits."""
     first, *others = pages.proof_sections(certificate, subject)
     return [replace(first, blocks=[*first.blocks, Text(_MASKING)]), *others]
 
 
 def _map_blocks(map_: OutlierMapDisplay, numbers: Sequence[int]) -> list[Block]:
-    """The map of as many rows as can be told apart."""
+    """The map of as many rows as can be distinguished."""
     shown, remark = _shown(map_)
     everything = np.arange(len(map_.labels))
     table = _rows_table(map_, numbers, "The most outlying rows", everything, 100)

@@ -1,4 +1,4 @@
-"""The frame of every report, one HTML file that needs nothing else, and what reports share."""
+"""The frame of every report, a self-contained HTML file, and shared sections."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from columnist.report._measures import Data, redundancy
 from columnist.search._certificate import Certificate
 from columnist.search._words import Subject, details, explained
 
-# What a user asked for, in the words to be shown.
+# Settings as they are shown in a report.
 Asked = Mapping[str, object] | None
 
 
@@ -42,7 +42,7 @@ class Origin:
     file, sha256 : str
         The file that was read, and its hash.
     notes : sequence of str
-        What was said during the run: columns left out, values filled, columns scaled.
+        Notes of the run: columns left out, values filled, columns scaled.
     preparation : float
         Seconds of reading and preparing the data, before the search.
     """
@@ -56,11 +56,11 @@ class Origin:
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _PACKAGES = ("columnist", "numpy", "scipy", "scikit-learn")
-# Parameters that change how a run talks, not what it finds.
+# Parameters that change the output of a run, but not its result.
 _SILENT = {"callback", "proof", "verbose"}
 # Kinds of records in the files of proofs.
 _COLUMN_RECORDS = ("lists", "branches", "reductions", "closed by relaxation", "copies")
-_ROW_RECORDS = ("maps", "deals", "matrices", "merges")
+_ROW_RECORDS = ("maps", "deals", "matrices", "merges", "screenings")
 
 
 def page(
@@ -82,7 +82,7 @@ def page(
     sections : sequence of Section
         Its parts; see :mod:`columnist.report._blocks`.
     kicker : str
-        What kind of page it is, above the title.
+        Kind of page, above the title.
     lead : str
         Sentence below the title.
     verdict : Verdict, optional
@@ -90,7 +90,7 @@ def page(
     figures : sequence of KeyFigure
         A few numbers at the head.
     notes : sequence of str
-        What a reader has to know about the data before anything else.
+        Notes about the data, at the head of the page.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Only what this package wrote itself is trusted: its style, its script, its drawings.
+    # Only the style, script and drawings of this package are trusted.
     from markupsafe import Markup
 
     environment.filters |= {
@@ -187,7 +187,7 @@ def reproduce_section(code: str, origin: Origin | None = None) -> Section:
 
 
 def write_report(html: str, path: str | PathLike[str]) -> None:
-    """Write a report; whoever reads the file meanwhile sees the old one or the new one.
+    """Write a report; the file is replaced in one step.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def proof_sections(
     words = [Text(text) for text in explained(certificate, subject, n_solutions)]
     return [
         Section("What is proven", [*words, Facts(details(certificate, subject))]),
-        Section("How the search went", [history_figure(certificate)]),
+        Section("The search", [history_figure(certificate)]),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The reports of certified choices of columns: a selection, and a certificate for anyone's."""
+"""The reports of certified selections, and of certificates for given selections."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def selection_report(
     verdicts: ColumnVerdicts | None = None, budgets: BudgetPath | None = None,
     asked: pages.Asked = None, title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
-    """A report of a certified selection: which columns are selected, and how good that is.
+    """Write a report of a certified selection: its columns, its error and its proof.
 
     Parameters
     ----------
@@ -63,13 +63,13 @@ def selection_report(
     verdicts : ColumnVerdicts, optional
         Which columns are necessary, replaceable or useless.
     asked : mapping of str to str, optional
-        What was asked, in the words to be shown.
+        Settings of the run, as they are shown in the report.
     title : str, optional
         Title of the page.
     origin : Origin, optional
         The run of the command line that the page reports.
     budgets : BudgetPath, optional
-        Selections for this budget and others, for what the budget costs.
+        Selections for this budget and others.
 
     Returns
     -------
@@ -146,7 +146,7 @@ class _SelectionPage:
     # -- the parts ----------------------------------------------------------------
 
     def money(self, budgets: BudgetPath | None) -> list[Section]:
-        """What more money, or less, would bring."""
+        """The errors for this budget and for a larger one."""
         if budgets is None:
             return []
         rows = []
@@ -166,7 +166,7 @@ class _SelectionPage:
         return [Section("What the budget costs", [Text(text), Table("Budgets", head, rows)])]
 
     def settings(self) -> list[tuple[str, str]]:
-        """What the selector was told."""
+        """The settings of the selector."""
         s, (n_rows, n) = self.selector, self.data.shape
         free = count(s.n_components, "extracted component") if s.n_components else ""
         keep = count(len(s.selected_), "column")
@@ -274,7 +274,7 @@ class _SelectionPage:
         return Section(title, [path_figure(path, self.selector.certificate_)])
 
     def spectrum(self) -> Section:
-        """Singular values, and what no method at all can beat."""
+        """Singular values, and the error of principal components."""
         title = "Compared with principal components"
         s = self.selector
         found = spectrum(self.data, center=s.centering == "mean")
@@ -287,7 +287,7 @@ class _SelectionPage:
         if not self.on_x:
             return (
                 "The singular values of the data say how many independent directions the columns "
-                "have; few large ones mean that the columns repeat one another."
+                "have; few large ones mean that the columns are redundant."
             )
         best, s = _left_by_pca(found, size, self.criterion), self.selector
         about = "" if found.complete else "about "
@@ -426,14 +426,14 @@ def certificate_report(
     certificate: Certificate, X, *, names: Sequence[str] | None = None, asked: pages.Asked = None,
     title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
-    """A page about how good a given selection is.
+    """Write a report about the certificate of a given selection.
 
     Parameters
     ----------
     certificate : Certificate
         From :func:`columnist.certify`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The data it was asked about.
+        The data of the certificate.
     names, asked, title, origin
         As in :func:`selection_report`; names are those of a data frame by default.
 
@@ -460,7 +460,7 @@ def certificate_report(
     given = np.array(certificate.selection)
     if given.max() >= data.shape[1]:
         raise ValueError(
-            f"The certificate speaks of column {given.max()}, but X has {data.shape[1]} columns: "
+            f"The certificate is about column {given.max()}, but X has {data.shape[1]} columns: "
             "pass the data it was asked about."
         )
     subject = Subject("column", len(given), ways(data.shape[1], len(given)))

@@ -1,4 +1,4 @@
-"""The reports of selectors without a proof: of one, its scores and ranking, and of several."""
+"""The reports of selectors without a proof: a ranking, and a comparison of several selectors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ranking_report(
     stability: SelectionStability | None = None, asked: pages.Asked = None,
     title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
-    """A page about the columns that any selector chose.
+    """Write a report about the selected columns of any selector.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def ranking_report(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The data of the fit.
     y : array-like, optional
-        The target of the fit; it is only mentioned.
+        The target of the fit; the report only states whether there was one.
     names, stability, asked, title, origin
         As in :func:`selection_report`.
 
@@ -138,7 +138,7 @@ def comparison_report(
     rows: Sequence[Mapping[str, Any]], *, bound: float | None = None, asked: pages.Asked = None,
     title: str | None = None, origin: pages.Origin | None = None,
 ) -> str:  # fmt: skip
-    """A page that sets several selections side by side.
+    """Write a report that compares several selections.
 
     Parameters
     ----------

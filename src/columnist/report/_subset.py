@@ -1,4 +1,4 @@
-"""The report of a best-subset model: its columns and coefficients, and what is proven of them."""
+"""The report of a best-subset model: columns, coefficients and proof."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def subset_report(
     model: BestSubset, X, *, names: Sequence[str] | None = None, asked: pages.Asked = None,
     title: str | None = None,
 ) -> str:  # fmt: skip
-    """A page about a best-subset model: its columns, its coefficients and its proof.
+    """Write a report about a best-subset model: its columns, its coefficients and its proof.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def subset_report(
     names : sequence of str, optional
         Names of the columns; those of the fit by default.
     asked : mapping of str to str, optional
-        What was asked, in the words to be shown.
+        Settings of the run, as they are shown in the report.
     title : str, optional
         Title of the page.
 
@@ -105,7 +105,7 @@ class _SubsetPage:
         return f"{loss} + {number(ridge)} × squared length of the coefficients" if ridge else loss
 
     def settings(self) -> list[tuple[str, str]]:
-        """What the model was told."""
+        """The settings of the model."""
         m, rule = self.model, self.path.rule
         size = count(len(m.selected_), "column") if rule is None else f"chosen by {_RULES[rule]}"
         return [
@@ -160,7 +160,7 @@ class _SubsetPage:
         return Table("Coefficients, the largest effect first", kinds, rows)
 
     def sizes(self) -> list[Section]:
-        """Error and criterion of every size that was looked at."""
+        """Error and criterion of every size that was examined."""
         path = self.path
         if len(path) < 2:
             return []

@@ -18,7 +18,7 @@ _MEANING = (
 
 
 def verdict_blocks(found: ColumnVerdicts | None, names: Sequence[str]) -> list[Block]:
-    """What is proven about single columns; nothing without verdicts."""
+    """The verdicts on single columns; empty without verdicts."""
     if found is None:
         return []
     complete = found.certificate.list_complete

@@ -1,4 +1,4 @@
-r"""Multipliers of blocks, moved uphill.
+r"""Ascent on the multipliers of blocks, which raises the bound.
 
 The bound is a concave function of the matrices R_b, which may move as long as their sum stays
 (see :mod:`columnist.robust._blocks`). With P_b the projector onto the leading eigenvectors of the
@@ -14,13 +14,12 @@ stops rising.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Self
 
 import numpy as np
 
+from columnist.linalg._threads import Threads
 from columnist.robust._blocks import Blocks
 from columnist.robust._deal import evaluation_seconds
 from columnist.robust._tails import BlockTables
@@ -40,29 +39,17 @@ _SLICE = 0.05
 _SHORT = 1e-3
 
 
-class Team:
+class Team(Threads):
     """Threads that share out the blocks of a proof; how many they are changes no result."""
-
-    def __init__(self, n_jobs: int = 1):
-        self.n_jobs = n_jobs
-        self._threads = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *args) -> None:
-        if self._threads is not None:
-            self._threads.shutdown()
 
     def share(self, count: int, seconds: float, work: Callable[[int, int, int], object]) -> None:
         """Call ``work(start, stop, worker)`` on parts of a range that takes so many seconds."""
         parts = min(self.n_jobs, count)
-        if self._threads is None or seconds < _SHORT or parts < 2:
+        if seconds < _SHORT or parts < 2:
             work(0, count, 0)
             return
         ends = [count * part // parts for part in range(parts + 1)]
-        for _ in self._threads.map(work, ends[:-1], ends[1:], range(parts)):
-            pass
+        self.map(work, ends[:-1], ends[1:], range(parts))
 
 
 @dataclass

@@ -1,9 +1,8 @@
-"""What the robust PCA estimators have in common."""
+"""Base classes of the robust PCA estimators."""
 
 from __future__ import annotations
 
 import numbers
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -22,6 +21,7 @@ from sklearn.base import (
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._warn import warn_caller
 from columnist.data._blocks import RowBlocks, as_rows, open_blocks
 from columnist.data._parameters import Integer, ParameterChecks, StrOptions
 from columnist.data._validation import open_data, read_data
@@ -48,8 +48,9 @@ class BaseRobustPCA(
 
     A row is an inlier if its score distance (within the subspace, in standard deviations) and
     its orthogonal distance (from the subspace) are both within cut-offs that 97.5% of good
-    rows respect. This holds for any rows, so asking for more outliers than there are does
-    no harm: ``outliers_`` are the rows excluded from the fit, ``predict`` flags what is far.
+    rows respect. This holds for any rows, so a larger ``n_outliers`` than the number of outliers
+    does little harm: ``outliers_`` are the rows excluded from the fit, and ``predict`` flags only
+    distant rows.
     """
 
     _parameter_constraints = {"centering": StrOptions("optimal", "mean", "none")}
@@ -64,7 +65,7 @@ class BaseRobustPCA(
         self.cutoff = cutoff
 
     def fit(self, X, y=None):
-        """Find outliers and the principal components of the other rows.
+        """Find outliers and the principal components of the kept rows.
 
         Parameters
         ----------
@@ -142,11 +143,9 @@ class BaseRobustPCA(
         noise = largest * EPS * np.sqrt(square)
         spread = np.count_nonzero(np.sqrt(subspace.variances) > noise)
         if spread < len(subspace.variances):
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__}: the kept rows vary in {spread} directions only; the other "
-                f"{len(subspace.variances) - spread} components are arbitrary. Lower n_components.",
-                UserWarning,
-                stacklevel=4,
+                f"{len(subspace.variances) - spread} components are arbitrary. Lower n_components."
             )
 
     def _answer(self, X, question: Callable, width: int | None = None):
@@ -289,7 +288,8 @@ class WholeRowsPCA(BaseRobustPCA):
 class CenteredPCA(WholeRowsPCA):
     """A robust PCA whose method does not centre by itself.
 
-    Its parameter ``location`` is the centre that rows are rated from while nobody knows which stay.
+    Its parameter ``location`` is the centre from which rows are rated before it is known which are
+    kept.
     """
 
     def _centered(self, X: np.ndarray) -> np.ndarray:

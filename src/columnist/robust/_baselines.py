@@ -1,4 +1,4 @@
-"""Robust PCA without a proof: trimming, leverage, coherence, random removal."""
+"""Robust PCA without a proof: trimming, leverage, coherence, randomised removal."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class TrimmedPCA(BaseRobustPCA):
     n_outliers : int or float
         Rows to remove: a number, or a fraction of the rows.
     centering : {"optimal", "mean", "none"}, default="optimal"
-        Where the subspace passes: through the mean of the kept rows, found with them; through
-        the mean of all rows; or through the origin.
+        Point through which the subspace passes: the mean of the kept rows, found with them; the
+        mean of all rows; or the origin.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances.
 
@@ -86,7 +86,7 @@ class LeverageOutliers(RowRemovalPCA):
 
     With :math:`X = USV^T` the leverage of row i is :math:`\sum_{j \le q} u_{ij}^2`: how much
     of the leading singular vectors that row alone explains. One decomposition, no
-    iteration: the fastest method, and the least careful.
+    iteration: the fastest method, and the least accurate.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class LeverageOutliers(RowRemovalPCA):
     n_vectors : int, optional
         Number q of singular vectors; as many as outliers if None. Never more than the rank.
     centering : {"optimal", "mean", "none"}, default="optimal"
-        What the components are about: the mean of the kept rows, that of all rows, or the origin.
+        Centre of the components: the mean of the kept rows, that of all rows, or the origin.
     location : {"median", "mean"}, default="median"
         With ``centering="optimal"``: the centre from which rows are rated, before it is known
         which are kept. Outliers move a mean.
@@ -230,7 +230,7 @@ class CoherencePursuit(RowRemovalPCA):
 
     With rows scaled to length one and :math:`G = UU^T` their cosines, the coherence of row i
     is :math:`\sum_{j \ne i} g_{ij}^2` (or of :math:`|g_{ij}|`). Rows near a common
-    low-dimensional subspace support one another; scattered outliers support nobody. Not
+    low-dimensional subspace support one another; scattered outliers have no such support. Not
     iterative. A zero row has coherence 0.
 
     Parameters
@@ -243,7 +243,7 @@ class CoherencePursuit(RowRemovalPCA):
         Sum of squared or of absolute cosines. "l2" needs no n x n matrix and costs
         :math:`np\min(n, p)` operations; "l1" costs :math:`n^2p`.
     centering : {"optimal", "mean", "none"}, default="optimal"
-        What the components are about: the mean of the kept rows, that of all rows, or the origin.
+        Centre of the components: the mean of the kept rows, that of all rows, or the origin.
     location : {"median", "mean"}, default="median"
         With ``centering="optimal"``: the centre from which rows are rated, before it is known
         which are kept. Outliers move a mean.
@@ -319,10 +319,10 @@ class HRPCA(CenteredPCA):
     r"""High-dimensional robust PCA after Xu, Caramanis and Mannor [1]_.
 
     Repeat: PCA of the surviving rows; drop one of them at random, with probability proportional to
-    its squared length within that subspace. Of all subspaces met, the winner has the largest
-    trimmed variance :math:`\sum_j \frac1n \sum_{i \le n-k} |v_j^Tx|^2_{(i)}`, the sum of the
-    n - k smallest squared coordinates of all n rows along each axis. Outliers either
-    matter little to the variance or are likely to be dropped.
+    its squared length within that subspace. Of all these subspaces, the one with the largest
+    trimmed variance is returned, :math:`\sum_j \frac1n \sum_{i \le n-k} |v_j^Tx|^2_{(i)}`, the sum
+    of the n - k smallest squared coordinates of all n rows along each axis. Outliers either matter
+    little to the variance or are likely to be dropped.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ class HRPCA(CenteredPCA):
     n_outliers : int or float
         Rows to drop: a number, or a fraction of the rows.
     centering : {"optimal", "mean", "none"}, default="optimal"
-        What the components are about: the mean of the kept rows, that of all rows, or the origin.
+        Centre of the components: the mean of the kept rows, that of all rows, or the origin.
     location : {"median", "mean"}, default="median"
         With ``centering="optimal"``: the centre from which rows are rated, before it is known
         which are kept. Outliers move a mean.

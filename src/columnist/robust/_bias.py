@@ -1,4 +1,4 @@
-"""The bias trick: an uncentred robust PCA finds the centre by itself."""
+"""The bias trick: centring an uncentred robust PCA by a constant feature."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BiasCentered(WholeRowsPCA):
         fitted has its ``n_components`` (unless None) raised by one and its ``centering``, if
         any, set to "none".
     gamma : float, default=10
-        Size of the constant: large enough to dominate, small enough not to lose digits.
+        Size of the constant: it should dominate the data without losing digits.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances.
 

@@ -1,4 +1,4 @@
-"""Proof by blocks: that no other rows are better outliers, or how much better.
+"""Proof by blocks: a lower bound on the error of every other choice of rows to remove.
 
 Among all sets of n - k rows, find the one whose PCA with r components leaves the smallest error,
 and prove it. The problem is split into nodes: some rows must stay, some must go, the others are
@@ -61,7 +61,7 @@ _MANY_PRICES = 2.0
 _LOSS, _LOSS_SHOWS = 2e-4, 4.0
 # Merged lists hold, in all, up to this many seconds of tail sums.
 _STAGE_SECONDS = 0.5
-# So many are, if no bound can tell them apart.
+# So many are, if no bound can distinguish them.
 _MANY = 20_000
 # Bytes that the matrices of all blocks may take, once.
 _MOST_BYTES = 2**27
@@ -122,8 +122,8 @@ class BlockProof(Strategy):
 
 class Incumbent:
     """The problem and the best set so far. Sets whose error is proven to reach the incumbent's up
-    to a share, ``tolerance``, need not be looked at. ``floor`` is the least error that any set
-    looked at can have; ``fixed`` a mask of rows that stand for many others and must stay;
+    to a share, ``tolerance``, need not be examined. ``floor`` is the least error that any set
+    examined can have; ``fixed`` a mask of rows that represent many others and must stay;
     ``max_memory`` what all lists may take, in bytes."""
 
     def __init__(

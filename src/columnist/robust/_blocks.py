@@ -29,7 +29,7 @@ from columnist.robust._tails import BlockTables, least_elsewhere
 
 # Matrices per block that an ascent holds at a time: old, new and best ones, directions, projectors.
 MATRICES = 8
-# Pairs of sets looked at in one go.
+# Pairs of sets examined in one go.
 _PAIRS = 16_384
 
 
@@ -184,7 +184,7 @@ class Blocks:
     ) -> list[tuple[int, int]]:
         """Merge pairs of blocks, the shortest list with the longest and so on inwards. Pairs with
         the fewest surviving sets come first, as long as these are at most ``most`` in all; at least
-        one pair is merged. No others are looked at once time is up. Returns the pairs; merged
+        one pair is merged. No others are examined once time is up. Returns the pairs; merged
         blocks come first."""
         table = self.least()
         order = [int(b) for b in np.argsort([len(block) for block in self.blocks], kind="stable")]

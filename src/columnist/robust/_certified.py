@@ -1,4 +1,4 @@
-"""PCA of the best rows, with a proof that no other rows are better."""
+"""PCA without the rows whose removal leaves the smallest error, with a proof."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class RobustPCA(BaseRobustPCA):
 
     of a PCA with r components of the other rows, :math:`\sigma_i` their singular values
     about their own mean. A search returns the rows together with a
-    :class:`~columnist.Certificate`: the error, a bound that no other set of k rows beats,
-    and the gap between the two. Outliers are whole rows; this is not a split of the entries
+    :class:`~columnist.Certificate`: the error, a lower bound on the error of every other set of k
+    rows, and the gap between the two. Outliers are whole rows; this is not a split of the entries
     into a low-rank and a sparse part.
 
     The proof is about this error alone. Rows far away within the subspace (leverage) cost nothing,
-    and a group of outliers that attracts a component is kept, and hides itself (masking):
+    and a group of outliers that attracts a component is kept (masking):
     ``max_distance`` and :class:`~columnist.robust.ROBPCA` are for such data.
 
     Parameters
@@ -48,17 +48,17 @@ class RobustPCA(BaseRobustPCA):
     n_components : int
         Dimension r of the subspace; 0 for a point.
     n_outliers : int or float
-        Rows to remove: a number, or a fraction of the rows. More than there are outliers does
-        little harm: ``predict`` flags only what is far.
+        Rows to remove: a number, or a fraction of the rows. A number larger than that of the
+        outliers does little harm: ``predict`` flags only distant rows.
     centering : {"optimal", "mean", "none"}, default="optimal"
-        Where the subspace passes: through the mean of the kept rows, found with them; through
-        the mean of all rows; or through the origin.
+        Point through which the subspace passes: the mean of the kept rows, found with them; the
+        mean of all rows; or the origin.
     criterion : str or Criterion, default="frobenius"
         Error of the kept rows: ``"frobenius"`` (squared distances), ``"spectral"``,
         ``"nuclear"``, ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of
         :mod:`columnist.criteria`.
     search : {"auto", "optimal", "weighted", "greedy", "optimistic"}, default="auto"
-        ``"auto"`` and ``"optimal"`` find a strong choice, then prove it until the limits
+        ``"auto"`` and ``"optimal"`` find a good choice, then search for a proof until the limits
         (``"optimal"`` warns if the proof is incomplete); ``"weighted"`` stops within a
         guarantee set by ``epsilon``; ``"greedy"`` removes the best row each time;
         ``"optimistic"`` starts from that choice and alternates between choice and proof.
@@ -68,8 +68,8 @@ class RobustPCA(BaseRobustPCA):
         Rows farther than this from a robust reference are always removed, and count among the
         k. The reference is :class:`~columnist.robust.ROBPCA` with the same number of
         components; the distance is the larger of its score and orthogonal distances, each in units
-        of its cut-off, so that 1 removes all rows it flags. The certificate then speaks of the
-        sets of k rows that contain these rows, and of no others.
+        of its cut-off, so that 1 removes all rows it flags. The certificate then holds for the sets
+        of k rows that contain these rows.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances.
     time_limit : float or None, default=30.0
@@ -79,19 +79,19 @@ class RobustPCA(BaseRobustPCA):
     max_memory : float, optional
         Bytes for open nodes and lists of sets; half of the free memory by default.
     max_gap : float, default=0.0
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     n_jobs : int, optional
-        Worker threads; None means 1, -1 all processors. They change nothing but the time.
+        Worker threads; None means 1, -1 all processors. They do not change the result.
     random_state : int, RandomState or None, default=None
         Randomness of the first choice.
     callback : callable, optional
-        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+        Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     verbose : bool, default=False
         Print the solver log.
     proof : str or path, optional
         File to which a proof is written that :func:`columnist.verify` checks. It is made after the
         search, in what is left of the time limit, or as long as the search took if that is longer;
-        for at most 2,000 rows in memory, without ``max_distance``.
+        for rows in memory, without ``max_distance``.
 
     Attributes
     ----------
@@ -118,12 +118,12 @@ class RobustPCA(BaseRobustPCA):
     Notes
     -----
     Under the squared Frobenius norm a screening decides for most rows whether they stay: a subspace
-    that many rows agree upon can hardly turn when a few are exchanged. The rows that it leaves
-    undecided are dealt into blocks that are bounded together. Other criteria and orders use
-    bounds that vanish once r + k reaches the number of features, so they prove much only for
-    few rows in many dimensions; the gap always tells.
+    that is determined by many rows changes little when a few are exchanged. The remaining rows are
+    distributed over blocks, whose bounds are added. Other criteria and orders use bounds that
+    vanish once r + k reaches the number of features, so they prove much only for few rows in many
+    dimensions; the gap shows how much.
 
-    More than 8,000 rows are proven in a few passes over them if the criterion is the squared
+    More than 8,000 rows are processed in a few passes if the criterion is the squared
     Frobenius norm and the search "auto" or "optimal"; Dask arrays and dataframes then stay where
     they are. Fewer rows are brought together.
 
@@ -286,4 +286,4 @@ class RobustPCA(BaseRobustPCA):
         )
         self.error_ = self.certificate_.error
         if self.search == "optimal":
-            warn_unless_optimal(self.certificate_, stacklevel=7)
+            warn_unless_optimal(self.certificate_)

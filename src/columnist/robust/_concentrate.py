@@ -1,4 +1,4 @@
-"""Which rows to leave out before PCA: concentration steps from many starts, then exchanges.
+"""Heuristic choice of the rows to remove: concentration steps from many starts, then exchanges.
 
 A concentration step fits an r-dimensional (affine) subspace to the kept rows and keeps the rows
 nearest to it; neither half can raise the sum of squared distances. Starts are all rows, small
@@ -61,7 +61,7 @@ class Trimming:
         return mean, np.maximum(values[::-1], 0.0), vectors[:, ::-1]
 
     def _mass(self, kept: np.ndarray) -> float:
-        """Number of kept rows, with all those they stand for."""
+        """Number of kept rows, with all those they represent."""
         if self.weights is None:
             return float(np.count_nonzero(kept))
         return float(np.sum(self.weights[kept] ** 2))

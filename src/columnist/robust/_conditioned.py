@@ -1,4 +1,4 @@
-r"""Rows seen so that rounding does not hide their error.
+r"""Linear maps of rows, so that rounding does not hide their error.
 
 Where a few directions hold nearly everything, double precision loses the small rest in them. Let
 the columns of V be the axes of the rows that a choice keeps, those of its subspace first, and m its
@@ -99,7 +99,7 @@ class PassErrors:
         self._known: dict[bytes, Interval] = {}
 
     def evaluate(self, kept: np.ndarray, limit: float = np.inf) -> Interval:
-        """Error of some rows (a mask), as precise as it can be had."""
+        """Error of some rows (a mask), as precisely as possible."""
         removed = np.flatnonzero(~kept)
         known = self._known.get(removed.tobytes())
         return known or self.of(self.data.without(removed, self.n_components, self.mean))

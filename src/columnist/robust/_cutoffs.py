@@ -1,4 +1,4 @@
-r"""How far a good row may lie: cut-offs for score and orthogonal distances.
+r"""Cut-offs of the score and orthogonal distances of regular rows.
 
 For Gaussian rows the orthogonal distances have :math:`d^{2/3}` nearly Gaussian (Wilson and
 Hilferty): with m the median of these powers and s their consistent median absolute deviation,
@@ -62,7 +62,7 @@ def cross_fitted_cutoffs(
     others too large where bad ones were."""
     limit = _settled(held_out.orthogonal, removed.orthogonal, orthogonal_cutoff)
     limit = max(limit, _smallest(longest))
-    # A row far from the subspace says nothing about the spread within.
+    # A row far from the subspace is not informative about the spread within.
     removed_score = removed.score[removed.orthogonal <= limit]
     rule = partial(_score_cutoff, r=n_components)
     return Cutoffs(max(_settled(s, removed_score, rule) for s in (held_out.score, own)), limit)

@@ -1,4 +1,4 @@
-r"""Rows made ready for blocks: contracted, then dealt out by the share of the scatter each needs.
+r"""Distribution of rows over blocks: contraction, then groups of rows with similar needs.
 
 *Contraction*: data are shrunk where that costs an incumbent nothing, so that bounds by blocks are
 tight. A contraction never raises a singular value. So for every set P of kept rows the error of P
@@ -31,7 +31,7 @@ price and for rows of high leverage.
 
 The shares sum to one, and a block needs the largest need among its rows. So rows of similar
 need share a block, every block gets a share in proportion to its need, and the sum of these
-tells how far from tight the bound begins.
+shows how far from tight the bound begins.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def contract(
 ) -> Contraction:
     """Contract the data at an incumbent, whose error must not be zero. It keeps the rows ``kept``;
     rows that are not ``active`` cannot be kept and become zero (masks). A share ``loss`` of its
-    error may be given up for fewer directions. Rows that are ``fixed`` stand for many others: their
+    error may be given up for fewer directions. Rows that are ``fixed`` represent many others: their
     distances set no price."""
     r = n_components
     mass = np.count_nonzero(kept) if weights is None else float(np.sum(weights[kept] ** 2))

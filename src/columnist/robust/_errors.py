@@ -1,4 +1,4 @@
-"""Errors of sets of rows, from the data, with digits that count.
+"""Errors of sets of rows, computed from the data with bounds on rounding.
 
 A decomposition in double precision is off by a few units in the last place of the *largest*
 singular value, which may hide the error. So every error comes as an interval, and where that is too
@@ -89,7 +89,7 @@ class RowErrors:
 
     def interval(self, kept: np.ndarray) -> Interval:
         """The same in double precision."""
-        name, found = self._seen  # a set is often looked at twice in a row
+        name, found = self._seen  # a set is often examined twice in a row
         if name != kept.tobytes():
             found = self._double(self.short[kept], kept, self.off)
             self._seen = kept.tobytes(), found
@@ -181,7 +181,7 @@ class RowErrors:
 
 class WeightedErrors:
     """The same for the squared Frobenius norm of rows with weights, in double precision. Some rows
-    stand for many others, whose rounding is charged elsewhere. Weights are what rows are multiplied
+    represent many others, whose rounding is charged elsewhere. Weights are what rows are multiplied
     by (see :func:`columnist.robust._subspace.about_mean`); None: about the origin."""
 
     def __init__(self, X: np.ndarray, n_components: int, weights: np.ndarray | None = None):
@@ -203,7 +203,7 @@ class WeightedErrors:
         ends = np.maximum(sigma - off, 0.0), sigma, sigma + off
         return Interval(*(float(end @ end) for end in ends))
 
-    evaluate = interval  # as precise as it can be had
+    evaluate = interval  # as precisely as possible
 
 
 def all_but(n: int, removed: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ cdef struct Search:
     int lwork
     double limit             # an error that was reached, or given: larger ones are ruled out
     double best, least       # error found, and the least it can be
-    double floor             # the least that any other complete set looked at can be
+    double floor             # the least that any other complete set examined can be
     uint64_t found
     bint any
     long nodes, max_nodes
@@ -134,7 +134,7 @@ def best_removal(const double[:, ::1] gram, int n_components, int n_removed, bin
     """Look for a set of at most 64 rows to remove that leaves an error below ``limit``; ``gram``
     holds inner products, each of some ``roundings``, errors are about the mean of kept rows
     (``centred``) or the origin. Returns a bound that no other set is below; the set or None; nodes;
-    and whether all sets were ruled out or looked at: if not, the bound means nothing."""
+    and whether all sets were ruled out or examined: if not, the bound means nothing."""
     cdef int n = gram.shape[0], a
     cdef Search s
     cdef double off

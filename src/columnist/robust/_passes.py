@@ -1,4 +1,4 @@
-"""What robust PCA asks of blocks of rows: visitors, and how their answers merge.
+"""Computations of robust PCA on blocks of rows: functions of a block, and merges of their results.
 
 Rows are taken a slice at a time, for the cache. Only the first look refuses NaN and infinity.
 """
@@ -92,7 +92,7 @@ class Farthest:
         return _part(rows, np.asarray(numbers, dtype=np.intp)[far], exact, self.count, [others])
 
     def _possibly_far(self, squares: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        """Rows that may be among the farthest, as far as estimates tell."""
+        """Rows that may be among the farthest, according to the estimates."""
         m = len(squares)
         if self.count >= m or self.count == 0:
             return np.full(m, self.count > 0)

@@ -1,9 +1,9 @@
-"""Rows removed and a certificate for every number of outliers.
+"""Removed rows and a certificate for every number of outliers.
 
 Where time is short, concentration steps on a scatter kept up to date (:class:`NestedRows`) replace
 searches. With S the sum of :math:`xx^T` and s that of x over the m kept rows, their scatter is
 :math:`S - ss^T/m`: exchanging a few rows changes S by a few products, and a few Lanczos steps find
-its leading axes. Rounding is that of the largest S seen since S was last added up anew.
+its leading axes. Rounding is that of the largest S seen since S was last summed again.
 """
 
 from __future__ import annotations
@@ -67,16 +67,20 @@ class OutlierPath(CertifiedPath):
     @property
     def n_outliers(self) -> np.ndarray:
         """Number of rows removed in each step."""
-        return np.array([len(step.outliers) for step in self.steps])
+        return self.sizes
+
+    @property
+    def _whole(self) -> float:
+        return float(self.errors[0])
 
     @property
     def drops(self) -> np.ndarray:
-        """What each row more has lowered the error by, from one step to the next."""
+        """Decrease of the error per removed row, from one step to the next."""
         return -np.diff(self.errors) / np.diff(self.n_outliers)
 
     @property
     def suggested(self) -> int | None:
-        """The number of outliers after which removing more rows stops paying.
+        """The number of outliers after which further removals lower the error little.
 
         That is the last step whose rows lower the error by more than good rows could
         (``limit``), on average where it adds several. If it is the largest number tried, there
@@ -112,8 +116,8 @@ def outlier_path(
     n_components : int
         Dimension of the subspace.
     max_outliers : int or float
-        Largest number of outliers, or fraction of the rows. Be generous: a suggestion needs a
-        largest fit that is free of outliers.
+        Largest number of outliers, or fraction of the rows. Choose it generously: the suggestion
+        assumes that the last fit is free of outliers.
     n_steps : int, default=30
         Steps after the first, which removes nothing: every number up to ``max_outliers`` if
         these are not more, else numbers ever farther apart.
@@ -123,7 +127,7 @@ def outlier_path(
         Seconds for the whole path; time not used by easy steps is given to hard ones.
     **options
         Further parameters of :class:`~columnist.robust.RobustPCA`; ``max_gap=1.0`` skips the
-        proofs, for a quick look.
+        proofs, for a quick result.
 
     Returns
     -------
@@ -196,7 +200,7 @@ def _certificates(model: RobustPCA, X: np.ndarray, numbers: Sequence[int]) -> li
 
 
 def _unproven(outliers: np.ndarray, error: float, criterion: Criterion) -> Certificate:
-    """The certificate of a choice for which there was no time."""
+    """The certificate of a choice that could not be searched in time."""
     return Certificate(
         status="interrupted" if pending() else "time_limit", error=error,
         lower_bound=min(float(criterion.value(np.zeros(1))), error),

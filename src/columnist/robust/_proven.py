@@ -1,9 +1,9 @@
-"""Proofs about rows that others can check, written once a search has ended.
+"""Proofs about rows for the checker, written after a search.
 
-Few sets are left to the checker, which evaluates all of them. Otherwise the proof by blocks is made
-once more, of all rows and in the form that :mod:`columnist._verify_rows` can redo: a map that
-contracts the rows, the block of each, then, stage by stage, the matrices of all blocks and the
-pairs of blocks that are merged.
+Few sets are left to the checker, which evaluates all of them. Otherwise the screening of the rows
+is enough, or, of up to 2,000 rows, the proof by blocks is made once more, of all rows and in the
+form that :mod:`columnist._verify_rows` can redo: a map that contracts the rows, the block of each,
+then, stage by stage, the matrices of all blocks and the pairs of blocks that are merged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from columnist._verify import data_hash
-from columnist._verify_rows import mapped
+from columnist._verify_rows import Rows, mapped
+from columnist._verify_turns import Turns
 from columnist.criteria import Criterion, is_frobenius
 from columnist.robust._ascent import Ascent, refresh
 from columnist.robust._blocks import Blocks
@@ -25,11 +26,13 @@ from columnist.robust._deal import block_size, contract, deal, evaluation_second
 from columnist.search._certificate import Certificate
 from columnist.search._proof import ProofRecorder, criterion_name
 
-_MAP, _BLOCKS, _MATRICES, _MERGE = range(1, 5)
+_MAP, _BLOCKS, _MATRICES, _MERGE, _SCREENING = range(1, 6)
 # Sets that the checker evaluates one by one, and operations that this may take.
 _SETS, _WORK = 200_000, 2e10
 # Most rows of a proof by blocks.
 _MOST_ROWS = 2000
+# Ratio of the ends of an interval of a screening, most intervals, and what they may leave.
+_RATIO, _INTERVALS, _SLACK = 0.97, 600, 1e-10
 # Steps of an ascent between two prunings; blocks are merged once these close less of the gap.
 _CHUNK, _PROGRESS = 40, 0.2
 # Choices that are left to the checker, seconds of tail sums in merged lists, pairs of two lists.
@@ -53,13 +56,13 @@ class RowProof:
 
     def check(self, n: int, p: int, k: int) -> None:
         """Raise if there is no proof of such a problem."""
-        if _are_few(n, p, k) or (self._squared and n <= _MOST_ROWS):
+        if _are_few(n, p, k) or self._squared:
             return
         self._recorder.discard()
         raise ValueError(
-            f"proof is not available for {k} of {n:,} rows under {self._name!r}: use at most "
-            f"{_MOST_ROWS:,} rows and criterion='frobenius', or so few outliers that there are at "
-            f"most {_SETS:,} sets, or leave out proof."
+            f"proof is not available for {k} of {n:,} rows under {self._name!r}: use "
+            f"criterion='frobenius', or so few outliers that there are at most {_SETS:,} sets, or "
+            "leave out proof."
         )
 
     def write(self, X: np.ndarray, certificate: Certificate, seconds: float) -> None:
@@ -70,14 +73,19 @@ class RowProof:
             bound -= _RESERVE * (error - bound)
         try:
             if not _are_few(len(X), X.shape[1], len(removed)) and bound > 0.0:
-                bound = min(bound, self._blocks(X, removed, error, bound, seconds))
-            self._recorder.finish(self._problem(X, removed), {
-                "selection": removed, "names": None, "error": error,
-                "lower_bound": max(bound, 0.0), "status": certificate.status,
-                "solutions": [removed], "errors": [error], "complete": False,
-            })  # fmt: skip
+                bound = self._many(X, removed, error, bound, seconds)
+            claim = self._claim(removed, error, bound, certificate.status)
+            self._recorder.finish(self._problem(X, removed), claim)
         finally:
             self._recorder.discard()
+
+    def _claim(
+        self, removed: list[int], error: float, bound: float, status: str | None
+    ) -> dict[str, Any]:
+        return {
+            "selection": removed, "names": None, "error": error, "lower_bound": max(bound, 0.0),
+            "status": status, "solutions": [removed], "errors": [error], "complete": False,
+        }  # fmt: skip
 
     def _problem(self, X: np.ndarray, removed: list[int]) -> dict[str, Any]:
         return {
@@ -87,12 +95,42 @@ class RowProof:
             "include": [], "exclude": [], "shift": 0.0, "alpha": 0.0,
         }  # fmt: skip
 
-    # -- blocks ---------------------------------------------------------------------
+    # -- many sets ------------------------------------------------------------------
 
-    def _blocks(
+    def _many(
         self, X: np.ndarray, removed: list[int], error: float, bound: float, seconds: float
     ) -> float:
-        """Records of a proof by blocks; what it proves."""
+        """Records of a proof by screening, or by blocks; what it proves."""
+        claim = self._claim(removed, error, bound, None)
+        rows = Rows(X, self._problem(X, removed), claim)
+        turns = Turns(rows.X, removed, self._r, self._centering == "optimal")
+        ends, free = _ends(turns), np.ones(len(X), dtype=bool)
+        bounds = turns.bounds(ends)
+        needed = (math.sqrt(rows.limit) + 2.0 * rows.off) ** 2 * (1.0 + 1e-14)
+        still_open = np.flatnonzero(bounds < needed)
+        if len(still_open) and still_open[0] > 0:  # the blocks have the rest
+            reach = ends[still_open[0] - 1]
+            stay, go = turns.decided(reach)
+            free = ~(stay | go)
+        if not (len(still_open) and free.any()):
+            return self._screened(ends, len(ends), bound)
+        if free.sum() <= _MOST_ROWS:
+            if not free.all():
+                self._screened(ends, still_open[0], bound)
+            return min(bound, self._blocks(X, removed, error, bound, seconds, free))
+        root = max(math.sqrt(max(float(bounds.min()), 0.0)) - 4.0 * rows.off, 0.0)
+        return self._screened(ends, len(ends), min(bound, root**2 * rows.scale * _NEARLY))
+
+    def _screened(self, ends: np.ndarray, count: int, bound: float) -> float:
+        """Record the ends of the first intervals of a screening; what they are to prove."""
+        if bound > 0.0:
+            self._recorder.write(_SCREENING, 0, _bytes(ends[:count]), count)
+        return bound
+
+    def _blocks(
+        self, X: np.ndarray, removed: list[int], error: float, bound: float, seconds: float, free
+    ) -> float:
+        """Records of a proof by blocks of the free rows; what it proves."""
         deadline = time.perf_counter() + seconds
         unit = 2.0 ** np.round(np.log2(np.abs(X).max()))
         rows, centred, k = X / unit, self._centering == "optimal", len(removed)
@@ -114,9 +152,10 @@ class RowProof:
         def expired() -> bool:
             return time.perf_counter() > deadline
 
-        size = first_size(block_size(len(rows), Y.shape[1]))
-        blocks = deal(contraction, kept, k, needs(contraction, kept, kept | ~kept), size)
-        names = np.empty(len(rows), dtype="<u4")
+        size = first_size(block_size(int(free.sum()), Y.shape[1]))
+        k -= int((~kept & ~free).sum())
+        blocks = deal(contraction, kept, k, needs(contraction, kept, free), size)
+        names = np.full(len(rows), 2**32 - 1, dtype="<u4")
         for name, block in enumerate(blocks.blocks):
             names[block.rows] = name
         self._recorder.write(_BLOCKS, 0, names.tobytes())
@@ -134,7 +173,7 @@ class RowProof:
             if reached == -np.inf:
                 return best
             self._record_matrices(blocks)
-            tables = blocks.tables()  # the checker computes all bounds anew, too
+            tables = blocks.tables()  # the checker recomputes all bounds, too
             refresh(tables, expired)
             blocks.update(tables)
             total = blocks.prune(target)
@@ -167,6 +206,17 @@ class RowProof:
             parts.append((block.matrix + Y.T @ Y)[lower])
         stored = np.concatenate([*parts, np.zeros(0)])
         self._recorder.write(_MATRICES, 0, _bytes(stored, "<f4"), len(stored))
+
+
+def _ends(turns: Turns) -> np.ndarray:
+    """Where the intervals of a screening end, until nothing that counts can be gained."""
+    ends, s = [], turns.farthest()
+    while math.isfinite(s) and len(ends) < _INTERVALS:
+        ends.append(s)
+        if turns.gain(s) <= _SLACK * turns.error:
+            break
+        s *= _RATIO
+    return np.array(ends)
 
 
 def _are_few(n: int, p: int, k: int) -> bool:

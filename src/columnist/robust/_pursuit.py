@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import Number
 from columnist.linalg._prox import (
     l21_norm,
@@ -39,7 +39,7 @@ class OutlierPursuit(CenteredPCA):
     Parameters
     ----------
     alpha : float, optional
-        Price of a row; smaller gives more outliers, 1 or more none. None means
+        Penalty of a row; smaller values give more outliers, 1 or more none. None means
         :math:`1/\sqrt{\log n}` for n rows [2]_.
     n_outliers : int or float, optional
         Remove this number or fraction of rows, those with the longest :math:`C_i`. None:
@@ -47,7 +47,7 @@ class OutlierPursuit(CenteredPCA):
     n_components : int, optional
         Dimension of the subspace. None: the rank of L.
     centering : {"optimal", "mean", "none"}, default="optimal"
-        What the components are about: the mean of the kept rows, that of all rows, or the origin.
+        Centre of the components: the mean of the kept rows, that of all rows, or the origin.
     location : {"median", "mean"}, default="median"
         With ``centering="optimal"``: the centre from which rows are rated, before it is known
         which are kept. Outliers move a mean.
@@ -142,11 +142,10 @@ class OutlierPursuit(CenteredPCA):
         self.objective_, self.dual_gap_ = found.objective * self._unit, found.gap * self._unit
         self.n_iter_ = found.n_iter
         if found.gap > self.tol * found.objective:
-            warnings.warn(
+            warn_caller(
                 f"OutlierPursuit stopped after {found.n_iter} iterations with a relative duality "
                 f"gap of {found.gap / found.objective:.1e}: raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return found.rank
 
@@ -163,7 +162,7 @@ class OutlierPursuit(CenteredPCA):
 
 @dataclass(frozen=True)
 class Parts:
-    """What :func:`pursue_outliers` found."""
+    """Result of :func:`pursue_outliers`."""
 
     low_rank: np.ndarray
     row_sparse: np.ndarray

@@ -66,15 +66,15 @@ class ROBPCA(WholeRowsPCA):
     Rows are rated by their largest outlyingness over directions through two of them; the
     least outlying rows give a first subspace, the rows near it the final one. Centre and
     variances within are those of the minimum covariance determinant (MCD). Needs no number
-    of outliers: up to a share ``1 - alpha`` of the rows may be bad.
+    of outliers: up to a share ``1 - alpha`` of the rows may be outliers.
 
     Parameters
     ----------
     n_components : int
         Dimension of the subspace.
     alpha : float, default=0.75
-        Share of the rows that are surely good, between 0.5 and 1: lower is more robust,
-        higher more accurate.
+        Assumed share of regular rows, between 0.5 and 1: lower is more robust, higher more
+        accurate.
     mcd : bool, default=True
         Whether to use the MCD alone where the rows span few dimensions (at most 10 and a
         fifth of the number of rows).
@@ -83,7 +83,7 @@ class ROBPCA(WholeRowsPCA):
     random_state : int, RandomState instance or None, default=None
         Draws the directions and the starts of the MCD. Pass an int for repeatable results.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
-        How ``predict`` calibrates its distances; "classical" is the paper's way.
+        How ``predict`` calibrates its distances; "classical" follows the paper.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class ROBPCA(WholeRowsPCA):
     Notes
     -----
     The determinant of the MCD is compared with that of concentration steps from the rows
-    nearest within the subspace, and the smaller wins, as the paper says.
+    nearest within the subspace, and the smaller one is used, as in the paper.
 
     With the directions of ``PcaHubert`` of R's rrcov the subspace is the same; variances and
     flags are, unless the two find different subsets for the MCD or there is one component only.

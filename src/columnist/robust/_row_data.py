@@ -1,4 +1,4 @@
-"""The rows of a robust PCA, wherever they are: everything it needs of them, pass by pass.
+"""The rows of a robust PCA, in memory or in blocks, and the passes over them.
 
 What comes back is of the size of the columns squared, of the removed rows, or a few numbers a row.
 """
@@ -211,7 +211,7 @@ class RowData:
         p, r = self.shape[1], len(starts[0].variances)
         check_memory(
             8.0 * 8.0 * n_removed * p * len(starts),
-            f"Setting {n_removed} rows of {p} columns aside",
+            f"Removing {n_removed} rows of {p} columns",
             "Lower n_outliers.",
         )
         best: KeptRows | None = None

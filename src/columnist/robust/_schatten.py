@@ -1,4 +1,5 @@
-r"""Greedy removal of outliers under Schatten quasi-norms: what is left is nearly of low rank.
+r"""Greedy removal of outliers under Schatten quasi-norms, so that the kept rows are nearly of low
+rank.
 
 The measure is :math:`\sum_j \sigma_j^p`, for small p almost the rank. Let
 :math:`U \Sigma V^T` be the kept rows, :math:`\lambda = \sigma^2` and u a row of U. Without that
@@ -11,7 +12,7 @@ computed for a candidate: with :math:`s = p/2`
 
 since the last logarithm is that of the ratio of determinants. In :math:`y = \ln t` the integrand is
 analytic within :math:`\pi` of the real line, so the trapezoidal rule is exact to rounding with a
-step of 0.6: one matrix product tells the measure without each row.
+step of 0.6: one matrix product gives the measure without each row.
 
 If the mean of the kept rows is free, all this holds for the centred rows with
 :math:`\sqrt{n/(n-1)} u` in the place of u.
@@ -38,7 +39,7 @@ _STEP = 0.6
 _BELOW, _ABOVE = 33.0, 22.0
 # Rows whose leverage comes this near to one have its complement computed without subtraction.
 _NEAR_ONE = 1e-3
-# Updates may magnify the rounding of U by this much before it is computed anew.
+# Updates may magnify the rounding of U by this much before it is recomputed.
 _GROWTH = 2.0
 # A direction shorter than this many times the rounding of U is none.
 _NOISE = 16.0
@@ -58,7 +59,7 @@ class SchattenPCA(WholeRowsPCA):
     is smallest, :math:`\sigma` the singular values of the rows left. For small p the sum is
     almost their rank, so neither the number of components nor the size of the outliers
     matters: a row that leaves the subspace by little costs a dimension like one far away.
-    It works best on data without noise; with noise p trades one against the other.
+    It works best on data without noise; with noise, p balances rank against size.
 
     ``n_outliers`` need only be large enough. When so many rows are out, those within the
     orthogonal cut-off of the others' subspace return.
@@ -71,11 +72,11 @@ class SchattenPCA(WholeRowsPCA):
         Exponent, above 0 and at most 1.
     n_components : int, optional
         Dimension of the subspace. None: the rank of the rows left if they are exactly of low
-        rank, otherwise the largest ratio of neighbouring singular values tells
-        (see :func:`apparent_rank`).
+        rank, otherwise determined by the largest ratio of neighbouring singular values (see
+        :func:`apparent_rank`).
     centering : {"optimal", "mean", "none"}, default="optimal"
-        Where the subspace passes: through the mean of the kept rows, at every step; through
-        the mean of all rows; or through the origin.
+        Point through which the subspace passes: the mean of the kept rows, at every step; the mean
+        of all rows; or the origin.
     cutoff : {"cross-fitted", "classical"}, default="cross-fitted"
         How ``predict`` calibrates its distances, and which rows return.
 

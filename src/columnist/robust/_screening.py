@@ -1,6 +1,6 @@
-r"""Screening: which rows can change places at all, and how much better that could be.
+r"""Screening: which rows can be exchanged in a better choice, and a bound on the improvement.
 
-A few numbers a row bound how much better than a given choice any other can be.
+A few numbers per row bound the improvement of any other choice over a given one.
 
 Let K be the n - k rows that a choice keeps, L their best r-dimensional (affine) subspace,
 :math:`\lambda_1 \ge \lambda_2 \ge \dots` the eigenvalues of their scatter, E their error. Let K' be
@@ -104,7 +104,7 @@ class Screening(Strategy):
         return self.square * bound / self.seen.stretch
 
     def blocks(self, incumbent: Callable[..., Incumbent]) -> BlockProof:
-        """Blocks of the undecided rows, and a few that stand for the others.
+        """Blocks of the undecided rows, and a few that represent the others.
 
         ``incumbent(errors, n_removed, fixed)`` makes their problem.
         """

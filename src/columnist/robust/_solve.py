@@ -1,4 +1,4 @@
-r"""From rows to a certificate: which strategies serve which question.
+r"""From rows to a certificate: the strategies for each problem.
 
 The squared Frobenius error is proven by going through all sets if rows are few, else by screening
 all rows and blocks of those left undecided. Other criteria, and every order but best first, are
@@ -13,14 +13,14 @@ Removing one more row x of m changes the scatter by a rank-one term, also when i
 .. math:: C' = C - \frac{m}{m-1} (x-\mu)(x-\mu)^T.
 
 Rows that are neither removed nor candidates stay; no removal lowers the eigenvalues of their
-own scatter. Since f vanishes once r + k reaches the number of features, that search is for few
-rows in many dimensions, and for criteria that :mod:`columnist.robust._block_proof` does not serve.
+own scatter. Since f vanishes once r + k reaches the number of features, it is for few rows in many
+dimensions; :mod:`columnist.robust._block_floors` has a bound for the others.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,6 +32,7 @@ from columnist.linalg._reduce import power_of_two
 from columnist.linalg._rounding import AGREEMENT, EPS, allowance
 from columnist.linalg._threads import single_threaded_blas
 from columnist.robust._ascent import Team
+from columnist.robust._block_floors import BlockFloors
 from columnist.robust._block_proof import BlockProof, Incumbent
 from columnist.robust._concentrate import concentrated_rows, finalists, sampled_rows
 from columnist.robust._conditioned import PassErrors, Seen
@@ -49,7 +50,7 @@ from columnist.search._log import SolverLog
 from columnist.search._options import SearchOptions, certificate_of
 from columnist.search._run import Run, Strategy
 
-# Share of what counts as equally good up to which sets are told apart: the rest is for rounding.
+# Share of what counts as equally good up to which sets are distinguished: the rest is for rounding.
 _TOLD_APART = 0.5
 # Seconds that one look at the final set in better arithmetic may take.
 _CONFIRM = 0.1
@@ -95,6 +96,8 @@ def _errors(question: Question, options: SearchOptions) -> RowErrors:
 def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Certificate:
     errors = _errors(question, options)
     problem = RemovedRows(errors, question.n_outliers, question.rng, question.start)
+    if not is_frobenius(options.criterion):
+        problem.add_floors(partial(interrupts.expired, options.deadline))
     result = search(
         problem, options.policy(), options.limits(),
         n_jobs=options.n_jobs, log=log, callback=options.callback,
@@ -105,7 +108,7 @@ def _by_engine(question: Question, options: SearchOptions, log: SolverLog) -> Ce
     certificate = certificate_of(
         result, options, problem.value(subset), sorted(subset), options.elapsed
     )
-    # The guarantee speaks of bounds without rounding.
+    # The guarantee is about bounds without rounding.
     return certificate if problem.distinct else replace(certificate, a_priori_bound=None)
 
 
@@ -138,7 +141,7 @@ class _Rows:
         return found.low, found.high
 
     def confirmed(self, error: float, removed: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
-        """The error once more, as well as it can be had."""
+        """The error once more, as precisely as possible."""
         return error, removed
 
     def strategies(self, run: Run, team: Team) -> Iterator[Strategy]:
@@ -374,6 +377,22 @@ class RemovedRows(Downdates):
         super().__init__(n, n_removed, criterion, errors.n_components, errors.scale)
         self.row_errors, self.rows, self.centred = errors, errors.short, errors.centred
         self.rng, self.start = rng or np.random.default_rng(0), start
+        self.blocks: BlockFloors | None = None
+
+    def add_floors(self, expired: Callable[[], bool]) -> None:
+        """Bound errors by blocks of rows as well, if that says more at the root."""
+        chosen, candidates = self.root()
+        if self.size == 0 or expired():
+            return
+        blocks = BlockFloors(self.row_errors, self.size, expired)
+        if blocks.floors(chosen, candidates).min() > self.root_bounds()[0]:
+            self.blocks = blocks
+
+    def floors(self, chosen, candidates) -> np.ndarray:
+        """What blocks of rows say of every candidate."""
+        if self.blocks is None:
+            return super().floors(chosen, candidates)
+        return self.blocks.floors(chosen, candidates)
 
     def root(self) -> tuple[np.ndarray, np.ndarray]:
         """Nothing removed; every row may be."""

@@ -1,4 +1,4 @@
-"""An affine subspace with the spread along its axes: what every robust PCA returns."""
+"""An affine subspace with the variances along its axes, the result of every robust PCA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search: what the author of a problem needs, and what a callback receives."""
+"""The search: the interface of problems, and the progress that a callback receives."""
 
 from columnist.search._certificate import Certificate
 from columnist.search._engine import search

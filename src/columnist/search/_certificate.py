@@ -1,9 +1,8 @@
-"""The certificate: what is proven about a choice, or about choices of growing size."""
+"""The certificate of a selection, and certified paths of selections of increasing size."""
 
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, overload
@@ -11,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.search._words import facts, gap_words
 
 
@@ -26,9 +26,9 @@ class Certificate:
         ``"memory_limit"``, ``"interrupted"`` or ``"precision_limit"`` (what is left to decide
         is smaller than the rounding of the computation).
     error : float
-        Error of the returned choice.
+        Error of the returned selection.
     lower_bound : float
-        No choice has a smaller error.
+        Proven lower bound on the error of every selection.
     a_priori_bound : float or None
         Guarantee known before the search ran: error - optimum is at most this
         (weighted and greedy orders; None where none holds).
@@ -37,14 +37,13 @@ class Certificate:
     elapsed : float
         Seconds from the call to the answer.
     preparation : float
-        Seconds of these for which the time limit did not count: passes over data that are
-        kept elsewhere.
+        Seconds of these outside the time limit: passes over data that are not in memory.
     criterion, target : str
-        What was minimised, and what was approximated: "X" or "y".
+        The criterion, and the target of the approximation: "X" or "y".
     target_kind : str or None
-        How y was read: "classes" or "numbers"; None where X was approximated.
+        Interpretation of y: "classes" or "numbers"; None if X was approximated.
     selection : tuple of int
-        The choice the certificate speaks of.
+        The selection that the certificate is about.
     names : tuple of str or None
         The names of its columns, if they have any.
     unlisted_bound : float or None
@@ -128,7 +127,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class CertifiedPath(Sequence):
-    """Steps, named tuples with a field ``certificate``: one per size, the smallest first."""
+    """Steps, named tuples of what is chosen, its ``certificate`` and more; the smallest first."""
 
     steps: tuple[Any, ...]
 
@@ -153,29 +152,37 @@ class CertifiedPath(Sequence):
         return np.array([step.certificate.lower_bound for step in self.steps])
 
     @property
+    def sizes(self) -> np.ndarray:
+        """How many are chosen in each step."""
+        return np.array([len(step[0]) for step in self.steps])
+
+    @property
     def _whole(self) -> float:
         """The error that others are divided by."""
-        return float(self.errors[0])
+        return self.total  # type: ignore[attr-defined]  # a field of most paths
 
     @property
     def relative_errors(self) -> np.ndarray:
         """Errors divided by that of the target itself, or of all rows."""
         return self.errors / self._whole if self._whole > 0.0 else self.errors
 
-    def _table(self, title: str, counted: str) -> str:
-        """A line for each step: how many are chosen, error, gap and status."""
-        wide = len(counted)
-        lines = [title, f"{counted:>{wide}}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"]
-        for (chosen, found), relative in zip(self.steps, self.relative_errors, strict=True):
+    def _table(self, title: str, counted: str, budgets: Sequence[float] = ()) -> str:
+        """A line for each step: its budget, how many are chosen, error, gap and status."""
+        wide, first = len(counted), [f"{budget:>10g}  " for budget in budgets]
+        head = f"{'budget':>10}  " if first else ""
+        lines = [f"{counted:>{wide}}  {'error':>12}  {'relative':>8}  {'gap':>8}  status"]
+        for size, step, relative in zip(self.sizes, self.steps, self.relative_errors, strict=True):
+            found = step.certificate
             lines.append(
-                f"{len(chosen):>{wide}}  {found.error:>12.6g}  {relative:>8.4f}  "
+                f"{size:>{wide}}  {found.error:>12.6g}  {relative:>8.4f}  "
                 f"{100 * found.gap:>7.2f}%  {found.status}"
             )
-        return "\n".join(lines)
+        prefixes = [head, *(first or [""] * len(self))]
+        return "\n".join([title, *map(str.__add__, prefixes, lines)])
 
 
 def tightened(steps: Sequence[Any]) -> tuple[Any, ...]:
-    """A larger choice never has a larger optimum, so its bound holds for smaller ones too."""
+    """Raise bounds by those of larger sizes, whose optimum is never larger."""
     best, result = -np.inf, []
     for step in reversed(steps):
         best = max(best, step.certificate.lower_bound)
@@ -184,8 +191,8 @@ def tightened(steps: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(result[::-1])
 
 
-def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
-    """Warn if a search that was to end with a proof has not."""
+def warn_unless_optimal(certificate: Certificate) -> None:
+    """Warn if a search with search='optimal' ended without a proof."""
     if certificate.status == "optimal":
         return
     advice = "Raise time_limit, or use"
@@ -193,12 +200,11 @@ def warn_unless_optimal(certificate: Certificate, *, stacklevel: int) -> None:
         advice = (
             "Double precision has too few digits for these data, so more time would not help. Use"
         )
-    warnings.warn(
+    warn_caller(
         f"search='optimal' ended with status {certificate.status!r}: the choice is not proven "
         f"optimal. What is proven: {gap_words(certificate)}. "
         f"{advice} search='auto' to accept a gap without this warning.",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 

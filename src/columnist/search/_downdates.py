@@ -1,4 +1,5 @@
-r"""Problems in which every choice takes a rank-one term from a second moment, any criterion.
+r"""Problems in which every choice subtracts a rank-one term from a second moment, for any
+criterion.
 
 With :math:`\lambda_1 \ge \lambda_2 \ge \dots` the eigenvalues of the moment that a partial choice S
 leaves, t items still to choose and r components that cost nothing,
@@ -130,20 +131,27 @@ class Downdates(ABC):
         moment = self.moment(chosen, candidates)
         untouched = moment.untouched(np.arange(len(candidates)))[self.n_components :]
         bound = self.node_bound(moment, untouched, left)
+        floors = np.maximum(self.floors(chosen, candidates), bound)
+        bound = float(floors.min())
         if bound >= demand.threshold:
             return Branches(np.inf, doubtful=moment.doubtful)
         if is_frobenius(self.criterion) and len(candidates) > _MOST_PAIRED:
-            found = self._expand_by_leading(chosen, candidates, moment, left, bound, demand)
+            found = self._expand_by_leading(chosen, candidates, moment, left, floors, demand)
         else:
             found = self._expand_by_roots(
-                chosen, candidates, moment, untouched, left, bound, demand
+                chosen, candidates, moment, untouched, left, floors, demand
             )
         return replace(found, doubtful=moment.doubtful)
 
-    def _expand_by_roots(self, chosen, candidates, moment, untouched, left, bound, demand):
+    def floors(self, chosen: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+        """Lower bound, known without a decomposition, of all completions by each candidate."""
+        return np.full(len(candidates), -np.inf)
+
+    def _expand_by_roots(self, chosen, candidates, moment, untouched, left, floors, demand):
         """Children with the eigenvalues that each one leaves."""
+        bound = float(floors.min())
         lam, Z = moment.lam, moment.Z
-        spectra: Any  # looked at only where they were computed
+        spectra: Any  # examined only where they were computed
         paired = left >= 2 and demand.shortcut and len(candidates) <= _MOST_PAIRED
         first, last = self.counted(left - 1, len(lam))
         if paired or (demand.weight == "u" and left > 1):
@@ -151,7 +159,7 @@ class Downdates(ABC):
             roots = spectra[:, first:last]
         else:
             spectra, roots = None, downdated_eigenvalues(lam, Z, first, last)
-        kept, f = self._filter(moment, roots, untouched, left, bound, demand.threshold)
+        kept, f = self._filter(moment, roots, untouched, left, floors, demand.threshold)
         if len(kept) < left:
             return Branches(np.inf)
         items = candidates[kept]
@@ -170,13 +178,13 @@ class Downdates(ABC):
             weight = self.errors(spectra[kept, self.n_components :])
         return Branches(bound, items, f, weight)
 
-    def _expand_by_leading(self, chosen, candidates, moment, left, bound, demand) -> Branches:
+    def _expand_by_leading(self, chosen, candidates, moment, left, floors, demand) -> Branches:
         """Children under Frobenius: the sum of a tail is the trace minus the leading roots."""
         r, unit, lam, Z = self.n_components, self.scale**2, moment.lam, moment.Z
         top = downdated_eigenvalues(lam, Z, 0, min(left - 1 + r, len(lam)))
         trace = lam.sum() - np.einsum("ij,ij->i", Z, Z)
         rounding = len(lam) * moment.charges
-        f = np.maximum(unit * (trace - top.sum(axis=1) - rounding), bound)
+        f = np.maximum(unit * (trace - top.sum(axis=1) - rounding), floors)
         u = unit * np.maximum(trace - top[:, :r].sum(axis=1), 0.0)
         keep = f < demand.threshold
         if keep.sum() < left:
@@ -185,15 +193,15 @@ class Downdates(ABC):
             high = u + unit * rounding
             return best_goals(chosen, candidates[keep], f[keep], high[keep], demand)
         weight = u[keep] if demand.weight == "u" else u[:0]
-        return Branches(bound, candidates[keep], f[keep], weight)
+        return Branches(float(floors.min()), candidates[keep], f[keep], weight)
 
-    def _filter(self, moment: Moment, roots, untouched, left, bound, threshold):
+    def _filter(self, moment: Moment, roots, untouched, left, floors, threshold):
         """Children below the threshold; a shorter list tightens its own bounds."""
         kept = np.arange(len(roots))
         low = roots - moment.charges[:, None]
         while True:
             floor = _fit(untouched - moment.allowance, roots.shape[1])
-            f = np.maximum(self.errors(np.maximum(low[kept], floor)), bound)
+            f = np.maximum(self.errors(np.maximum(low[kept], floor)), floors[kept])
             below = f < threshold
             if below.all() or below.sum() < left:
                 return kept[below], f[below]
@@ -303,7 +311,7 @@ class Downdates(ABC):
 
 
 class _Tuples(NamedTuple):
-    """A node whose candidates are looked at in pairs or triples: spectra after each one."""
+    """A node whose candidates are examined in pairs or triples: spectra after each one."""
 
     moment: Moment
     kept: np.ndarray

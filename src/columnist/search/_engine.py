@@ -29,7 +29,7 @@ from columnist.search._run import Limits, Run, SearchResult, Strategy
 from columnist.search._workers import Expanded, Portion, Workers, expand_portion
 
 _BATCH_SECONDS = 2e-3
-# Least and largest number of operations spent on exploring ahead of one node.
+# Smallest and largest number of operations for exploring the subtree of a node.
 _EFFORT = (2e5, 4e6)
 # Seconds after which helpers elsewhere are asked, seconds of work for one task of theirs, tasks
 # for each of them at a time.
@@ -82,7 +82,7 @@ def search(
     log : SolverLog, optional
         Where to report.
     callback : callable, optional
-        Receives every :class:`Progress`; a true answer stops the search.
+        Receives every :class:`Progress`; the search stops if it returns true.
     start : sequence of subsets
         Known sets, complete or smaller.
     workers : Workers, optional
@@ -123,7 +123,7 @@ class BestFirst(Strategy):
         self.problem, self.policy, self.start = problem, policy, start
         self.recorder = recorder
         self.n_jobs, self.workers = n_jobs, workers
-        self.late = False  # complete sets were left for want of time
+        self.late = False  # complete sets were left for lack of time
         self.doubtful = False  # bounds took something for rounding that may be more
         self.effort = _EFFORT[1]  # the root deserves a long look
         self.in_flight: list[Branch] = []  # taken out, but not yet replaced by their children
@@ -360,7 +360,7 @@ class BestFirst(Strategy):
         return min(open_bound, self.pool.floor, *(branch.bound for branch in self.in_flight))
 
     def _prove(self) -> None:
-        """Tell the run what is proven; nothing new in the middle of a step."""
+        """Report the proven bound to the run; nothing new in the middle of a step."""
         if self.run.torn:  # what has left the pool since then is not in it
             self.run.unlisted = min(self.run.unlisted, self.pool.floor)
             return
@@ -453,7 +453,7 @@ class BestFirst(Strategy):
                     return
 
     def _enumerate(self) -> bool:
-        """Evaluate every complete set with care, if there are few: what bounds cannot tell apart
+        """Evaluate every complete set with care, if there are few: what bounds cannot distinguish
         in double precision, a problem's ``interval`` may. False if time was too short for it."""
         sets = self._few_sets()
         if sets is None or not hasattr(self.problem, "interval"):

@@ -1,4 +1,4 @@
-"""The open branches of a search.
+"""The open branches (nodes) of a search.
 
 Expanding a node yields a *family*, stored once: its children in the order of the partition. Child i
 takes ``items[i]`` and may still use ``items[:i]``, so every subset is reached exactly once.
@@ -136,7 +136,7 @@ class _Parts:
 class Frontier:
     """Open branches, with a proof (:meth:`bound`) at any moment. Best-first search uses three
     quarters of ``max_memory`` bytes; then the search goes depth first in what is left. A
-    ``recorder`` is told how nodes are divided."""
+    ``recorder`` records how nodes are divided."""
 
     def __init__(self, policy: Policy, max_memory: float, recorder: ProofRecorder | None = None):
         self.policy, self.max_memory, self.recorder = policy, max_memory, recorder

@@ -1,4 +1,4 @@
-"""A strong first choice: greedy, then exchanges until none improves."""
+"""A good first choice: greedy, then exchanges until none improves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that loses nothing, and the clock every stage of a search looks at.
+"""Handling of Ctrl-C without loss of results, and the deadline of a search.
 
 KeyboardInterrupt may come between taking a branch off a list and putting its children there. Inside
 :func:`deferred` the signal is only remembered: stages ask :func:`expired` where stopping is safe,
@@ -91,7 +91,7 @@ def _remember(number, frame) -> None:
 
 
 def pending() -> bool:
-    """Whether a signal waits to be heard."""
+    """Whether a signal has arrived and was not handled yet."""
     return _Remembered.came and _Remembered.depth > 0
 
 

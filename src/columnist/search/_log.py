@@ -10,7 +10,7 @@ _HEADER = (
     f"{'':1}{'Expanded':>10} {'Open':>10} {'Bound':>13} {'Incumbent':>13} {'Gap':>8} {'Time':>8}"
 )
 _LINES_PER_HEADER = 20
-# What the history of a certificate keeps of a moment.
+# Entries of the history of a certificate.
 _NOTED = ("elapsed", "expanded", "open", "bound", "incumbent")
 
 

@@ -1,4 +1,4 @@
-"""What certified estimators ask of a search, and the certificate they make of its answer."""
+"""Options of certified searches, and the certificate made from their result."""
 
 from __future__ import annotations
 
@@ -88,9 +88,8 @@ def certificate_of(
     **more: Any,
 ) -> Certificate:
     """The certificate of a choice whose error was computed from the data. A proof that does not
-    reach that error is none: what it was based on drowned in rounding. One that does may still
-    leave open what exactly the error is: the bound then says so, and the proof is none if the gap
-    would show."""
+    reach that error is invalid, because of rounding. One that does may still leave open what
+    exactly the error is: the bound then says so, and the proof is none if the gap would show."""
     lowest = min(float(options.criterion.value(np.zeros(1))), error)
     bound, status = max(min(result.bound, error), lowest), result.status
     if status == "optimal":

@@ -1,4 +1,4 @@
-"""Orders of the search, and what each one guarantees.
+"""Orders of the search, and their guarantees.
 
 A policy turns the bound f and a second figure of a branch into its priority (smallest first). With
 e the error of the best complete set, the search ends once no open branch has a smaller priority
@@ -49,7 +49,7 @@ class Policy:
 
     @property
     def figure(self) -> str | None:
-        """What to ask of the problem for every child."""
+        """The figure that the problem computes for every child."""
         return "u" if self.weight == "h" else self.weight
 
     @property

@@ -1,4 +1,4 @@
-"""What a problem must offer to be searched.
+"""The interface of a problem.
 
 The engine chooses ``size`` of ``n_items`` items, whatever these are: a problem bounds partial
 choices and evaluates complete ones. Two functions of a partial choice S carry everything:
@@ -37,7 +37,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Demand:
-    """Request of the engine to an expansion.
+    """Parameters of an expansion, set by the engine.
 
     Attributes
     ----------

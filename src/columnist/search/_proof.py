@@ -1,4 +1,4 @@
-"""Writes down how a search divides its nodes, for a proof that others can check.
+"""Recording how a search divides its nodes, for a proof that can be checked independently.
 
 A proof is one line of JSON, which states the problem and the claim, and compressed records, in the
 order in which the search made them. The root is node 0, and every record gives the parts of one
@@ -17,7 +17,6 @@ end       the number of records, and the hash of the first line
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -40,6 +39,8 @@ FORMAT, VERSION = "columnist proof", 2
 _END, _LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(6)
 # The smallest z that is told from zero, and the steps of a logarithmic scale down to it.
 _LEAST_Z, _SCALE = 1e-5, 65535
+# Bytes of records up to which they need no file.
+_IN_MEMORY = 2**20
 
 
 class PreparedProof(os.PathLike):
@@ -53,7 +54,7 @@ class PreparedProof(os.PathLike):
 
 
 class ProofRecorder:
-    """Collects records in a temporary file beside ``path``, which :meth:`finish` replaces."""
+    """Collects records, many of them in a file without a name, until :meth:`finish` writes them."""
 
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)
@@ -68,9 +69,7 @@ class ProofRecorder:
     def begin(self) -> None:
         """Forget what was recorded: another search begins."""
         self.discard()
-        self._file = tempfile.NamedTemporaryFile(
-            dir=self.path.parent, prefix=f".{self.path.name}.", delete=False
-        )
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=self.path.parent)
         self._compress, self._next = zlib.compressobj(6), 1
         self._counts: Counter[int] = Counter()
 
@@ -78,8 +77,6 @@ class ProofRecorder:
         """Leave nothing behind."""
         if self._file is not None:
             self._file.close()
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._file.name)
             self._file = None
 
     # -- records ------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The one run: what every proof has in common, whatever its strategy.
+"""The run of a search: the parts shared by all strategies.
 
 A run owns clock, limits, pool, the bound that never falls, history, log, interrupts and result. A
 *strategy* raises the bound and offers choices; every step ends where it is safe to stop. Strategies
@@ -26,7 +26,7 @@ _ROOM = 1e-30
 
 
 class PrecisionError(ArithmeticError):
-    """What is left to decide cannot be told from rounding in double precision."""
+    """The remaining choices cannot be distinguished in double precision."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Limits:
     max_memory : float
         Bytes for open nodes.
     max_gap : float
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     cutoff : float
-        An error that is no use: choices that reach it need not be looked at.
+        Error from which a choice is of no use and need not be examined.
     """
 
     deadline: float = np.inf
@@ -223,13 +223,13 @@ class Run:
     limits : Limits
         When to stop.
     n_solutions : int, default=1
-        How many of the best choices are wanted.
+        Number of best choices to find.
     solution_tol : float, optional
-        Only those are that are worse than the best one by this share at most.
+        Keep only choices whose error is at most this share above the best.
     log : SolverLog, optional
         Where to report.
     callback : callable, optional
-        Receives every :class:`~columnist.search.Progress`; a true answer stops the run.
+        Receives every :class:`~columnist.search.Progress`; the run stops if it returns true.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ class Run:
     # -- driving ------------------------------------------------------------------
 
     def drive(self, strategies: Iterable[Strategy]) -> None:
-        """Let strategies work one after the other, until one stops the run or all are done."""
+        """Run the strategies one after the other, until one stops the run or all are done."""
         try:
             for strategy in strategies:
                 self.strategy = strategy
@@ -325,7 +325,7 @@ class Run:
         return self.pool.offer(lower, subset)
 
     def prove(self, bound: float) -> None:
-        """Take notice that no choice has a smaller error."""
+        """Record that no choice has a smaller error."""
         if np.isfinite(bound):
             self.proven = max(self.proven, float(bound))
 
@@ -335,7 +335,7 @@ class Run:
 
     @property
     def threshold(self) -> float:
-        """What reaches this need not be looked at."""
+        """What reaches this need not be examined."""
         threshold = self.pool.threshold
         if self.limits.max_gap > 0.0 and np.isfinite(threshold):
             threshold -= self.limits.max_gap * abs(threshold)

@@ -1,4 +1,4 @@
-"""A certificate in words, graded by the gap: the only place that says what is proven."""
+"""Certificates in words, graded by the gap."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ STATUSES: Mapping[str, str] = {
     "node_limit": "stopped at its node limit",
     "memory_limit": "stopped at its memory limit",
     "interrupted": "stopped when the user interrupted it",
-    "precision_limit": "stopped where double precision cannot tell the remaining choices apart",
+    "precision_limit": "stopped where double precision cannot distinguish the remaining choices",
 }
 CRITERIA: Mapping[str, str] = {
     "frobenius": "squared Frobenius norm",
     "spectral": "spectral norm",
     "nuclear": "nuclear norm",
 }
-# Up to the first gap a choice is called close to the best possible; from the second on, nothing
-# is said that could be taken for praise.
+# Up to the first gap, a choice is called close to the best possible; from the second on, the text
+# contains no positive judgement.
 _CLOSE, _WIDE = 0.01, 0.1
 _LIMITS = ("time_limit", "node_limit", "memory_limit", "interrupted")
 
@@ -42,13 +42,13 @@ class Subject:
     what: str  # is chosen: "column", or "row" for rows to remove
     size: int
     choices: str  # how many there are, in words
-    total: float | None = None  # error of choosing nothing: errors are told as shares of it
+    total: float | None = None  # error without any chosen item: errors are stated as shares of it
     limits: str = ""  # conditions on the choice, as the end of a sentence
     any_size: bool = False  # whether choices of other sizes compete, too
 
     @property
     def chosen(self) -> str:
-        """What is chosen, counted."""
+        """The number of chosen items, with their noun."""
         if self.any_size:
             return f"{self.what}s"
         return count(self.size, self.what) + (" to remove" if self.what == "row" else "")
@@ -119,7 +119,7 @@ def facts(certificate: Certificate) -> dict[str, str]:
     found["search"] = f"{expanded:,} expanded, {generated:,} generated nodes, {time}"
     if certificate.preparation > 0.0:
         read = seconds(certificate.preparation)
-        found["preparation"] = f"{read} of these, outside the time limit"
+        found["data passes"] = f"{read} of these, outside the time limit"
     if certificate.missing is not None:
         found["data"] = _estimated(certificate)
     return found
@@ -137,7 +137,7 @@ def _estimated(certificate: Certificate) -> str:
     if known["adjusted"] > 0.0:
         said += f"; changed by {percent(known['adjusted'])} to be positive semidefinite"
     if known["ridge"] > 0.0:
-        said += f"; a ridge of {known['ridge']:g}, for columns are dependent"
+        said += f"; a ridge of {known['ridge']:g}, because columns are dependent"
     return said.replace("\u00a0", "")
 
 
@@ -156,7 +156,7 @@ def verdict(certificate: Certificate, subject: Subject) -> tuple[str, str]:
 
 
 def explained(certificate: Certificate, subject: Subject, n_solutions: int = 1) -> list[str]:
-    """The certificate for a reader who has to decide, not to compute."""
+    """The certificate explained for readers without technical background."""
     found = _explained(certificate, subject, n_solutions)
     if certificate.missing is not None:
         found.append(
@@ -184,13 +184,13 @@ def _why(certificate: Certificate) -> str:
 
 def _optimal(certificate: Certificate, subject: Subject, n_solutions: int) -> list[str]:
     found = [
-        f"{_space(subject)} The search examined {certificate.nodes_generated:,} partial choices; "
+        f"{_space(subject)} The search examined "
+        f"{count(certificate.nodes_generated, 'partial choice')}; "
         "a mathematical bound rules out all the others: each group of choices that was left out "
         "provably holds nothing better.",
-        "“Proven” means that this is not an opinion of the software, nor a matter of luck or "
-        f"of more computing time: no {subject.sets} leaves a smaller error on these data than the "
-        "one shown here, up to the rounding of the computer. It says nothing about other data, "
-        "or about another measure of error.",
+        "“Proven” means that the result depends neither on chance nor on computing time: no "
+        f"{subject.sets} leaves a smaller error on these data than the one shown here, up to "
+        "rounding. It says nothing about other data, or about another measure of error.",
     ]
     if n_solutions > 1:
         found.append(
@@ -230,8 +230,8 @@ def _unfinished(certificate: Certificate, subject: Subject) -> list[str]:
     if status == "precision_limit":
         found.append(
             f"Double precision has too few digits to decide. More time would not help; "
-            f"{subject.what}s of like length that are no near copies of one another can be told "
-            "apart."
+            f"{subject.what}s of similar length that are not nearly copies of one another can be "
+            "distinguished."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Helpers elsewhere, in other processes or on other machines, that expand branches.
+"""Workers in other processes or on other machines that expand branches.
 
 The engine keeps frontier, proof and limits, and merges what comes back in order.
 """
@@ -19,7 +19,7 @@ from columnist.search._problem import Branches, Demand, SubsetProblem
 
 
 class Workers(Protocol):
-    """What helpers must offer."""
+    """The interface of workers."""
 
     @property
     def count(self) -> int:

@@ -1,4 +1,4 @@
-"""Choosing features."""
+"""Selection of features."""
 
 from columnist.selection._algebraic import GKSSelector, PivotedQRSelector, StrongRRQRSelector
 from columnist.selection._base import FastSelector

@@ -1,4 +1,4 @@
-r"""Relaxed nodes over many columns: one quadratic form for all of them, coefficients for few.
+r"""Relaxation of nodes with many columns: one quadratic form, and coefficients for few columns.
 
 With inner products :math:`K = X^TX + \alpha I`, :math:`c = X^TY`, a diagonal
 :math:`0 \prec D \preceq K` and :math:`P = K - D`, **any** coefficients B bound the error of every
@@ -39,7 +39,7 @@ _STEADY = 1e-9
 _SETTLED = 0.1
 # What the largest eigenvalue of a power method is taken for beyond what it has seen.
 _SEEN = 1.0 + 1e-3
-# Heights that small beside a column say nothing about what it adds.
+# Heights that are smaller relative to a column are not informative.
 _DEPENDENT = 1e-9
 # Up to so many columns a decomposition takes less time than iterations.
 _FEW = 100

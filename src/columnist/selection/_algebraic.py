@@ -1,4 +1,4 @@
-"""Selectors that stand on a matrix factorisation."""
+"""Selectors based on a matrix factorisation."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class PivotedQRSelector(FastSelector):
     selected_ : ndarray of int
         Selected columns, in order of selection: the first j are the selection of size j.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -94,13 +94,13 @@ class GKSSelector(FastSelector):
     rank_ : int
         Singular vectors used: ``rank``, or the numerical rank of X if that is lower.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -170,13 +170,13 @@ class StrongRRQRSelector(FastSelector):
         Selected columns: the order of the pivoted QR, each swapped column in the place of
         the one it replaced.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

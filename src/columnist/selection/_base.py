@@ -1,8 +1,7 @@
-"""What the fast selectors have in common."""
+"""Base classes of the fast selectors."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.criteria import Criterion, Frobenius, get_criterion
 from columnist.data import Matrices, is_target_given, open_matrices, uses_target
 from columnist.data._validation import check_room, resolve_constraints, resolve_size
@@ -165,13 +165,13 @@ class FastSelector(ScoredSelector):
         return tags
 
     def _why_short(self, found: int) -> str:
-        """Why fewer columns than asked for were found; empty if nobody needs to be told."""
+        """Why fewer columns than requested were found; empty if no warning is needed."""
         return "the others add nothing to what these explain (X or the target has no more rank)."
 
     def _warn_if_short(self, found: int, size: int | None) -> None:
         if size is not None and found < size and (why := self._why_short(found)):
             text = f"{type(self).__name__} selected {found} of {size} columns: {why}"
-            warnings.warn(text, UserWarning, stacklevel=4)
+            warn_caller(text)
 
 
 class RowSparseSelector(FastSelector):
@@ -229,7 +229,7 @@ class RowSparseSelector(FastSelector):
             f"{type(self).__name__} stopped after {how} (tol={self.tol:g}). Raise max_iter or tol, "
             f"standardise X, or take a larger {self._penalty_name}."
         )
-        warnings.warn(text, ConvergenceWarning, stacklevel=7)
+        warn_caller(text, ConvergenceWarning)
 
     def _needs_rows(self) -> bool:
         return True  # for norms of single rows, or their neighbours

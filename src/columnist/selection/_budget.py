@@ -41,18 +41,8 @@ class BudgetPath(CertifiedPath):
         """The budget of each step."""
         return np.array([step.budget for step in self.steps])
 
-    @property
-    def _whole(self) -> float:
-        return self.total
-
     def __repr__(self) -> str:
-        lines = [f"{'budget':>10}  {'columns':>7}  {'error':>12}  {'gap':>8}  status"]
-        for columns, found, budget in self.steps:
-            lines.append(
-                f"{budget:>10g}  {len(columns):>7}  {found.error:>12.6g}  "
-                f"{100 * found.gap:>7.2f}%  {found.status}"
-            )
-        return "\n".join(["BudgetPath", *lines])
+        return self._table("BudgetPath", "columns", self.budgets.tolist())
 
 
 @keeps_answer

@@ -48,14 +48,14 @@ from columnist.selection._task import (
 class ColumnSelector(ScoredSelector):
     r"""Select the columns that best represent a matrix, with a proof.
 
-    Chooses a set S of k columns of X (and, with ``n_components``, that many free
-    directions V) such that the error
+    Selects a set S of k columns of X (and, with ``n_components``, as many extracted directions V)
+    such that the error
 
     .. math:: \Theta\left(T - X_S A - V C\right), \quad A, C \text{ optimal},
 
-    is smallest, where the target T is X itself or y. A best-first search returns the choice
-    together with a :class:`~columnist.Certificate`: its error, a bound that no other choice
-    beats, and the gap between the two.
+    is smallest, where the target T is X itself or y. A best-first search returns the selection
+    together with a :class:`~columnist.Certificate`: its error, a lower bound on the error of every
+    other selection of this size, and the gap between the two.
 
     Parameters
     ----------
@@ -63,19 +63,19 @@ class ColumnSelector(ScoredSelector):
         Number of columns; a fraction of them if a float in (0, 1); half if None;
         ``"auto"`` for the fewest with a relative error of at most ``tol``.
     n_components : int, default=0
-        Extracted directions beside the columns (hybrid low rank).
+        Directions extracted in addition to the columns (hybrid low rank).
     criterion : str or Criterion, default="frobenius"
         Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
         ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
     search : {"auto", "optimal", "weighted", "greedy", "optimistic"}, default="auto"
-        ``"auto"`` and ``"optimal"`` find a strong choice, then prove it until the limits
+        ``"auto"`` and ``"optimal"`` find a good choice, then search for a proof until the limits
         (``"optimal"`` warns if the proof is incomplete); ``"weighted"`` stops within a
         guarantee set by ``epsilon``; ``"greedy"`` adds the best column each time;
         ``"optimistic"`` starts from that choice and alternates between choice and proof.
     target : {"auto", "X", "y"}, default="auto"
-        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+        Target of the approximation; ``"auto"`` means y if ``fit`` gets one.
     centering : {"none", "mean"}, default="none"
-        ``"mean"`` makes an intercept free.
+        ``"mean"`` adds an intercept.
     epsilon : float, default=0.0
         Weight of the weighted search.
     weight : {"u", "g", "h", "b"}, default="u"
@@ -100,25 +100,26 @@ class ColumnSelector(ScoredSelector):
         for Gaussian data by the EM algorithm, ``"pairwise"`` from the rows that have both values of
         two columns; the selection is proven for these estimates.
     reduction : {"exact", "randomized"}, default="exact"
-        ``"randomized"`` sketches very large matrices; the certificate stays valid.
+        ``"randomized"`` projects very large matrices on fewer dimensions; the certificate stays
+        valid.
     time_limit : float or None, default=30.0
         Seconds from the call on; ``fit`` returns at most about two seconds later. The pass over a
-        Dask collection does not count, and is stated as ``certificate_.preparation``.
+        Dask collection is not included, and is stated as ``certificate_.preparation``.
     max_nodes : int, optional
         Nodes to expand at most.
     max_memory : float, optional
         Bytes for open nodes; half of the free memory by default.
     max_gap : float, default=0.0
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     n_jobs : int, optional
         Worker threads; None means 1, -1 all processors.
     random_state : int, RandomState or None, default=None
         Randomness of ``reduction="randomized"``.
     callback : callable, optional
-        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+        Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     proof : str or path, optional
         File to which a proof is written that :func:`columnist.verify` checks; for
-        ``n_features_to_select="auto"`` that of the size which is selected. Data in memory only.
+        ``n_features_to_select="auto"``, of the selected size. Data in memory only.
     verbose : bool, default=False
         Print the solver log.
 
@@ -134,28 +135,29 @@ class ColumnSelector(ScoredSelector):
     relative_error_ : float
         ``error_`` divided by the criterion of the target itself.
     coef_ : ndarray of shape (n_selected, n_features) or (n_selected, n_targets)
-        How the selected columns rebuild every column (or y).
+        Coefficients that reconstruct every column (or y) from the selected ones.
     intercept_ : ndarray of shape (n_features,) or (n_targets,)
         Zero unless ``centering="mean"``.
     column_r2_ : ndarray of shape (n_features,)
-        Share of every column of X that the selection rebuilds.
+        Share of every column of X that the selection explains.
     representative_ : ndarray of int of shape (n_features,)
         The selected column with the largest squared cosine to each column.
     components_ : ndarray of shape (n_components, n_features) or (n_components, n_targets)
         Extracted directions.
     certificate_ : Certificate
         The proof. Status "optimal" means that no choice has an error smaller by more than a
-        relative 1e-9; "precision_limit", that double precision cannot decide it; "interrupted",
+        relative 1e-9, where a column of which the others leave less than 1e-13 counts as
+        dependent on them; "precision_limit", that double precision cannot decide it; "interrupted",
         that Ctrl-C (or the callback) ended the search after the first choice. Before that
         Ctrl-C raises KeyboardInterrupt.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
-    columnist.certify : Certificate for a selection made elsewhere.
+    columnist.certify : Certificate for any selection, including ones made by other tools.
     columnist.selection_path : A selection and a certificate for every size.
 
     References
@@ -312,7 +314,7 @@ class ColumnSelector(ScoredSelector):
                 open_y=self._open_target,
             )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
-        warn_of_scales(matrices, names, stacklevel=5)
+        warn_of_scales(matrices, names)
         return matrices, replace(
             options,
             names=None if names is None else tuple(map(str, names)),
@@ -382,17 +384,19 @@ class ColumnSelector(ScoredSelector):
         self.error_ = error
         self.relative_error_ = error / outcome.total if outcome.total > 0.0 else 0.0
         self.certificate_ = outcome.certificate
+        # What verdicts on columns follow from.
+        self._listed = None if self.solution_tol is None else outcome
         rebuilt: Rebuild = rebuild(matrices, subset, options.n_components)
         self.coef_, self.intercept_ = rebuilt.coef, rebuilt.intercept
         self.column_r2_, self.components_ = rebuilt.r2, rebuilt.components
         self.representative_ = rebuilt.representative
         self._remember(matrices)
         self.certificate_ = replace(self.certificate_, elapsed=options.elapsed)
-        warn_if_list_full(outcome, options, stacklevel=4)
+        warn_if_list_full(outcome, options)
         if self.search == "optimal":
-            warn_unless_optimal(self.certificate_, stacklevel=5)
+            warn_unless_optimal(self.certificate_)
 
-    # -- what certify and selection_path ask for ------------------------------------
+    # -- used by certify and selection_path ------------------------------------
 
     def _certify(self, X, y, columns, sample_weight=None) -> tuple[Certificate, Outcome]:
         """Certificate (error and selection only) of given columns, and the best found."""
@@ -539,7 +543,7 @@ class ColumnSelector(ScoredSelector):
 
 
 def _check_constrained(selector: ColumnSelector) -> None:
-    """Refuse what constraints do not go with."""
+    """Raise for parameters that cannot be combined with constraints."""
     if selector.n_features_to_select == "auto":
         raise ValueError(
             "n_features_to_select='auto' does not go with constraints: give a number, or None with "

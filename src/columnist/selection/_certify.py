@@ -73,7 +73,7 @@ def certify(
     error, best = outcome.solutions[0]
     certificate = replace(
         outcome.certificate, error=given.error, selection=given.selection, names=given.names,
-        a_priori_bound=None,  # it speaks of what a search finds
+        a_priori_bound=None,  # it is about the result of a search
     )  # fmt: skip
     least = float(get_criterion(criterion).value(np.zeros(1)))
     if error >= given.error - _BETTER * above(given.error, least):

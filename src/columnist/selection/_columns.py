@@ -1,4 +1,4 @@
-r"""The column-selection problem: choose k columns, plus r2 free components.
+r"""The column-selection problem: choose k columns and r2 extracted components.
 
 For chosen columns S with residual second moment :math:`B_S` (eigenvalues
 :math:`\lambda_1 \ge \lambda_2 \ge \dots`), t columns still to choose and r2 components,
@@ -86,8 +86,8 @@ def column_problem(
     candidates : ndarray of int, optional
         Columns that may be chosen beside them; all by default.
     evaluate : callable, optional
-        Interval in which the error of a complete choice lies, from the data themselves: for
-        choices whose errors drown in the rounding of the reduced data, or where these only bound
+        Interval in which the error of a complete choice lies, from the data themselves: for choices
+        whose errors are smaller than the rounding of the reduced data, or where these only bound
         them from below.
     """
     check_scale(reduced, criterion)
@@ -460,7 +460,7 @@ class FrobeniusColumns(_Columns):
         return [(self.unit * error, (*base, *row)) for error, row in pairs]
 
     def _fits_shortcut(self, left: int, n: int) -> bool:
-        """Whether all pairs or triples of candidates may be looked at in one go."""
+        """Whether all pairs or triples of candidates may be examined in one go."""
         return (left == 2 and n <= 4096) or (left == 3 and n <= 512)
 
     def _expand_b(self, chosen, candidates, left, demand: Demand) -> Branches:

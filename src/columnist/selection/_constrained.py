@@ -1,9 +1,9 @@
 r"""The column-selection problem with constraints, for every criterion.
 
-A node is divided in two: a unit (a column, or a group with all that it brings along) is chosen, or
-it is left out. At every node the constraints say first what follows: columns that must come along,
-columns that no longer fit. How many columns may still be added, t, is a linear score like any
-other (:mod:`columnist.selection._rules`), and the bounds of
+A node is divided in two: a unit (a column or a group, with the columns that it requires) is chosen,
+or it is left out. At every node, the consequences of the constraints are applied first: columns
+that must be selected too, and columns that are no longer possible. How many columns may still be
+added, t, is a linear score like any other (:mod:`columnist.selection._rules`), and the bounds of
 :mod:`columnist.selection._columns` hold for up to t columns. Under the squared Frobenius norm the
 relaxation comes before them (:mod:`columnist.selection._unit_relaxation`).
 """
@@ -32,7 +32,7 @@ from columnist.selection._unit_relaxation import UnitRelaxation
 
 # Share of the time for the first choice.
 _FIRST_SHARE = 0.25
-# Up to so many columns to add, candidates are looked at one by one.
+# Up to so many columns to add, candidates are examined one by one.
 _FEW = 4
 _DIRECTIONS, _RELAXATION = "unconstrained directions", "relaxation"
 

@@ -1,4 +1,4 @@
-"""From validated data and constraints to certificates."""
+"""Selections with constraints for one or several sizes, from validated data to certificates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.selection._columns import InvariantColumns, check_scale
 from columnist.selection._constrained import Constrained, ConstrainedColumns
 from columnist.selection._rules import Rules
@@ -33,9 +35,17 @@ class SizesWithRules(Sizes):
 
     def up_to(self, largest: int) -> list[Outcome]:
         """One outcome for each size that the constraints allow."""
-        firsts = {size: first for size in range(1, largest + 1) if (first := self.first(size))}
+        found = {size: self.some(size) for size in range(1, largest + 1)}
+        firsts = {size: first for size, (first, _) in found.items() if first}
         if not firsts:
             raise ValueError(self.rules.sized(largest).nothing)
+        open_sizes = [str(size) for size, (first, certain) in found.items() if not certain]
+        if open_sizes:
+            warn_caller(
+                "For some sizes no selection that obeys the constraints was found, though there "
+                f"may be one. They are left out: {', '.join(open_sizes)}.",
+                ConvergenceWarning,
+            )
         options, outcomes = self.options, []
         for at, (size, first) in enumerate(firsts.items()):
             now = time.perf_counter()
@@ -43,18 +53,14 @@ class SizesWithRules(Sizes):
             outcomes.append(self.choose(size, replace(options, deadline=share), [first]))
         return outcomes
 
-    def first(self, size: int) -> list[int] | None:
-        """Some choice of a size, if there is one."""
-        return self.some(size)[0]
-
     def some(self, size: int | None) -> tuple[list[int] | None, bool]:
-        """The same, and whether it is certain."""
+        """A selection of this size, None if none was found; and whether that is certain."""
         problem = self.problem(size)
         found = problem.completed(self.include, self.options.deadline)
         return found, found is not None or not problem.feasible.gave_up
 
     def unit(self, column: int) -> set[int]:
-        """A column with all that it brings along."""
+        """A column with the columns that it requires."""
         return set(self.rules.unit(column).tolist())
 
     def problem(self, size: int | None) -> Constrained:
@@ -106,4 +112,4 @@ class ConstrainedBestSize(BestSize):
         self.bounds[k] = max(self.bounds[k], bound)
 
     def _extend(self) -> None:
-        """Nothing: what a smaller size has, and one more, may not obey."""
+        """Do nothing: a smaller selection with one more column may violate the constraints."""

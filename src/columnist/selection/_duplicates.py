@@ -1,4 +1,4 @@
-"""Columns that say the same thing: copies, or zero."""
+"""Copies of columns, and columns of zeros."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
     ``allowed`` the columns to consider, ascending."""
     lengths = np.sqrt(np.einsum("ij,ij->i", columns, columns))
     filled = allowed[lengths[allowed] > 0.0]
-    # Copies agree, up to sign, in any projection: only neighbours are looked at.
+    # Copies agree, up to sign, in any projection: only neighbours are examined.
     probe = (columns @ _directions(columns.shape[1]))[filled] / lengths[filled, None]
     projection = probe[:, 1] * np.where(probe[:, 0] < 0.0, -1.0, 1.0)
     order = np.argsort(projection, kind="stable")

@@ -30,16 +30,15 @@ from columnist.selection._swaps import add_columns, exchange_columns
 class ExchangeSelector(FastSelector):
     r"""Exchange one column at a time until no exchange reduces the error.
 
-    Starting from any selection S, every step gives up a chosen column l for another column i
-    such that the error
+    Starting from any selection S, every step replaces a selected column l by another column i such
+    that the error
 
     .. math:: \Theta\left(T - X_{S \setminus l \cup i} A\right), \quad A \text{ optimal},
 
-    falls, where the target T is X itself or y. The result is never worse than its start, and
-    no selection that differs from it in one column is better. Under the Frobenius criterion
-    one table holds what every exchange would gain; the best one is made, and the table is
-    updated at the cost of two products with a vector. Other criteria go through the chosen
-    columns in turn.
+    falls, where the target T is X itself or y. The result is never worse than its start, and no
+    single exchange of columns improves it. Under the Frobenius criterion one table holds what every
+    exchange would gain; the best one is made, and the table is updated at the cost of two products
+    with a vector. Other criteria go through the chosen columns in turn.
 
     Parameters
     ----------
@@ -58,14 +57,14 @@ class ExchangeSelector(FastSelector):
         Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
         ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
     target : {"auto", "X", "y"}, default="auto"
-        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+        Target of the approximation; ``"auto"`` means y if ``fit`` gets one.
     centering : {"none", "mean"}, default="none"
-        ``"mean"`` makes an intercept free.
+        ``"mean"`` adds an intercept.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names.
     constraints : list of Constraint, optional
-        What a selection must obey besides, of :mod:`columnist.constraints`. An exchange then takes
-        out a column, or a group, and fills up with whatever fits best.
+        Further constraints, from :mod:`columnist.constraints`. An exchange then removes a column,
+        or a group, and fills up with the best columns that fit.
     max_swaps : int, optional
         Exchanges at most, for each start.
     random_state : int, RandomState or None, default=None
@@ -92,7 +91,7 @@ class ExchangeSelector(FastSelector):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Volume sampling without chance: the least expected error, column by column."""
+"""Deterministic volume sampling: the column with the smallest expected error in each step."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from columnist.linalg._ties import TIE, first_largest
 from columnist.selection._basis import GrowingBasis
 
 _EPS = np.finfo(np.float64).eps
-# A squared length that fell to this share of its last accurate value is computed anew before
+# A squared length that fell to this share of its last accurate value is recomputed before
 # it is compared.
 _SHRUNK = 1e-4
 # Rounding of a running squared length, as a share of its last accurate value, with room.
@@ -148,7 +148,7 @@ def strong_rrqr(X, size: int, f: float) -> list[int]:
     """Columns of a strong rank-revealing QR X = Q (A B; 0 C) (Gu and Eisenstat), at most the rank.
     From pivoted QR on, a chosen column i is swapped for j while that multiplies |det A| by some rho
     > f, rho^2 = (inv(A) B)_ij^2 + |row i of inv(A)|^2 |column j of C|^2. There are few swaps, each
-    followed by a blocked pass, O(mnk), that computes all ratios anew: nothing drifts."""
+    followed by a blocked pass, O(mnk), that recomputes all ratios: nothing drifts."""
     X = _fewer_rows(X, size)
     chosen = pivoted_columns(X, size)
     squares = squared_norms(X)
@@ -188,7 +188,7 @@ def _largest_ratio(X, squares: np.ndarray, chosen: list[int], f: float) -> tuple
 
 
 def _sharpen(part, Q, rest, squares, matters: float) -> None:
-    """Compute anew the squared residuals that are mostly rounding where that can matter."""
+    """Recompute the squared residuals that are mostly rounding where that can matter."""
     doubt = _ROUNDING * squares
     unsure = np.flatnonzero((rest < _SHRUNK * squares) & (rest + doubt > _SHRUNK * matters))
     for which in column_blocks(len(unsure), len(Q)):

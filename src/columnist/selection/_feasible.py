@@ -1,4 +1,4 @@
-"""Good choices that obey constraints: greedy, by gain and by gain for the cost, and exchanges.
+"""Heuristics for selections with constraints: greedy, by gain and by gain per cost, and exchanges.
 
 No proof rests on these.
 """
@@ -20,7 +20,7 @@ _EXPONENTS = (0.0, 1.0, 0.5)
 
 
 class Feasible:
-    """Choices that obey.
+    """Feasible selections.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Feasible:
 
     def __init__(self, problem, rules: Rules):
         self.problem, self.rules = problem, rules
-        self.gave_up = False  # whether the last answer might be another with more steps
+        self.gave_up = False  # whether the last search was stopped by the limit of steps
         self._costs: np.ndarray | None = None
         if rules.budgets:
             shares = [b.prices / max(b.budget, 1e-300) for b in rules.budgets]
@@ -40,7 +40,7 @@ class Feasible:
 
     @property
     def exponents(self) -> tuple[float, ...]:
-        """How costs may count."""
+        """Exponents of the costs."""
         return _EXPONENTS if self._costs is not None else _EXPONENTS[:1]
 
     def complete(
@@ -59,7 +59,7 @@ class Feasible:
             if not len(free):
                 return inside.tolist()
             column, unit = self._best(inside, free, exponent, deadline)
-            # What leads nowhere is not tried again; what it would bring along, is.
+            # A failed candidate is not tried again, but the columns that it requires are.
             stack.append((inside, np.setdiff1d(free, [column])))
             stack.append((np.union1d(inside, unit), np.setdiff1d(free, unit)))
         self.gave_up = bool(stack)

@@ -1,4 +1,4 @@
-"""Selectors that score every column on its own against the target."""
+"""Selectors that score each column separately against the target."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class CorrelationFilter(_Filter):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -154,7 +154,7 @@ class MatchingFilter(_Filter):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

@@ -25,7 +25,7 @@ _GRAM_SIDE, _GRAM_SIDE_WIDE = 12_000, 5_000
 class ForwardSelector(FastSelector):
     r"""Add the column that reduces the error most, one at a time.
 
-    Starting from nothing, every step chooses the column i that minimises
+    Starting without columns, every step selects the column i that minimises
 
     .. math:: \Theta\left(T - X_{S \cup i} A\right), \quad A \text{ optimal},
 
@@ -43,18 +43,18 @@ class ForwardSelector(FastSelector):
         Error of the residual: ``"frobenius"`` (squared), ``"spectral"``, ``"nuclear"``,
         ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of :mod:`columnist.criteria`.
     target : {"auto", "X", "y"}, default="auto"
-        What the columns approximate; ``"auto"`` means y if ``fit`` gets one.
+        Target of the approximation; ``"auto"`` means y if ``fit`` gets one.
     degree : int, default=1
-        Select a feature together with its powers up to this one: a feature then counts for
-        what all of them explain.
+        Select a feature together with its powers up to this degree: the gain of a feature is that
+        of all its powers.
     centering : {"none", "mean"}, default="none"
-        ``"mean"`` makes an intercept free.
+        ``"mean"`` adds an intercept.
     include, exclude : sequence of int or str, optional
         Columns that must, or must not, be selected; indices or names. Included columns come
         first, in the given order.
     constraints : list of Constraint, optional
-        What a selection must obey besides, of :mod:`columnist.constraints`: each step adds the
-        column, or the group with all that it brings along, of the largest gain that still fits.
+        Further constraints, from :mod:`columnist.constraints`: each step adds the feasible column,
+        or group with the columns that it requires, with the largest gain.
     tol : float, optional
         Stop as soon as the relative error is at most this.
     verbose : bool, default=False
@@ -71,12 +71,12 @@ class ForwardSelector(FastSelector):
     relative_error_ : float
         ``error_`` divided by the criterion of the target itself.
     stopped_ : {"size", "tol", "rank"}
-        Why the selection ended: as many columns as asked for, the error asked for, or no
-        other column that adds anything.
+        Why the selection ended: the requested number of columns, the requested error, or no other
+        column lowers the error.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -131,7 +131,7 @@ class ForwardSelector(FastSelector):
         self.verbose = verbose
 
     def first(self, n_features: int) -> ForwardSelector:
-        """This selector as it would be after fewer columns; nothing is computed again.
+        """The selector after fewer columns, without new computations.
 
         Parameters
         ----------

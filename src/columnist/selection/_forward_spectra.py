@@ -93,7 +93,7 @@ class SpectrumForward(Residuals):
         return float(self._criterion.value(self._scale * sigma))
 
     def _refresh(self) -> np.ndarray:
-        """Squared lengths of the residual columns; those that have shrunk are computed anew."""
+        """Squared lengths of the residual columns; those that have shrunk are recomputed."""
         squares = np.einsum("ij,ij->i", self._rest, self._rest)
         stale = self._shrunk(squares, np.full(len(squares), True))
         if len(stale):

@@ -1,4 +1,4 @@
-"""What forward selection keeps between steps under the squared Frobenius norm.
+"""The state of forward selection between steps, under the squared Frobenius norm.
 
 Every state has ``best``, ``add`` and ``error``; no input validation.
 """
@@ -27,19 +27,19 @@ from columnist.linalg._ties import first_gain, rounding_energy
 from columnist.selection._basis import GrowingBasis
 from columnist.selection._forward_kernels import add_forms, deflate
 
-# Share of a squared length below which a residual is computed anew.
+# Share of a squared length below which a residual is recomputed.
 SHRUNK = 1e-4
 
 
 class Residuals:
-    """Columns and what the chosen ones leave of them, computed anew where it has shrunk. A state
+    """Columns and what the chosen ones leave of them, recomputed where it has shrunk. A state
     chooses the best of the allowed columns with its gain (0 for rounding), adds a column (one that
     depends on the chosen ones changes nothing) and knows the squared Frobenius error."""
 
     def __init__(self, X, capacity: int, *, center: bool):
         self._X = self.data = X
         self._basis = GrowingBasis(X.shape[0], capacity, center=center)
-        # With means: a column that hardly varies counts as shrunk, and is computed anew.
+        # With means: a column that hardly varies counts as shrunk, and is recomputed.
         self._own = squared_norms(X)
         self._fresh = self._own.copy()
         self._gains = np.zeros(len(self._own))
@@ -76,7 +76,7 @@ class GramForward(Residuals):
     """State for the matrix itself, by the Gram matrix G of what is left of its columns. Adding
     column i lowers the error by |G_i|^2 / G_ii; once column l is chosen, G becomes G - ww' with w =
     G_l / sqrt(G_ll). Entries of G keep an absolute error of the size of the columns that they
-    started from, so a column whose residual has shrunk a hundredfold is computed anew."""
+    started from, so a column whose residual has shrunk a hundredfold is recomputed."""
 
     def __init__(self, X, capacity: int, *, center: bool = False):
         super().__init__(X, capacity, center=center)
@@ -101,7 +101,7 @@ class GramForward(Residuals):
         return float(np.diag(self._G).sum())
 
     def _refresh(self, wanted: np.ndarray) -> None:
-        """Compute anew the wanted columns that have shrunk since they were last computed."""
+        """Recompute the wanted columns that have shrunk since they were last computed."""
         G = self._G
         stale = self._shrunk(np.diag(G), wanted)
         if len(stale) == 0:
@@ -130,7 +130,7 @@ class TargetForward(Residuals):
     """State for a target Y (m, q): one product with X a step. Adding column i, of which r is left,
     lowers the error by |c|^2 / d, c = T'r and d = |r|^2, T being what is left of Y. With q the
     direction of a chosen column, w = X'q and b = T'q, c falls by w_i b, d by w_i^2 and T by qb'.
-    What has shrunk is computed anew; all c when T has."""
+    What has shrunk is recomputed; all c when T has."""
 
     def __init__(self, X, Y: np.ndarray, capacity: int, *, center: bool = False):
         super().__init__(X, capacity, center=center)
@@ -195,7 +195,7 @@ class WideForward(Residuals):
     The error drops by f / g, g = |r|^2 and f = |X'r|^2 with the residual r of a column. With q the
     direction of a chosen column and w = X'q, f becomes f - 2 w*(X'PXw) + |w|^2 w*w and g becomes g
     - w*w, P projecting off what was chosen before: three passes over X a step (two over parts), and
-    the kernel XX' once. As f is quadratic in the residual, a column is computed anew when its f has
+    the kernel XX' once. As f is quadratic in the residual, a column is recomputed when its f has
     fallen a millionfold or its g ten thousandfold; where many have, all are, from the kernel.
     """
 
@@ -246,7 +246,7 @@ class WideForward(Residuals):
         return max(self._total, 0.0)
 
     def _refresh(self, wanted: np.ndarray) -> None:
-        """Compute anew the wanted columns that rounding may have reached."""
+        """Recompute the wanted columns that rounding may have reached."""
         stale = self._stale(wanted)
         if len(stale) > _FEW:
             self._renew_all()

@@ -1,4 +1,4 @@
-r"""Better subsets by exchanges with a memory, from inner products alone.
+r"""Improvement of subsets by exchanges with a memory (tabu search), from inner products.
 
 With the Gram matrix K of the columns and their products c with the targets, a set S leaves the
 error :math:`\mathrm{total} - \mathrm{tr}(c_S^T K_{SS}^{-1} c_S)`; the columns themselves as
@@ -16,7 +16,7 @@ coefficients of column l. Adding i gains :math:`f_i/g_i`, giving up l costs
 
 .. math:: \frac{f_i + 2th_{li} + t^2\|b_l\|^2}{g_i + tW_{li}} - \frac{\|b_l\|^2}{X_{ll}}.
 
-The whole table of exchanges is three products of matrices, so it is computed anew for every set:
+The whole table of exchanges is three products of matrices, so it is recomputed for every set:
 nothing drifts. The moves:
 
 * *exchange with a memory* (tabu search): always the best exchange, even if it makes the set worse;
@@ -54,7 +54,7 @@ _REST, _LONGER = 2, 10
 # Share of what the best set explains by which a better one explains more.
 _BETTER = 1e-12
 # A column of whose squared length the others leave no more than this share depends on them:
-# inner products would hardly tell what it adds.
+# inner products do not determine what it adds.
 _DEPENDENT = 1e-8
 # Operations that take as long as the calls of a table do.
 _OVERHEAD = 6e5
@@ -303,7 +303,7 @@ class ColumnImprover:
 
     @staticmethod
     def price(reduced: Reduced) -> float:
-        """Operations before the first set is looked at."""
+        """Operations before the first set is examined."""
         p, r = reduced.columns.shape
         return _PRODUCT * min(p, _LISTED) ** 2 * (r + np.count_nonzero(reduced.weights))
 

@@ -1,4 +1,4 @@
-r"""Best subsets for classes: nodes by relaxation of the penalised log-loss.
+r"""Best subsets for classification: bounds of nodes by relaxation of the penalised log-loss.
 
 With R = Q - Y for any probabilities Q (:mod:`columnist.selection._log_loss`) every choice that
 contains S and t of the candidates C has at least the objective
@@ -273,7 +273,7 @@ class LogisticForm:
     """The objective of all columns, as :class:`columnist.selection._wide.WideColumns` asks for it;
     :class:`columnist.selection._active.GramForm` is the one of squared errors."""
 
-    # When a node has to do with what it knows.
+    # Deadline after which a node returns its current bound.
     deadline = np.inf
 
     def __init__(self, data: ClassData):
@@ -323,7 +323,7 @@ class LogisticForm:
 
     def additions(self, chosen: np.ndarray, candidates: np.ndarray, threshold: float) -> np.ndarray:
         """Lower bounds of the objective of the chosen columns and each candidate, of which those
-        that reach the threshold need not be told apart."""
+        that reach the threshold need not be distinguished."""
         relaxed = self.relax(chosen, candidates, 1, threshold)
         return relaxed.base - relaxed.g * (1.0 + 4.0 * UNIT)
 

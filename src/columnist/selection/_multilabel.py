@@ -33,7 +33,7 @@ _MIDDLE = 0.5
 
 
 class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
-    """Forward selection, a linear model, a threshold per label: what both classifiers share."""
+    """Base class: forward selection, a linear model, and a threshold per label."""
 
     def _validate(self, X, y) -> tuple[np.ndarray | sp.csc_array, np.ndarray]:
         """Checked data and the 0/1 matrix of the labels, one column per label."""
@@ -52,7 +52,7 @@ class _ForwardLabels(ParameterChecks, ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y has one class only, {self.classes_[0]!r}: there is nothing to tell apart."
+                f"y has one class only, {self.classes_[0]!r}: there is nothing to distinguish."
             )
         positive = np.arange(1 if len(self.classes_) == 2 else 0, len(self.classes_))
         return X, (codes[:, None] == positive).astype(np.float64)
@@ -182,8 +182,8 @@ class MultiLabelForwardClassifier(_ForwardLabels):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     degree : int, default=1
-        Use a selected feature together with its powers up to this one. Powers need no
-        further feature to be measured, so they are free where features cost.
+        Use a selected feature together with its powers up to this one. Powers need no further
+        measurement, which matters if features are expensive.
     criterion : str or Criterion, default="frobenius"
         Error of the residual labels that guides the selection: ``"frobenius"`` (squared),
         ``"spectral"``, ``"nuclear"``, ``"schatten:<p>"``, ``"kyfan:<k>"`` or an object of
@@ -215,7 +215,7 @@ class MultiLabelForwardClassifier(_ForwardLabels):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -279,8 +279,8 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
     """Multi-label forward selection with size, degree and criterion by cross-validation.
 
     The smallest mean Hamming loss on the held-out rows wins; ties go to fewer features, then
-    to the lower degree. Each fold takes one forward selection per degree and criterion: the
-    models of all sizes are read off along it.
+    to the lower degree. Each fold takes one forward selection per degree and criterion: the models
+    of all sizes are obtained from it.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -444,7 +444,7 @@ class MultiLabelForwardClassifierCV(_ForwardLabels):
 
 
 class _SilentForward(ForwardSelector):
-    """A fold may have less rank than the sizes to try: that is no news."""
+    """Forward selection without the warning that a fold has less rank than the sizes to try."""
 
     def _why_short(self, found: int) -> str:
         return ""

@@ -36,15 +36,6 @@ class SelectionPath(CertifiedPath):
     total: float
     feature_names: tuple[str, ...] | None = None
 
-    @property
-    def sizes(self) -> np.ndarray:
-        """Number of columns of each step."""
-        return np.array([len(step.selection) for step in self.steps])
-
-    @property
-    def _whole(self) -> float:
-        return self.total
-
     def __repr__(self) -> str:
         return self._table("SelectionPath", "size")
 

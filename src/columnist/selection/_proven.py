@@ -1,4 +1,4 @@
-"""The problem and the claim of a proof, in the words of its first line."""
+"""The problem and the claim of a proof, as written in its first line."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def problem_of(
     exclude: Sequence[int],
     alpha: float = 0.0,
 ) -> dict[str, Any]:
-    """What was asked."""
+    """The problem."""
     X, Y, scaled = matrices.X, matrices.Y, matrices.x_scale != 1.0 or matrices.y_scale != 1.0
     if scaled:  # powers of two, which round nothing
         X = X * matrices.x_scale * (matrices.x_scale if matrices.gram else 1.0)
@@ -88,7 +88,7 @@ def problem_of(
 
 
 def claim_of(outcome: Outcome) -> dict[str, Any]:
-    """What was found."""
+    """The claim."""
     certificate = outcome.certificate
     error, bound = certificate.error, certificate.lower_bound
     if certificate.status != "optimal":

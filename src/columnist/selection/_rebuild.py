@@ -1,4 +1,4 @@
-"""How a selection rebuilds the data: coefficients, R2, extracted components."""
+"""Reconstruction of the data from a selection: coefficients, R2, extracted components."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Rebuild:
 
 
 def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Rebuild:
-    """Everything a fitted selector tells beside its proof. No input validation."""
+    """The attributes of a fitted selector except its proof. No input validation."""
     chosen = np.asarray(subset, dtype=np.intp)
     kept, cross, norms, means = _inner_products(matrices, chosen)
     squares = np.diag(cross[:, chosen])
@@ -65,7 +65,8 @@ def rebuild(matrices: Matrices, subset: Sequence[int], n_components: int) -> Reb
 
 
 def squared_rest(matrices: Matrices, subset: np.ndarray, fitted: Rebuild) -> float:
-    """Squared error of rebuilding the target of any rows by what was fitted to others."""
+    """Squared error of reconstructing the target of any rows with coefficients that were fitted to
+    others."""
     kept = matrices.x_scale * columns_of(matrices.X, subset)
     height, q = kept.shape[0], matrices.n_targets
     # The few rows of a collection are without means, which are an error of every row.
@@ -110,7 +111,7 @@ def _inner_products(matrices: Matrices, subset):
 
 def _least_squares(kept, gram, cross) -> np.ndarray:
     """Coefficients of every column on the kept ones, through a QR of those."""
-    # How long a column is says nothing about whether it depends on others.
+    # The length of a column does not show whether it depends on others.
     if kept is None:
         units = _units(np.sqrt(np.diag(gram)))
         inverse = np.linalg.pinv(gram / units / units[:, None], hermitian=True, rcond=1e-12)

@@ -9,9 +9,16 @@ class Relaxation:
     lowered: float
     total: float
     shift: float
+    shaped: bool
 
     def __init__(
-        self, columns: np.ndarray, weights: np.ndarray, k: int, allowance: float, shift: float
+        self,
+        columns: np.ndarray,
+        weights: np.ndarray,
+        k: int,
+        allowance: float,
+        shift: float,
+        shaped: bool = True,
     ) -> None: ...
     def evaluate(
         self,

@@ -20,11 +20,16 @@ fixed if the bound and :math:`g_i - g_{(t+1)}` do.
 *Y* holds the eigenvectors of M beyond s, or is the target itself if that has no more than t
 columns (then s = 0, and no decomposition is needed). Only the span of the candidates counts: with
 :math:`K = LL^T` and c the products of candidates and target, M is :math:`L^{-1}cc^TL^{-T}`, and what
-excluded columns have outside is lost. *D* is a multiple of :math:`1/(K^{-1})_{ii}`, found anew at each
-node. *B* comes from alternating
+excluded columns have outside is lost. *B* comes from alternating
 
 .. math:: B = (P + D/z)^{-1}c, \qquad z_i \propto \sqrt{D_i} \lVert B_i \rVert,
           \quad z \le 1, \quad \sum z_i = t .
+
+*D* is found anew at each node. It starts from :math:`1/(K^{-1})_{ii}` and takes a few steps up. By
+:math:`\log D_i` the bound has the derivative :math:`D_i \lVert B_i \rVert^2 (1/z_i - 1)`, nearly
+in proportion to :math:`z_i(1 - z_i)`. The logarithm of the largest multiple of D that is below K
+has the derivative :math:`-v_i^2`, v the unit eigenvector of the largest eigenvalue of
+:math:`D^{1/2}K^{-1}D^{1/2}`. Each step follows the sum of both, as shares of their totals.
 
 **Children.** A node has two: with and without the candidate of the most energy
 :math:`z_i (\lVert c_i \rVert^2 / K_{ii})`.
@@ -45,7 +50,6 @@ No input validation: callers guarantee shapes, types and index ranges.
 """
 
 from libc.math cimport INFINITY, fabs, sqrt
-from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
 import numpy as np
@@ -54,20 +58,19 @@ from scipy.linalg.cython_blas cimport dgemm, dsymm, dsyrk, dtrmm, dtrmv, dtrsm
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyevd, dtrtri
 
 from columnist.linalg._rounding cimport UNIT
+from columnist.selection._parts cimport CLOSED, LEFT, OPEN, Part, choose, decide
+from columnist.selection._shares cimport capped, largest, n_sets, rows, shape
 
-# The largest eigenvalue that a power method has seen is taken for so much more.
-cdef double SEEN = 1.03
+# The largest eigenvalue that a power method has seen is taken for so much more, D for so much less
+# if it still is too large.
+cdef double SEEN = 1.01, LOWER = 0.97
 cdef int POWER_STEPS = 8
-cdef double LEAST_Z = 1e-5
+# How often D is shaped, and the steps of the power method for each.
+cdef int SHAPINGS = 3, STEPS_EACH = 4
 # How often B and z alternate at most (four times as often without a z to start from), and the share
 # of the gap which they may leave unless the threshold is in reach.
-cdef int TURNS = 6
-cdef double SETTLED = 0.03
-
-
-cdef int _descending(const void* a, const void* b) noexcept nogil:
-    cdef double x = (<const double*> a)[0], y = (<const double*> b)[0]
-    return 1 if x < y else (-1 if x > y else 0)
+cdef int TURNS = 8
+cdef double SETTLED = 0.015
 
 
 cdef struct Node:
@@ -78,19 +81,6 @@ cdef struct Node:
     double s       # what a direction catches outside Y at most
     double energy  # lower bound of e(S) - t s
     double span    # the bound by unconstrained directions
-
-
-cdef enum State:
-    CLOSED, OPEN, LEFT  # nothing below the threshold, something, the other bound's
-
-
-cdef struct Part:
-    int m, n, t, n_bounds
-    State state
-    double bound
-    int* chosen
-    int* candidates
-    float* z
 
 
 cdef class RelaxationSpace:
@@ -196,13 +186,15 @@ cdef class Relaxation:
     """
 
     cdef public double shift
+    cdef public bint shaped
     cdef readonly int p, n_targets
     cdef readonly double lowered, total
     cdef double[:, ::1] gram
     cdef double[:, ::1] cross
 
-    def __init__(self, columns, weights, int k, double allowance, double shift):
-        self.shift = shift
+    def __init__(self, columns, weights, int k, double allowance, double shift,
+                 bint shaped=True):
+        self.shift, self.shaped = shift, shaped
         self.p, r = columns.shape
         self.n_targets = np.count_nonzero(weights)
         self.total = float(np.sum(weights))
@@ -227,7 +219,7 @@ cdef class Relaxation:
         t : int
             Columns to choose, at least 1 and fewer than there are candidates.
         threshold : float
-            What reaches this need not be looked at.
+            What reaches this need not be examined.
         hint : ndarray of shape (n_candidates,) or None
             z to start from.
         free : ndarray of bool of shape (n_candidates,) or None
@@ -260,7 +252,7 @@ cdef class Relaxation:
         if free is not None:
             marked[free] = 3
         with nogil:
-            _capped(&start[0], n, t, space.z)
+            capped(&start[0], n, t, space.z)
             ok = self._look(n, m, t, &chosen[0] if m else NULL, &candidates[0], threshold, n_turns,
                             &bound, &marks[0], space)
         if not ok:
@@ -283,7 +275,7 @@ cdef class Relaxation:
         k : int
             Columns that are chosen in all.
         threshold : float
-            What reaches this need not be looked at.
+            What reaches this need not be examined.
         last, few : int
             So many columns to choose, or complete sets, are left to the other bound.
         space : RelaxationSpace
@@ -311,7 +303,7 @@ cdef class Relaxation:
                 memcpy(part.z, &z[0], n * sizeof(float))
             with nogil:
                 if chooses:
-                    _choose(part, candidates[n])
+                    choose(part, candidates[n])
                 self._shrink(part, threshold, last, few, space)
             n_bounds += part.n_bounds
             if part.state != CLOSED:
@@ -332,11 +324,11 @@ cdef class Relaxation:
                 part.state = CLOSED
                 return
             part.state = LEFT
-            if part.t <= last or n <= part.t or _sets(n, part.t) <= few:
+            if part.t <= last or n <= part.t or n_sets(n, part.t) <= few:
                 return
             for i in range(n):
                 w.marks[i], w.g[i] = 0, part.z[i]
-            _capped(w.g, n, part.t, w.z)
+            capped(w.g, n, part.t, w.z)
             part.n_bounds += 1
             if not self._look(n, m, part.t, part.chosen, part.candidates, threshold, TURNS, &bound,
                               w.marks, w):
@@ -345,7 +337,7 @@ cdef class Relaxation:
             if bound >= threshold:
                 part.state = CLOSED
                 return
-            _decide(part, w.marks, w.score, w.z)
+            decide(part, w.marks, w.score, w.z)
             if part.m == m:
                 part.state = OPEN
                 return
@@ -400,7 +392,7 @@ cdef class Relaxation:
             for i in range(m * T):
                 squares += w.cs[i] * w.cs[i]
             node.energy -= squares * (1.0 + (m * T + 4) * UNIT)
-        _rows(n, T, w.C, w.C, w.score)
+        rows(n, T, w.C, w.C, w.score)
         return 1
 
     cdef int _target(self, Node* node, bint fixed_target, RelaxationSpace w) noexcept nogil:
@@ -444,7 +436,7 @@ cdef class Relaxation:
     cdef int _diagonal(self, int n, RelaxationSpace w) noexcept nogil:
         """D, P = K - D and the factor of K; 0 if there is no D."""
         cdef int i, j, info = 0, trial
-        cdef double norm, multiple, kept = 1.0 - 2.0 * n * (n + 2) * UNIT
+        cdef double norm, most, multiple, lower = LOWER, kept = 1.0 - 2.0 * n * (n + 2) * UNIT
         memcpy(w.L, w.K, <size_t> n * n * sizeof(double))
         dpotrf("L", &n, w.L, &n, &info)
         if info:
@@ -457,8 +449,12 @@ cdef class Relaxation:
             norm = 0.0
             for i in range(j, n):
                 norm += w.F[i + <size_t> j * n] * w.F[i + <size_t> j * n]
-            w.D[j] = 1.0 / norm
-        multiple = 1.0 / (SEEN * self._most(n, w))
+            w.D[j], w.row_b[j] = 1.0 / norm, 1.0
+        most = self._most(n, POWER_STEPS, w)
+        for trial in range(SHAPINGS if self.shaped else 0):
+            shape(n, w.z, w.row_b, w.D)
+            most = self._most(n, STEPS_EACH, w)
+        multiple = 1.0 / (SEEN * most)
         for trial in range(6):
             for j in range(n):
                 memcpy(w.F + j + <size_t> j * n, w.K + j + <size_t> j * n, (n - j) * sizeof(double))
@@ -466,7 +462,8 @@ cdef class Relaxation:
             dpotrf("L", &n, w.F, &n, &info)
             if info == 0:
                 break
-            multiple *= 0.85
+            multiple *= lower
+            lower *= lower
         if info:
             return 0
         memcpy(w.P, w.K, <size_t> n * n * sizeof(double))
@@ -475,15 +472,16 @@ cdef class Relaxation:
             w.P[j + <size_t> j * n] -= w.D[j]
         return 1
 
-    cdef double _most(self, int n, RelaxationSpace w) noexcept nogil:
-        """About the largest eigenvalue of the inverse of K, in F, scaled by D on both sides."""
+    cdef double _most(self, int n, int steps, RelaxationSpace w) noexcept nogil:
+        """About the largest eigenvalue of the inverse of K, the inverse of whose factor is in F,
+        scaled by D on both sides; its eigenvector replaces the one to start from."""
         cdef int i, trial, one = 1
-        cdef double largest = 0.0, norm
+        cdef double most = 0.0, norm
         cdef double* v = w.row_b
         cdef double* x = w.row_c
         for i in range(n):
-            w.sorted[i], v[i] = sqrt(w.D[i]), 1.0
-        for trial in range(POWER_STEPS):
+            w.sorted[i] = sqrt(w.D[i])
+        for trial in range(steps):
             norm = 0.0
             for i in range(n):
                 norm += v[i] * v[i]
@@ -491,13 +489,13 @@ cdef class Relaxation:
             for i in range(n):
                 x[i] = w.sorted[i] * v[i] / norm
             dtrmv("L", "N", "N", &n, w.F, &n, x, &one)
-            largest = 0.0
+            most = 0.0
             for i in range(n):
-                largest += x[i] * x[i]
+                most += x[i] * x[i]
             dtrmv("L", "T", "N", &n, w.F, &n, x, &one)
             for i in range(n):
                 v[i] = w.sorted[i] * x[i]
-        return largest
+        return most
 
     cdef int _bound(self, const Node* node, double threshold, int n_turns, double* bound,
                     RelaxationSpace w) noexcept nogil:
@@ -516,15 +514,15 @@ cdef class Relaxation:
                 return 0
             memcpy(w.B, w.c, <size_t> n * q * sizeof(double))
             dpotrs("L", &n, &q, w.F, &n, w.B, &n, &info)
-            caught = _rows(n, q, w.B, w.c, w.row_b)
+            caught = rows(n, q, w.B, w.c, w.row_b)
             gain = 0.0
             for i in range(n):
                 w.g[i] = w.D[i] * w.row_b[i] / (w.z[i] * w.z[i])
                 gain += w.D[i] * w.row_b[i] / w.z[i]
-            quick = node.energy - caught + gain - _largest(w.g, n, t, w.sorted)
+            quick = node.energy - caught + gain - largest(w.g, n, t, w.sorted)
             for i in range(n):
                 w.g[i] = sqrt(w.D[i] * w.row_b[i])
-            _capped(w.g, n, t, w.z)
+            capped(w.g, n, t, w.z)
             best = node.energy - caught  # no B makes the bound larger at this z
             if quick >= threshold or (turn > 0 and best < threshold
                                       and best - quick <= SETTLED * (threshold - quick)):
@@ -538,9 +536,9 @@ cdef class Relaxation:
         cdef double one = 1.0, minus = -1.0, norm, spread = 0.0, off, quad, charge = 0.0
         memcpy(w.U, w.c, <size_t> n * q * sizeof(double))
         dsymm("L", "L", &n, &q, &minus, w.P, &n, w.B, &n, &one, w.U, &n)
-        quad = caught - _rows(n, q, w.B, w.U, w.row_b)
-        _rows(n, q, w.c, w.c, w.row_c)
-        _rows(n, q, w.U, w.U, w.g)
+        quad = caught - rows(n, q, w.B, w.U, w.row_b)
+        rows(n, q, w.c, w.c, w.row_c)
+        rows(n, q, w.U, w.U, w.g)
         for i in range(n):
             w.row_b[i], w.row_c[i], w.g[i] = sqrt(w.row_b[i]), sqrt(w.row_c[i]), sqrt(w.g[i])
             spread += sqrt(max(w.P[i + <size_t> i * n], 0.0)) * w.row_b[i]
@@ -552,7 +550,7 @@ cdef class Relaxation:
             w.g[i] = norm * norm / w.D[i] * (1.0 + 16.0 * UNIT)
             w.score[i] *= w.z[i] / w.K[i + <size_t> i * n]
         return (node.energy - quad - charge - 8.0 * UNIT * (fabs(node.energy) + fabs(quad))
-                - _largest(w.g, n, node.t, w.sorted) * (1.0 + 2.0 * (n + 4) * UNIT))
+                - largest(w.g, n, node.t, w.sorted) * (1.0 + 2.0 * (n + 4) * UNIT))
 
     cdef void _screen(self, const Node* node, double threshold, double bound, int* marks,
                       RelaxationSpace w) noexcept nogil:
@@ -569,86 +567,3 @@ cdef class Relaxation:
 
 cdef object _array(const int* values, int n):
     return np.array(<int[:n]> <int*> values) if n else np.empty(0, dtype=np.intc)
-
-
-cdef void _choose(Part* part, int item) noexcept nogil:
-    part.chosen[part.m] = item
-    part.m += 1
-    part.t -= 1
-
-
-cdef void _decide(Part* part, const int* marks, double* score, const double* z) noexcept nogil:
-    """Choose what is marked 1, drop what is marked 2, and put the rest in the order of scores."""
-    cdef int i, j, item, n = 0
-    cdef double own
-    for i in range(part.n):
-        item, own = part.candidates[i], score[i]
-        if marks[i] == 1:
-            _choose(part, item)
-        elif marks[i] == 0:
-            j = n
-            while j > 0 and score[j - 1] > own:
-                part.candidates[j], part.z[j] = part.candidates[j - 1], part.z[j - 1]
-                score[j] = score[j - 1]
-                j -= 1
-            part.candidates[j], part.z[j], score[j] = item, <float> z[i], own
-            n += 1
-    part.n = n
-
-
-cdef double _sets(int n, int t) noexcept nogil:
-    """About how many ways there are to choose t of n."""
-    cdef int i
-    cdef double ways = 1.0
-    for i in range(min(t, n - t)):
-        ways *= (n - i) / (i + 1.0)
-    return ways
-
-
-cdef double _rows(int n, int q, const double* A, const double* B, double* squares) noexcept nogil:
-    """Sum of A * B, and the squared lengths of the rows of A."""
-    cdef int i, j
-    cdef double total = 0.0
-    for i in range(n):
-        squares[i] = 0.0
-    for j in range(q):
-        for i in range(n):
-            total += A[i + <size_t> j * n] * B[i + <size_t> j * n]
-            squares[i] += A[i + <size_t> j * n] * A[i + <size_t> j * n]
-    return total
-
-
-cdef double _largest(const double* values, int n, int t, double* order) noexcept nogil:
-    """Sum of the t largest values, which are sorted into ``order``."""
-    cdef int i
-    cdef double total = 0.0
-    memcpy(order, values, n * sizeof(double))
-    qsort(order, n, sizeof(double), &_descending)
-    for i in range(min(t, n)):
-        total += order[i]
-    return total
-
-
-cdef void _capped(const double* weights, int n, int t, double* z) noexcept nogil:
-    """z proportional to the weights, at most 1, with sum t."""
-    cdef int i, full = 0, last = -1
-    cdef double total, factor, most = 0.0
-    for i in range(n):
-        most = max(most, weights[i])
-        z[i] = 0.0
-    while full != last and full < t:
-        last, total = full, 0.0
-        for i in range(n):
-            if z[i] < 1.0:
-                total += weights[i] + 1e-12 * most
-        if total <= 0.0:
-            break
-        factor, full = (t - full) / total, 0
-        for i in range(n):
-            if z[i] < 1.0:
-                z[i] = factor * (weights[i] + 1e-12 * most)
-            if z[i] >= 1.0:
-                z[i] = 1.0
-                full += 1
-    for i in range(n):
-        z[i] = min(max(z[i], LEAST_Z), 1.0)

@@ -1,10 +1,10 @@
 """Nodes of the column problem under the squared Frobenius norm, expanded by relaxation.
 
-:mod:`columnist.selection._relax` bounds a node and says which columns every good choice contains,
-which none does, and on which to branch. Here a node is divided in two, with that column and
-without, and each part shrinks until nothing more is fixed. Columns that differ by no more than the
-rounding of the data are represented by one of them: the bound holds whichever of them is chosen,
-since rounding is charged for all of them.
+:mod:`columnist.selection._relax` bounds a node and determines which columns every good choice
+contains, which none does, and on which to branch. Here a node is divided in two, with that column
+and without, and each part shrinks until nothing more is fixed. Columns that differ by no more than
+the rounding of the data are represented by one of them: the bound holds whichever of them is
+chosen, since rounding is charged for all of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Use(NamedTuple):
 # Few targets, which the other bound says little about, or as many as columns.
 _FEW_TARGETS, _MANY_TARGETS = _Use(3, 300), _Use(5, 30_000)
 # Where a proof is written: a relaxation is easier to check than what the other bound explores.
-_TRACED = _Use(4, 10_000)
+_TRACED = _Use(4, 30_000)
 # Share of the gap at the root that the relaxation must close beyond the other bound to be used.
 _WORTHWHILE = 0.1
 # From so many columns to choose on, or such a share of all, of so many at most, it is used whatever
@@ -39,7 +39,7 @@ _WORTHWHILE = 0.1
 _LONG, _SHARE, _NARROW = 15, 0.3, 150
 # More columns than this are not relaxed: a node would take too long. Problems with no more complete
 # sets than this are explored to their end in less time.
-_WIDE, _FEW_SETS = 1000, 50_000
+_WIDE, _FEW_SETS, _FEW_TRACED = 1000, 50_000, 3_000_000
 # Shares of an eigenvalue by which the target is shifted; the better one at the root is used.
 _SHIFTS = (0.9, 1.0)
 # Cosines above this may belong to copies.
@@ -76,7 +76,10 @@ class RelaxedNodes:
         self._groups = groups_of_copies(reduced.columns, share)
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
-        self._relaxation = Relaxation(reduced.columns, reduced.weights, size, share, shift)
+        # Whoever checks a proof finds a plain D again.
+        self._relaxation = Relaxation(
+            reduced.columns, reduced.weights, size, share, shift, not traced
+        )
         self._spaces: dict[int, RelaxationSpace] = {}
 
     @property
@@ -171,7 +174,7 @@ class RelaxedNodes:
 
     def _representatives(self, chosen, candidates) -> tuple[np.ndarray, np.ndarray | None]:
         """Positions of one candidate of every group without a chosen column, and which of these
-        stand for others, too."""
+        represent others, too."""
         if self._groups is None:
             return np.arange(len(candidates)), None
         groups = self._groups[candidates]
@@ -185,7 +188,7 @@ class RelaxedNodes:
         return new[first[order]], count[order] > 1
 
     def _with_copies(self, items, z, candidates, free):
-        """Items with those they stand for just before them."""
+        """Items with those they represent just before them."""
         if self._groups is None or free is None or len(items) == 0:
             return items, z
         groups = self._groups[candidates]
@@ -218,7 +221,7 @@ def relaxed_nodes(
     n_columns, use = len(reduced.columns), _TRACED if traced else _use(reduced, size)
     if left <= use.last or n_columns > _WIDE or not low < threshold < np.inf:
         return None
-    if comb(len(candidates), left) <= _FEW_SETS and not traced:
+    if comb(len(candidates), left) <= (_FEW_TRACED if traced else _FEW_SETS):
         return None
     relaxed = RelaxedNodes(reduced, size, traced=traced)
     if relaxed.has_copies and (n_best > 1 or traced):

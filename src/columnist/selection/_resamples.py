@@ -1,4 +1,5 @@
-"""Selectors fitted to resampled rows: what each resample keeps, and its error on rows left out."""
+"""Selectors fitted to resampled rows: the selected columns of each resample, and errors on rows
+left out."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from columnist.linalg._passes import column_blocks, columns_of
 from columnist.linalg._rounding import CONSTANT
 from columnist.search._interrupts import pending
 
-# Parameters of a selector that would speak, stop or write once for every resample.
+# Parameters of a selector that would print, stop or write in every resample.
 _SILENT = {"callback": None, "proof": None, "verbose": False}
 # Directions of the kept columns shorter than this share of the longest add nothing but rounding.
 _DEPENDENT = 1e-10
@@ -141,8 +142,8 @@ class Refitter:
 
 
 def _silent(selector, alone: bool):
-    """The selector without what would speak, stop or write, and with one thread if several of it
-    run at the same time; callbacks may not be copied."""
+    """The selector without parameters that print, stop or write, and with one thread if several of
+    it run at the same time; callbacks may not be copied."""
     own = selector.get_params(deep=False)
     changed = _SILENT if alone else {**_SILENT, "n_jobs": None}
     own |= {name: value for name, value in changed.items() if name in own}
@@ -151,7 +152,7 @@ def _silent(selector, alone: bool):
 
 @dataclass(frozen=True)
 class Resampling:
-    """Everything a resample needs; ``complete`` tells which rows have no missing values, and
+    """Everything a resample needs; ``complete`` marks the rows without missing values, and
     ``size_name`` is None where there is only the own size."""
 
     refit: Refitter
@@ -175,7 +176,7 @@ class Resampling:
         found: list[Resample] = []
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it was said for all rows
+                warnings.simplefilter("ignore")  # the warning was given for all rows
                 for resample in self._results(seeds):
                     if pending():  # what a search returns then was cut short
                         return found, True

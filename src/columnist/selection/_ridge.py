@@ -1,4 +1,4 @@
-r"""Relaxed nodes of ridge regression on more columns than inner products can be formed for.
+r"""Relaxation of nodes of ridge regression with too many columns for a matrix of inner products.
 
 With :math:`D = \alpha I` the bound of :mod:`columnist.selection._active` needs no inner products:
 for **any** residual :math:`A` (n x q),
@@ -8,7 +8,7 @@ for **any** residual :math:`A` (n x q),
           - \tfrac1\alpha \sum_{t\text{ largest in } C} \lVert x_i^TA \rVert^2 .
 
 A good A is :math:`Y - XB` for the coefficients of the relaxation over a working set of columns:
-those that were of use so far. One product with X tells whether others are missing from it.
+those that were useful so far. One product with X tells whether others are missing from it.
 
 **Rounding.** The bound holds for the A that was found, whatever it is; only the products with it
 are charged. No input validation.
@@ -31,7 +31,7 @@ from columnist.selection._active import GramForm, Relaxed, eliminate, top_sum, w
 # How often columns join the working set at a node, at most, and how many at once for each column to
 # choose.
 _LOOKS, _AT_ONCE = 12, 4
-# A working set of more columns is begun anew.
+# A working set of more columns is started again.
 _WORKING = 1200
 # Columns among which a first choice is improved.
 _PROMISING = 300

@@ -1,4 +1,4 @@
-"""Robust feature selection: row-sparse coefficients under a loss that forgives outliers."""
+"""Robust feature selection: row-sparse coefficients under a loss that is robust to outliers."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class RobustL21Selector(RowSparseSelector):
 
     .. math:: \min_W \sum_i \|x_i^T W - y_i^T\| + \alpha \sum_j \|w_j\|,
 
-    and ranks the features by the length of their rows. No residual is squared, so a sample
-    with wrong values or labels counts little; no row length is squared, so most rows of W
-    are exactly zero when ``alpha`` is large enough.
+    and ranks the features by the length of their rows. No residual is squared, so a sample with
+    wrong values or labels has little influence; no row length is squared, so most rows of W are
+    exactly zero when ``alpha`` is large enough.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class RobustL21Selector(RowSparseSelector):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -327,7 +327,7 @@ class Anderson:
         self.forget()
 
     def forget(self) -> None:
-        """Start anew, for a map that has changed."""
+        """Start again, for a map that has changed."""
         self.points: list[np.ndarray] = []
         self.steps: list[np.ndarray] = []
         self.count = 0
@@ -359,7 +359,7 @@ class Anderson:
         return length <= _DECREASE * _norm(before) or _alike(step, before, length)
 
     def _correction(self, step: np.ndarray) -> np.ndarray:
-        """What past steps tell to leave out of the plain step."""
+        """The correction of the plain step by past steps."""
         turns = np.array([b - a for a, b in zip(self.steps, self.steps[1:], strict=False)])
         flat = turns.reshape(len(turns), -1)
         gram = flat @ flat.T

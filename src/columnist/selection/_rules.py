@@ -1,5 +1,4 @@
-r"""Constraints of one search together: what remains possible, and the most that a linear score can
-reach.
+r"""The constraints of a search together: feasible candidates, and upper bounds on linear scores.
 
 A *unit* is what is chosen at a time: a column, or a whole group. The number of units, where it is
 given, is a constraint like the others. For any prices :math:`\lambda \ge 0` of the budgets
@@ -55,7 +54,7 @@ class Rules:
         self.grouped = bool(groups)
         self.labels = groups[0].numbers if groups else np.arange(n_features)
         self.budgets = [c for c in self.constraints if isinstance(c, Budget)]
-        # What is said by the columns that each one brings along needs no asking at nodes.
+        # Constraints that are expressed by required columns need no check at nodes.
         self._asked = [c for c in self.constraints if not isinstance(c, Groups | Requires)]
         self.others = [c for c in self._asked if not isinstance(c, Budget)]
 
@@ -116,7 +115,7 @@ class Rules:
         return len(np.unique(self.labels[columns])) if self.grouped else len(columns)
 
     def unit(self, column: int) -> np.ndarray:
-        """A column with all that comes with it."""
+        """A column with the columns that it requires."""
         if self.closures is None:
             return np.array([column], dtype=np.int32)
         return np.flatnonzero(self.closures[column]).astype(np.int32)

@@ -41,7 +41,7 @@ def draw_repeated(
 
 
 class _Sampler(FastSelector):
-    """Draws columns; what else it may be told is for subclasses to say."""
+    """Draws columns; subclasses define further parameters."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class _ProbabilitySampler(_Sampler):
 class UniformSampler(_ProbabilitySampler):
     """Sample columns uniformly at random.
 
-    The baseline that any other selector should beat. y is ignored.
+    A baseline for other selectors. y is ignored.
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ class UniformSampler(_ProbabilitySampler):
     counts_ : ndarray of int
         How often each selected column was drawn: once.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Examples
     --------
@@ -149,13 +149,13 @@ class NormSampler(_ProbabilitySampler):
     counts_ : ndarray of int
         How often each selected column was drawn.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     References
     ----------
@@ -194,7 +194,7 @@ class LeverageSampler(_ProbabilitySampler):
 
     .. math:: p_j = \frac{1}{r} \sum_{t \le r} V_{jt}^2, \qquad X = U S V^T
 
-    Unlike lengths, leverages know which columns the leading singular directions depend on.
+    Unlike lengths, leverages measure how much the leading singular directions depend on a column.
     y is ignored.
 
     With up to 2000 rows or columns the decomposition is exact; beyond that, the subspace comes
@@ -224,13 +224,13 @@ class LeverageSampler(_ProbabilitySampler):
     rank_ : int
         Dimension used: ``rank``, or the numerical rank of X if that is lower.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     References
     ----------
@@ -276,7 +276,7 @@ class VolumeSampler(_Sampler):
 
     ``deterministic=True`` takes, one by one, the column after which the expected error of a draw of
     the others is least (the method of conditional expectations). Its error is at most the
-    expectation above, for certain, and a spectrum per column and step is needed.
+    expectation above; a spectrum per column and step is needed.
 
     Parameters
     ----------
@@ -292,13 +292,13 @@ class VolumeSampler(_Sampler):
     selected_ : ndarray of int
         Selected columns, in order of drawing.
     error_ : float
-        Squared Frobenius error of rebuilding X, recomputed from the data.
+        Squared Frobenius error of reconstructing X, recomputed from the data.
     relative_error_ : float
         ``error_`` divided by the squared norm of X.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     References
     ----------

@@ -28,7 +28,7 @@ class ScoredSelector(BaseSelector):
         return along, read
 
     def _remember(self, matrices: Matrices) -> None:
-        """Keep what a score needs to know of the fit."""
+        """Store the data of the fit that scores need."""
         self._rebuilds_x, self._centered = matrices.Y is None, matrices.center
 
     @property
@@ -48,9 +48,9 @@ class ScoredSelector(BaseSelector):
         several targets) for a selection that approximates y. The total is about the means of the
         given rows if the selector is centred, and about zero otherwise.
 
-        ``ColumnSelector`` predicts with the coefficients of ``fit``, so that the score of other
-        rows is a held-out one. The fast selectors keep no coefficients: their columns are fitted to
-        the given rows by least squares. Such a score judges the selection alone, and needs many
+        ``ColumnSelector`` predicts with the coefficients of ``fit``, so that scores of other rows
+        are out-of-sample scores. The fast selectors keep no coefficients: their columns are fitted
+        to the given rows by least squares. Such a score measures the selection only, and needs many
         more rows than selected columns.
 
         Parameters

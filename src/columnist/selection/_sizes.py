@@ -1,4 +1,4 @@
-r"""How many columns: a proof over all sizes, and cross-validation.
+r"""Choice of the number of columns: a proof over all sizes, and cross-validation.
 
 An information criterion adds a price for columns to the fit. With E the error of k columns, n
 samples and q targets, squared errors count as :math:`nq \log(E / nq)`, log-losses, with the penalty
@@ -74,15 +74,6 @@ class SubsetPath(CertifiedPath):
     feature_names: tuple[str, ...] | None = None
 
     @property
-    def sizes(self) -> np.ndarray:
-        """Number of columns of each step."""
-        return np.array([len(step.selection) for step in self.steps])
-
-    @property
-    def _whole(self) -> float:
-        return self.total
-
-    @property
     def scores(self) -> np.ndarray:
         """Criterion of each step."""
         return np.array([step.score for step in self.steps])
@@ -143,7 +134,7 @@ class SizeSearch(Protocol):
         """Smallest size."""
 
     def floor(self) -> float:
-        """What no size has a smaller error than."""
+        """Lower bound on the error of all sizes."""
 
     def order(self, chosen: Sequence[int], size: int) -> list[int]:
         """Columns of which each beginning is a choice."""
@@ -177,7 +168,7 @@ class BestSize:
         self.floor = max(search.floor(), 0.0)
         self.known: dict[int, tuple[float, tuple[int, ...]]] = {}  # the best error of each size
         self.outcomes: dict[int, Outcome] = {}
-        self.cut_short = False  # whether larger sizes were left out for want of time
+        self.cut_short = False  # whether larger sizes were left out for lack of time
         self._look(largest)
         self.sizes = [k for k in self.known if criterion.value(self.floor, k) < self.value]
         self.sizes = sorted({*self.sizes, self.best})

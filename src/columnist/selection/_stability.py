@@ -1,4 +1,4 @@
-r"""How stable a selection is: the same selector on resampled rows.
+r"""Stability of a selection: the same selector on resampled rows.
 
 With M resamples, p columns and the mean number k of kept columns, :math:`f_j` is the share of
 resamples that keep column j. The index of stability (Nogueira, Sechidis and Brown, 2018) is
@@ -59,7 +59,7 @@ _CHECKS = {
     "accept_sparse": "csc", "dtype": [np.float64, np.float32], "input_name": "X",
     "ensure_all_finite": "allow-nan",  # the selector decides
 }  # fmt: skip
-# Who takes more than this of a place replaces a column, even where no third one could.
+# A column with more than this share of the place replaces the other one in any case.
 _HALF = 0.5
 # Columns in the representation.
 _SHOWN = 12
@@ -84,7 +84,7 @@ class Replacement(NamedTuple):
 
 @dataclass(frozen=True)
 class SelectionStability:
-    """How stable a selection is, from resampled rows.
+    """Stability of a selection, from resampled rows.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class SelectionStability:
     replacements : tuple of Replacement
         Which columns replace a selected one beyond chance, the largest share first.
     target : str
-        What is explained: "X" or "y".
+        Target of the errors: "X" or "y".
     feature_names : tuple of str or None
         Column names, if X has any.
     n_proven : int or None
@@ -241,7 +241,7 @@ def selection_stability(
     n_jobs: int | None = None,
     callback: Callable[[StabilityProgress], object] | None = None,
 ) -> SelectionStability:
-    """Find out how stable a selection is, by selecting again from resampled rows.
+    """Measure the stability of a selection by selecting from resampled rows.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def selection_stability(
         Numbers of columns for which the error on the rows left out is computed, if the selector has
         a parameter ``n_features_to_select`` (or ``k``); by default its own number only.
     target : {"auto", "X", "y"}, default="auto"
-        What the error is of. "auto": y if there is one, unless the selector says ``target="X"``.
+        Target of the error. "auto": y if there is one, unless the selector has ``target="X"``.
     time_limit : float or None, default=30.0
         Seconds for all fits together of a selector with a time limit: each gets an equal share of
         what is left, and never more than the selector's own limit. Other selectors are not limited.
@@ -287,7 +287,7 @@ def selection_stability(
 
     The error is the share of the rows left out that a least-squares fit to the rows drawn, with an
     intercept, leaves unexplained. The standard error of its mean treats resamples as independent;
-    as they share rows, it is rather too small. Rows with missing values, which a selector with
+    as they share rows, it tends to be too small. Rows with missing values, which a selector with
     ``missing="covariance"`` takes, are drawn like others, but the error is computed from complete
     rows only; it is NaN if there are too few of them.
 
@@ -305,7 +305,7 @@ def selection_stability(
     """
     if open_blocks(X) is not None or open_blocks(y) is not None:
         raise ValueError(
-            "selection_stability draws rows again and again and needs them in memory: "
+            "selection_stability draws rows repeatedly and needs them in memory: "
             "pass an array or frame (X.compute()), or a sample of the rows."
         )
     if getattr(selector, "input", "data") == "gram":

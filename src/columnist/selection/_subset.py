@@ -1,4 +1,4 @@
-"""Best subsets for prediction, with a proof: what the regressor and the classifier share."""
+"""Best subsets for prediction, with a proof: base class of the regressor and the classifier."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FEWEST = 3
 
 
 class BestSubset(BaseSelector):
-    """A selector that predicts; subclasses say what the loss is."""
+    """A selector that predicts; subclasses define the loss."""
 
     # Not for users to choose: what the search minimises, and how.
     criterion, search, epsilon = "frobenius", "auto", 0.0
@@ -127,7 +127,7 @@ class BestSubset(BaseSelector):
             Target.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts. Information criteria take the sum of the weights for the
-            number of samples; in cross-validation the weights go along with the rows.
+            number of samples; in cross-validation the weights are used in training and test.
 
         Returns
         -------
@@ -318,7 +318,7 @@ class BestSubset(BaseSelector):
         self._keep_coefficients(coef, intercept)
         certificate = self.path_[chosen].certificate
         self.certificate_ = replace(certificate, elapsed=sizes.options.elapsed)
-        warn_if_list_full(outcome, sizes.options, stacklevel=4)
+        warn_if_list_full(outcome, sizes.options)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         every = np.zeros((coef.shape[1], self.n_features_in_))
@@ -343,7 +343,7 @@ class BestSubset(BaseSelector):
 
 
 class _Linear:
-    """A function of linear scores of a few columns; an object, so that it travels."""
+    """A function of linear scores of a few columns, as an object that can be pickled."""
 
     def __init__(
         self, coef: np.ndarray, intercept: np.ndarray, columns: np.ndarray, then: Callable

@@ -82,11 +82,11 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     .. math:: \sum_i \mathrm{loss}(y_i, x_{i,S}b + b_0) + \alpha \lVert b \rVert^2
 
     over all sets of that size: the log-loss of two classes, or of the softmax of several, each with
-    coefficients of its own. A search by relaxation returns them together with a
-    :class:`~columnist.Certificate`: the objective, a bound that no other set of k columns beats,
-    and the gap between the two. For a given set the model is that of
+    coefficients of its own. A branch-and-bound search returns them together with a
+    :class:`~columnist.Certificate`: the objective, a lower bound on that of every other set of k
+    columns, and the gap between the two. For a given set the model is that of
     ``LogisticRegression(C=1 / (2 * alpha))``; as there, columns should be scaled, since the penalty
-    counts all coefficients alike.
+    treats all coefficients alike.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     alpha : float, default=1.0
         Ridge penalty, more than 0. The larger it is, the easier the proof.
     fit_intercept : bool, default=True
-        Whether intercepts are free. They are not penalised.
+        Whether to fit intercepts. They are not penalised.
     max_features : int, optional
         Largest size that a rule for the size tries. By default all sizes up to n_samples - 2; 50 of
         them if there are more columns than samples, 20 for ``"cv"``.
@@ -122,11 +122,11 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
     max_memory : float, optional
         Bytes for open nodes; half of the free memory by default.
     max_gap : float, default=0.0
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     n_jobs : int, optional
         Worker threads; None means 1, -1 all processors.
     callback : callable, optional
-        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+        Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     verbose : bool, default=False
         Print the solver log.
 
@@ -149,12 +149,12 @@ class SubsetClassifier(ClassifierMixin, BestSubset):
         The proof for the size of the selection.
     path_ : SubsetPath
         A step for each size that may be best: selection, certificate, coefficients, criterion and
-        its lower bound; one step if the size is given. ``path_.proven`` tells whether no other size
-        has a smaller criterion.
+        its lower bound; one step if the size is given. ``path_.proven`` is True if it is proven
+        that no other size has a smaller criterion.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -312,7 +312,7 @@ def _probabilities(outputs: np.ndarray) -> np.ndarray:
 
 
 class _Labels:
-    """Classes of scores; an object, so that it travels."""
+    """Function from scores to classes, as an object that can be pickled."""
 
     def __init__(self, classes: np.ndarray):
         self.classes = classes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.base import RegressorMixin
 
+from columnist._warn import warn_caller
 from columnist.constraints import Constraint
 from columnist.data import Matrices, open_matrices
 from columnist.data._open import is_target_given
@@ -36,9 +36,9 @@ class SubsetRegressor(RegressorMixin, BestSubset):
 
     .. math:: \lVert y - X_Sb \rVert^2 + \alpha \lVert b \rVert^2
 
-    on centred data, over all sets of that size. A search by relaxation and by spans returns them
-    together with a :class:`~columnist.Certificate`: the error, a bound that no other set of k
-    columns beats, and the gap between the two.
+    on centred data, over all sets of that size. A branch-and-bound search returns them
+    together with a :class:`~columnist.Certificate`: the error, a lower bound on that of every other
+    set of k columns, and the gap between the two.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     alpha : float, default=0.0
         Ridge penalty. Without one, no useful bound exists for more columns than samples.
     fit_intercept : bool, default=True
-        Whether an intercept is free.
+        Whether to fit an intercept.
     max_features : int, optional
         Largest size that a rule for the size tries. By default all sizes up to n_samples - 2; 50 of
         them if there are more columns than samples, 20 for ``"cv"``.
@@ -73,11 +73,11 @@ class SubsetRegressor(RegressorMixin, BestSubset):
     max_memory : float, optional
         Bytes for open nodes; half of the free memory by default.
     max_gap : float, default=0.0
-        Relative gap that is good enough.
+        Relative gap at which the search stops.
     n_jobs : int, optional
         Worker threads; None means 1, -1 all processors.
     callback : callable, optional
-        Receives a :class:`~columnist.search.Progress`; a true answer stops the search.
+        Receives a :class:`~columnist.search.Progress`; the search stops if it returns true.
     verbose : bool, default=False
         Print the solver log.
     proof : str or path, optional
@@ -102,12 +102,12 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         The proof for the size of the selection.
     path_ : SubsetPath
         A step for each size that may be best: selection, certificate, coefficients, criterion and
-        its lower bound; one step if the size is given. ``path_.proven`` tells whether no other size
-        has a smaller criterion.
+        its lower bound; one step if the size is given. ``path_.proven`` is True if it is proven
+        that no other size has a smaller criterion.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -245,12 +245,10 @@ class SubsetRegressor(RegressorMixin, BestSubset):
             self._best(data, again, len(self.selected_), [self.selected_.tolist()])
         few = self.n_features_in_ >= data.n_samples - data.center
         if few and not self.alpha and not self.certificate_.is_optimal:
-            warnings.warn(
+            warn_caller(
                 f"{self.n_features_in_} columns fit {data.n_samples} samples exactly, so that no "
                 "useful lower bound exists without a ridge: the choice is the best that was "
-                "found. Pass alpha > 0 for a proof.",
-                UserWarning,
-                stacklevel=4 if self._rule() is None else 5,
+                "found. Pass alpha > 0 for a proof."
             )
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-r"""Exchanging one chosen column for another: every exchange valued at once.
+r"""Gains of all exchanges of a selected column for another one, in one table.
 
 Columns :math:`c_i` (rows of C) live in coordinates in which the target's second moment is
 :math:`\Lambda = \mathrm{diag}(w)`; the error of a basis Q is
@@ -21,8 +21,8 @@ The n x k tables of a and h cost a few matrix products; an exchange then changes
 matrices of rank two and four, which takes two products of C with a vector instead.
 
 Rounding: the basis follows exchanges by rotations, and its error is computed from it each
-time. Figures of a column that have shrunk much since they were last computed are computed
-anew; all are before an exchange is ruled out. No input validation.
+time. Figures of a column that have shrunk much since they were last computed are recomputed; all
+are before an exchange is ruled out. No input validation.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from columnist.linalg._ties import TIE, first_largest
 from columnist.selection._basis import GrowingBasis
 
 _EPS = np.finfo(np.float64).eps
-# Share of an earlier value below which a figure is computed anew.
+# Share of an earlier value below which a figure is recomputed.
 _SHRUNK = 1e-6
 # Errors below this share of the target's energy are computed without cancellation.
 _SMALL = 1e-4
-# Sine of the angle between two dual vectors below which the tables are computed anew.
+# Sine of the angle between two dual vectors below which the tables are recomputed.
 _FLAT = 1e-4
-# A table whose promise is off by more than this share of the error is computed anew.
+# A table whose promise is off by more than this share of the error is recomputed.
 _DRIFT = 1e-8
 # Table entries valued at once: they stay in the cache.
 _ENTRIES = 2**16
@@ -110,7 +110,7 @@ class _Residuals:
         np.maximum(self._peaks, self._figures, out=self._peaks)
 
     def _choose(self, item: int) -> None:
-        """Nothing is left of a chosen column; what cancellation has spoilt is computed anew."""
+        """Nothing is left of a chosen column; what cancellation has spoilt is recomputed."""
         self._figures[:, item] = self._peaks[:, item] = 0.0
         shrunk = (self._figures < _SHRUNK * self._peaks).any(axis=0)
         shrunk &= self._peaks[1] > self._tiny
@@ -249,7 +249,7 @@ class SwapTable(_Residuals):
     def swap(self, position: int, item: int, gain: float) -> bool:
         """Exchange, if that lowers the error: computed from the new basis, not ``gain``.
 
-        The table follows; if it promised a ``gain`` that is clearly wrong, it is computed anew.
+        The table follows; if it promised a ``gain`` that is clearly wrong, it is recomputed.
         """
         if len(self.chosen) == 1:
             Q, T = np.linalg.qr(self.columns[item][:, None])

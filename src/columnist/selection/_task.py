@@ -1,9 +1,9 @@
-"""From validated data to certificates: for one size, the fewest columns, or every size."""
+"""Selections for one size, the fewest columns, or every size, from validated data to
+certificates."""
 
 from __future__ import annotations
 
 import time
-import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from columnist._warn import warn_caller
 from columnist.criteria import is_frobenius
 from columnist.data import Matrices
 from columnist.linalg._passes import others
 from columnist.linalg._reduce import Reduced
 from columnist.linalg._residual import graded_basis
-from columnist.linalg._rounding import agrees, is_trusted
+from columnist.linalg._rounding import above, agrees, is_trusted
 from columnist.linalg._ties import TIE
 from columnist.search._certificate import Certificate
 from columnist.search._engine import search
@@ -118,11 +119,9 @@ class Sizes:
         """Solve for one size; ``quiet`` leaves out the warning about the rank."""
         enough = self.useful(size)
         if enough < size and not quiet:
-            warnings.warn(
+            warn_caller(
                 f"{enough} columns explain everything that {size} could: the others are filled up "
-                "with the first columns left.",
-                UserWarning,
-                stacklevel=4,
+                "with the first columns left."
             )
         return self.choose(size, self.options, start)
 
@@ -142,7 +141,7 @@ class Sizes:
         return ([*self.include, *self._allowed[:n_more].tolist()] if fits else None), True
 
     def unit(self, column: int) -> set[int]:
-        """A column with all that it brings along."""
+        """A column with the columns that it requires."""
         return {column}
 
     def error(self, subset: Sequence[int]) -> float:
@@ -151,7 +150,7 @@ class Sizes:
         return confirmed_error(self.matrices, self.options, subset, found)
 
     def floor(self) -> float:
-        """What no size has a smaller error than: the error of all usable columns."""
+        """Lower bound on the error of all sizes: the error of all usable columns."""
         if self._wide is not None:
             return self._bounded(len(self._wide.columns)).root_bounds()[0]
         every = [*self.include, *self._allowed.tolist()]
@@ -206,11 +205,11 @@ class Sizes:
             result.solutions[0] = (error, smaller)
         solutions: list[tuple[float, tuple[int, ...]]] = []
         for error, subset in result.solutions:
-            # Out of time, what the search knows of the runners-up has to do.
+            # Without time left, the runners-up have the intervals from the search.
             if not solutions or not expired(options.deadline):
                 error = confirmed_error(self.matrices, options, subset, error, interval)
             solutions.append((error, subset))
-        outcome = self._outcome(result, ranked_solutions(solutions), options)
+        outcome = self._outcome(result, ranked_solutions(solutions, _least(options)), options)
         outcome = replace(
             outcome, shift=getattr(problem, "shift", 1.0), intervals=result.intervals,
             unlisted=result.unlisted,
@@ -272,7 +271,7 @@ class Sizes:
         while True:
             late = expired(self.options.deadline)
             last = late or size >= len(order)
-            proven &= not (late and size < len(order))  # sizes that nobody looked at
+            proven &= not (late and size < len(order))  # sizes that were not examined
             size = max(size, len(order)) if late else size
             if last or self._bounded(size).root_bounds()[0] <= limit:
                 step = self.options if last else _until_impossible(self.options, limit)
@@ -284,10 +283,10 @@ class Sizes:
             size += 1
         if outcome.certificate.error > limit:
             message = f"No selection reaches tol={tol:g}; all {available} columns are selected."
-            warnings.warn(message, UserWarning, stacklevel=5)
+            warn_caller(message)
         elif not proven:
             message = f"{size} columns reach tol={tol:g}, but the time limit left open whether "
-            warnings.warn(message + "fewer do.", ConvergenceWarning, stacklevel=5)
+            warn_caller(message + "fewer do.", ConvergenceWarning)
         return outcome
 
     def _reaching(self, limit: float) -> list[int]:
@@ -306,7 +305,7 @@ class Sizes:
             order = self.order(order, longest)
             if longest == available or reaches(longest):
                 sizes = list(range(shortest, longest + 1))
-                if expired(self.options.deadline):  # a rough answer: three sizes are looked at
+                if expired(self.options.deadline):  # a rough answer: three sizes are examined
                     sizes = sizes[:: -max(len(sizes) // 8, 1)][::-1]
                 return order[: sizes[min(bisect_left(sizes, True, key=reaches), len(sizes) - 1)]]
             shortest, longest = longest + 1, min(2 * longest, available)
@@ -426,7 +425,7 @@ class Sizes:
         return self._problem(size, include=self.include, candidates=candidates, evaluate=interval)
 
     def _bounded(self, size: int, include: Sequence[int] | None = None):
-        """The problem of which only the root and complete choices are looked at."""
+        """The problem of which only the root and complete choices are examined."""
         include = self.include if include is None else include
         if self._wide is not None:
             return self._wide.problem(size, include, _interval(self.matrices, self.options))
@@ -447,9 +446,11 @@ class Sizes:
 
 
 def ranked_solutions(
-    solutions: Iterable[tuple[float, tuple[int, ...]]],
+    solutions: Iterable[tuple[float, tuple[int, ...]]], least: float = 0.0
 ) -> list[tuple[float, tuple[int, ...]]]:
     """Solutions (error, subset), best first; near ties, which share the smaller error, by subset.
+
+    Errors tie that differ by a small share of how far they are above the ``least`` there can be.
 
     Examples
     --------
@@ -459,9 +460,14 @@ def ranked_solutions(
     """
     levelled, level = [], -np.inf
     for error, subset in sorted(solutions):
-        level = level if error - level <= TIE * abs(error) else error
+        level = level if error - level <= TIE * above(error, least) else error
         levelled.append((level, subset))
     return sorted(levelled)
+
+
+def _least(options: Options) -> float:
+    """Error of a target that is explained completely."""
+    return float(options.criterion.value(np.zeros(1)))
 
 
 def list_facts(result: SearchResult, options: Options) -> dict[str, Any]:
@@ -481,16 +487,14 @@ def pool_options(n_solutions: int, solution_tol: float | None) -> dict[str, Any]
     return {"n_solutions": size, "solution_tol": float(solution_tol)}
 
 
-def warn_if_list_full(outcome: Outcome, options: Options, *, stacklevel: int) -> None:
+def warn_if_list_full(outcome: Outcome, options: Options) -> None:
     """Warn if there may be more sets within the tolerance than are listed."""
     full = len(outcome.solutions) == options.n_solutions
     if options.solution_tol is not None and full and not outcome.certificate.list_complete:
-        warnings.warn(
+        warn_caller(
             f"{options.n_solutions} sets within solution_tol={options.solution_tol:g} are listed, "
             "the most that n_solutions allows; there may be more. Raise n_solutions, or lower "
-            "solution_tol.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            "solution_tol."
         )
 
 
@@ -527,7 +531,7 @@ def confirmed_error(
     """Error of a choice from the data, by ``interval`` if the search asked them, whatever it has
     ``found``."""
     low, high = (interval or _interval(matrices, options))(subset)
-    if is_trusted(low, high, float(options.criterion.value(np.zeros(1)))):
+    if is_trusted(low, high, _least(options)):
         return low + 0.5 * (high - low)
     if matrices.gram:
         return min(max(found, low), high)

@@ -1,4 +1,4 @@
-"""Selection in two stages: a fast selector finds candidates, an accurate one chooses among them."""
+"""Selection in two stages: a fast selector finds candidates, an accurate one selects among them."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _STAGE = Methods(
     "a selector like UniformSampler(), an object with fit and get_support",
     "fit", "get_support", "get_params",
 )  # fmt: skip
-# What selectors call the number of columns they select.
+# Names of the parameter for the number of columns.
 _SIZE_NAMES = ("n_features_to_select", "k", "max_features")
-# How selectors of this package say that there is no more rank; here that is no surprise.
+# Warnings of selectors of this package that there is no more rank, which is expected here.
 _SHORT = r".*(selected \d+ of \d+ columns|explain everything).*"
 _EPS = np.finfo(np.float64).eps
 # Eigenvalues of H, and weights, below this share of the largest are dropped.
@@ -61,16 +61,16 @@ _NORM_ROUNDING = 1e-13
 class TwoStageSelector(FastSelector):
     r"""Propose candidates by a fast selector and select among them by an accurate one.
 
-    Any selector can be first and any second, with or without a target y. A second stage that
-    uses y chooses among the candidates as they are. One that does not is made to: the
-    candidates S are scaled to :math:`X_1 = S\,\mathrm{diag}(w)` such that
+    Any selector can be first and any second, with or without a target y. A second stage that uses y
+    selects among the candidates as they are. For one that does not, the candidates S are scaled to
+    :math:`X_1 = S\,\mathrm{diag}(w)` such that
 
     .. math:: X_1X_1^T \approx YY^T ,
 
     where the target Y is y or, without one, X itself; columns that explain :math:`X_1` well then
     explain Y well. With few targets most weights are zero. A round therefore takes at most half
-    of the candidates with positive weights; what is selected is projected out of candidates and
-    target, the rest is weighted anew, and so on until there are enough.
+    of the candidates with positive weights; the selected columns are projected out of candidates
+    and target, and the remaining ones are weighted again, until enough are selected.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class TwoStageSelector(FastSelector):
         size of the selection; a fraction or None counts the columns of X, not the candidates.
     n_candidates : int, float or None, default=None
         Number of candidates, or a fraction of the columns; None means four times the size of
-        the selection. A ``first`` without a parameter for its size decides itself.
+        the selection. A ``first`` without a parameter for its size determines the number.
     weights : {"quadratic", "clipped", "sampling", "none"}, default="quadratic"
         Weights before a second stage that does not use y. ``"quadratic"``: the best ones,
         :math:`\min \|X_1X_1^T - YY^T\|_F`; ``"clipped"``: the solution of the linear system
@@ -92,7 +92,7 @@ class TwoStageSelector(FastSelector):
     gamma : float, default=1e-8
         Regulariser of ``"quadratic"`` and ``"clipped"``, added to a unit diagonal.
     target : {"auto", "X", "y"}, default="auto"
-        What the columns approximate; ``"auto"`` means y if ``fit`` gets one. With ``"X"`` no
+        Target of the approximation; ``"auto"`` means y if ``fit`` gets one. With ``"X"`` no
         stage sees y.
     centering : {"none", "mean"}, default="none"
         ``"mean"`` makes an intercept free, in the weights and in the errors.
@@ -125,7 +125,7 @@ class TwoStageSelector(FastSelector):
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Notes
     -----
@@ -393,7 +393,7 @@ def _fit(stage, X, y):
         warnings.filterwarnings("ignore", message=_SHORT, category=UserWarning)
         y = y if _uses_y(stage, y) else None
         if type(stage).fit is FastSelector.fit:
-            stage._begin(X, y)  # without its error, which nobody looks at
+            stage._begin(X, y)  # without its error, which is not used
             return stage
         X = X if isinstance(stage, FastSelector) else in_memory(X)
         return stage.fit(X) if y is None else stage.fit(X, y)

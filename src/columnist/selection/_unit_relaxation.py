@@ -1,4 +1,4 @@
-r"""The relaxation of a node whose choices obey constraints.
+r"""The relaxation of a node of a search with constraints.
 
 With the notation of :mod:`columnist.selection._relax`, every choice of candidates A, whatever their
 number, has

@@ -1,10 +1,11 @@
-"""What is proven about single columns: necessary, useless, or replaceable by others.
+"""Proven verdicts on single columns: necessary, useless, or replaceable by others.
 
 One search lists the sets within the tolerance; if the list is complete, it decides every column.
 Where a limit or the length of the list leaves columns open, each of them is forced in, or out, by
 a search of its own that stops as soon as it has found a set within the tolerance, or shown that
-there is none. Each search tells the errors of sets it has found, as intervals, and what all others
-have at least; verdicts follow from these numbers alone, whatever has ended a search.
+there is none. Each search returns intervals for the errors of the sets that it found, and a lower
+bound for all others; verdicts follow from these numbers only, so they hold even if a search was
+stopped.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class ColumnVerdicts:
     tol : float
         The tolerance: a set is within it if its error is at most ``1 + tol`` times the best.
     error_with, error_without : ndarray of shape (n_features, 2)
-        Between which numbers the least error of a set with the column, and without it, lies: a
-        proven bound, and the error of the best such set that is known (inf if none is).
+        Interval of the smallest error of a set with the column, and without it: a proven lower
+        bound, and the error of the best known set (inf if there is none).
     feature_names : tuple of str or None
         Column names, if X has any.
     """
@@ -87,7 +88,7 @@ class ColumnVerdicts:
 
     @property
     def undecided(self) -> np.ndarray:
-        """Columns that a limit, or rounding, has left open."""
+        """Columns without a verdict because of a limit or rounding."""
         return self._with("undecided")
 
     @property
@@ -145,7 +146,7 @@ def column_verdicts(
     time_limit: float | None = 30.0,
     **options: Any,
 ) -> ColumnVerdicts:
-    """Prove which columns a good selection needs, which it can replace, and which are of no use.
+    """Prove which columns are necessary, replaceable or useless for a good selection.
 
     A set is within the tolerance if its error is at most ``1 + tol`` times the best error of k
     columns. A column is *necessary* if every set within the tolerance contains it, *useless* if
@@ -203,17 +204,30 @@ def column_verdicts(
         k, criterion=criterion, n_components=n_components, time_limit=time_limit,
         solution_tol=tol, **options,
     )  # fmt: skip
+    return _judged(selector, X, y, sample_weight)
+
+
+@keeps_answer
+def verdicts_of(selector: ColumnSelector, X, y=None, sample_weight=None) -> ColumnVerdicts:
+    """The verdicts of :func:`column_verdicts` from the sets within the tolerance that a selector
+    has listed when it was fitted to the same data; only what these leave open is searched."""
+    return _judged(selector, X, y, sample_weight, selector._listed)
+
+
+def _judged(
+    selector: ColumnSelector, X, y, sample_weight, listed: Outcome | None = None
+) -> ColumnVerdicts:
     matrices, settings = selector._prepare(X, y, sample_weight)
     include, exclude = selector._constraints(matrices.n_features, settings, matrices)
     with matrices.threads():
         sizes, size = selector._asked(matrices, settings, include, exclude, "k")
         found = _Evidence(sizes, size)
-        found.search()
+        found.search(listed)
         return found.verdicts()
 
 
 class _Evidence:
-    """What searches have shown so far."""
+    """Results of the searches so far."""
 
     def __init__(self, sizes: Sizes, size: Any):
         self.sizes, self.size, self.options = sizes, size, sizes.options
@@ -232,11 +246,12 @@ class _Evidence:
 
     # -- searches -----------------------------------------------------------------
 
-    def search(self) -> None:
-        """List the sets within the tolerance; then look at the columns this leaves open."""
+    def search(self, listed: Outcome | None = None) -> None:
+        """List the sets within the tolerance, unless they are listed already; then look at the
+        columns this leaves open."""
         now, options = time.perf_counter(), self.options
         half = replace(options, deadline=now + (options.deadline - now) / 2)
-        self.outcome = self.sizes.choose(self.size, half, ())
+        self.outcome = listed or self.sizes.choose(self.size, half, ())
         self._learn(self.outcome)
         nodes = self.outcome.certificate.nodes_expanded
         if self.outcome.certificate.list_complete:
@@ -330,7 +345,8 @@ class _Evidence:
         return self._ranked()[0][1]
 
     def _ranked(self) -> list[tuple[float, tuple[int, ...]]]:
-        return ranked_solutions((error, subset) for subset, error in self.errors.items())
+        found = ((error, subset) for subset, error in self.errors.items())
+        return ranked_solutions(found, self.least)
 
     def _limits(self) -> tuple[float, float]:
         """A set with at most the first error is surely within the tolerance, one with more than

@@ -1,4 +1,4 @@
-"""Best subsets for a target among very many columns: nodes by relaxation alone.
+"""Best subsets for a target among very many columns: bounds of nodes by relaxation only.
 
 The problem is that of :mod:`columnist.selection._columns` under the squared Frobenius norm for a
 target y, perhaps with a ridge. Its data are never decomposed: inner products are enough

@@ -1,8 +1,7 @@
-"""What the spectral selectors have in common."""
+"""Base classes of the spectral selectors."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from columnist._selector import BaseSelector
+from columnist._warn import warn_caller
 from columnist.data import in_memory, open_rows
 from columnist.data._blocks import RowBlocks
 from columnist.data._target import resolve_classes
@@ -23,7 +23,7 @@ class SpectralBase(BaseSelector):
 
     _needs_classes: ClassVar[bool] = False
     _min_samples: ClassVar[int] = 2
-    # Whether rows are looked at first: entries may be infinite, or too large to be squared.
+    # Whether rows are examined first: entries may be infinite, or too large to be squared.
     _looks: ClassVar[bool] = True
     # Whether a collection of blocks is visited where it is, and not gathered.
     _on_blocks: Any = False
@@ -81,7 +81,7 @@ class SpectralBase(BaseSelector):
 
 
 class RankingSelector(SpectralBase):
-    """Ranks features by scores, whose direction a subclass tells, and keeps the best."""
+    """Ranks features by scores, whose direction a subclass defines, and keeps the best."""
 
     _larger_is_better: ClassVar[bool] = True
 
@@ -93,12 +93,10 @@ class RankingSelector(SpectralBase):
         self.selected_ = self.ranking_[:size]
         undefined = int(np.isnan(raw[self.selected_]).sum())
         if undefined:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} selected {undefined} of {size} features without a "
                 "score (constant, or no information in y): only "
-                f"{int(np.isfinite(raw).sum())} features have one. Ask for fewer.",
-                UserWarning,
-                stacklevel=3,
+                f"{int(np.isfinite(raw).sum())} features have one. Ask for fewer."
             )
 
     def _is_larger_better(self) -> bool:

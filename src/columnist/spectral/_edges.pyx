@@ -112,7 +112,7 @@ cdef class NearestByClass:
         self.positions = np.full((n, self.slots[len(counts)]), n, dtype=np.int32)
         self.who = self.positions
         self.distance = np.full((n, self.slots[len(counts)]), np.inf)
-        # Of the rows kept the one farthest away; the others of its class need not be looked at.
+        # Of the rows kept the one farthest away; the others of its class need not be examined.
         self.worst = np.full((len(counts), n), np.inf)
         self.rounder = 1.5 * 2.0**52 * grid
 

@@ -1,27 +1,33 @@
 """Features as the multivariate selectors compare them: centred and of unit length, or as is.
 
-Rows with the same inner products, all or, after a pass over blocks, a few. No input validation.
+Rows with the same inner products, all or, after a pass over blocks, a few; or blocks of columns.
+No input validation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from columnist.data._blocks import RowBlocks, as_rows
-from columnist.linalg._column_parts import Visit
+from columnist.linalg._column_parts import ColumnParts, Visit, per_column, total
 from columnist.linalg._passes import apply, by_columns, columns_of, cross, squared_norms
 from columnist.linalg._reduce import squaring_scale
+from columnist.linalg._threads import Threads
 from columnist.spectral._scatter import weighted_sums, without_rounding
-from columnist.spectral._symmetric import SymmetricMatrix
+from columnist.spectral._symmetric import SymmetricMatrix, joined
 
 # Products with columns whose scaled means are larger than this lose digits to cancellation.
 _FAR = 10.0
 # Features whose products are computed together: what a pass costs is reading the data.
 _TOGETHER = 16
+# Entries of a block of columns, which one thread visits: 8 MB. And columns of it at least.
+_BLOCK, _LEAST_COLUMNS = 2**20, 64
 
 
 @dataclass(frozen=True)
@@ -29,17 +35,20 @@ class ScaledColumns:
     """The matrix F with columns (x_j - mean_j) * scale_j; a scale of zero makes a column zero.
 
     Without means columns stay where they are; ``rest`` is what rounding left of the means.
+    Products are computed block by block of columns: by threads, or where the blocks of X are. How
+    an array is cut does not depend on the number of threads.
     """
 
-    X: np.ndarray | sp.csc_matrix
+    X: np.ndarray | sp.csc_matrix | ColumnParts
     scales: np.ndarray
     means: np.ndarray | None = None
     rest: float | np.ndarray = 0.0
+    threads: Threads = field(default_factory=Threads)
 
     @classmethod
-    def plain(cls, X) -> ScaledColumns:
+    def plain(cls, X, threads: Threads | None = None) -> ScaledColumns:
         """X as it is."""
-        return cls(by_columns(X), np.ones(X.shape[1]))
+        return cls(by_columns(X), np.ones(X.shape[1]), threads=threads or Threads())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,18 +67,49 @@ class ScaledColumns:
 
     def cross(self, M: np.ndarray) -> np.ndarray:
         """F'M, one row per column of F."""
-        product = cross(self.X, M)
-        if self.means is not None:
-            product -= np.multiply.outer(self.means, M.sum(axis=0))
-        product *= self.scales.reshape(-1, *[1] * (M.ndim - 1))
-        far, columns = self._far
-        product[far] = columns.T @ M
-        return product
+        products = self._collect(_cross, M)
+        if isinstance(self.X, ColumnParts):
+            return self.X.spread(products)
+        return joined(products)
+
+    def kernel_times(self, M: np.ndarray) -> np.ndarray:
+        """FF'M, in one pass."""
+        return total(self._collect(_kernel_times, M))
+
+    def kernel(self) -> np.ndarray:
+        """FF', in one pass."""
+        return total(self._collect(_kernel))
 
     def apply(self, W: np.ndarray) -> np.ndarray:
         """F W."""
         moved = apply(self.X, self.scales.reshape(-1, *[1] * (W.ndim - 1)) * W)
         return moved if self.means is None else moved - moved.mean(axis=0)
+
+    def _collect(self, visit: Callable, *constants) -> list:
+        """What ``visit`` returns for every block of columns, in order."""
+        if isinstance(self.X, ColumnParts):
+            ones = np.ones(self.shape[1])
+            means = () if self.means is None else (self.means, self.rest * ones)
+            return self.X.collect(Visit(_visit_part, visit, constants), self.scales, *means)
+        return self.threads.map(lambda block: visit(block, *constants), self._blocks)
+
+    @cached_property
+    def _blocks(self) -> list[ScaledColumns]:
+        """Blocks of columns of an array, which are views."""
+        (n, m), X = self.shape, cast(Any, self.X)
+        size = X.nnz if sp.issparse(X) else n * m
+        width = max(_LEAST_COLUMNS, _BLOCK * m // max(size, 1))
+        if width >= m:
+            return [self]
+        cuts = [slice(start, start + width) for start in range(0, m, width)]
+        rest = np.broadcast_to(self.rest, m)
+        return [
+            ScaledColumns(
+                X[:, cut], self.scales[cut], None if self.means is None else self.means[cut],
+                rest[cut],
+            )
+            for cut in cuts
+        ]  # fmt: skip
 
     @cached_property
     def _far(self) -> tuple[np.ndarray, np.ndarray]:
@@ -86,16 +126,48 @@ class ScaledColumns:
         return (self.scales > 0.0).astype(np.float64)
 
 
-def prepare_columns(X, scaling: str) -> ScaledColumns:
+def prepare_columns(X, scaling: str, threads: Threads | None = None) -> ScaledColumns:
     """Columns of X, centred and of unit length with ``"unit"``; a constant one becomes zero."""
     if scaling == "none":
-        return ScaledColumns.plain(X)
+        return ScaledColumns.plain(X, threads)
     X = by_columns(X)
+    scales, means, rest = _unit_scales(X).T
+    return ScaledColumns(X, scales, means, rest, threads or Threads())
+
+
+@per_column
+def _unit_scales(X) -> np.ndarray:
+    """Scale and mean of every column, and what rounding left of the mean."""
     sums = weighted_sums(X, np.ones(X.shape[0]))
     lengths = np.sqrt(without_rounding(sums.within, sums.lengths))
     scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
     means = sums.center()
-    return ScaledColumns(X, scales, means, (sums.origin - means) + sums.means[0])
+    return np.stack([scales, means, (sums.origin - means) + sums.means[0]], axis=1)
+
+
+def _visit_part(part, scales: np.ndarray, *rest):
+    """What a function of scaled columns returns for a block of columns."""
+    *means, visit, constants = rest
+    return visit(ScaledColumns(part, scales, *means), *constants)
+
+
+def _cross(F: ScaledColumns, M: np.ndarray) -> np.ndarray:
+    product = cross(F.X, M)
+    if F.means is not None:
+        product -= np.multiply.outer(F.means, M.sum(axis=0))
+    product *= F.scales.reshape(-1, *[1] * (M.ndim - 1))
+    far, columns = F._far
+    product[far] = columns.T @ M
+    return product
+
+
+def _kernel_times(F: ScaledColumns, M: np.ndarray) -> np.ndarray:
+    return F.apply(_cross(F, M))
+
+
+def _kernel(F: ScaledColumns) -> np.ndarray:
+    part = F.take(slice(None))
+    return part @ part.T
 
 
 class ProductsAhead:
@@ -137,26 +209,31 @@ class Features:
     response: np.ndarray | None = None
 
     @classmethod
-    def of(cls, X, scaling: str, Y: np.ndarray | None = None) -> Features:
-        """Features as :func:`prepare_columns` makes them, in one pass over the blocks."""
+    def of(
+        cls, X, scaling: str, Y: np.ndarray | None = None, threads: Threads | None = None
+    ) -> Features:
+        """Features as :func:`prepare_columns` makes them, in one pass over the blocks of rows, or
+        of columns if inner products of all features are too many."""
         X = as_rows(X)
-        rows, Y, root = X.few_rows(Y)
+        rows, Y, root = X.few_rows_or_columns(Y)
         scale = 1.0
         if squaring_scale(rows) != 1.0:
             # Features that keep their lengths are scored in this unit: it must be that of all rows.
             scale = squaring_scale(np.array(X.largest()))
             rows, X = rows / scale, X.divided(scale)
-        return cls(X, prepare_columns(rows, scaling), root, scale, Y)
+        return cls(X, prepare_columns(rows, scaling, threads), root, scale, Y)
 
     @classmethod
-    def given(cls, features: np.ndarray, shape: tuple[int, int]) -> Features:
+    def given(
+        cls, features: np.ndarray, shape: tuple[int, int], threads: Threads | None = None
+    ) -> Features:
         """The features of a common form, which must be of the same data as X."""
         if features.shape != shape:
             raise ValueError(
                 f"The common form is of {features.shape[0]} samples and "
                 f"{features.shape[1]} features, but X has shape {shape}."
             )
-        return cls(as_rows(features), ScaledColumns.plain(features))
+        return cls(as_rows(features), ScaledColumns.plain(features, threads))
 
     @property
     def means(self) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-r"""What multivariate selectors are to explain: common forms of scores, and responses.
+r"""Targets of the multivariate selectors: common forms of scores, and responses.
 
 Every score of this family is, up to a constant and its sign, :math:`\hat f^T \hat S \hat f` with a
 prepared feature and a symmetric matrix :math:`\hat S = U\Sigma U^T`. The response :math:`Y =
@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from columnist.data._parameters import Integer, StrOptions, checked
-from columnist.linalg._passes import column_blocks
 from columnist.spectral._features import ScaledColumns
 from columnist.spectral._graph import Gamma, Graph, resolve_gamma
 from columnist.spectral._ratios import TraceRatio
@@ -290,24 +289,11 @@ def svm_response(y) -> np.ndarray:
 @checked(n_components=Integer(1))
 def pca_response(F: ScaledColumns, n_components: int) -> np.ndarray:
     r"""Leading principal components :math:`U_k\Sigma_k` of the features."""
-
-    def times(M: np.ndarray) -> np.ndarray:
-        return F.apply(F.cross(M))
-
-    n = F.shape[0]
-    values, vectors = _positive(*largest_eigenpairs(times, n, n_components, lambda: _kernel(F)))
+    pairs = largest_eigenpairs(F.kernel_times, F.shape[0], n_components, F.kernel)
+    values, vectors = _positive(*pairs)
     if len(values) == 0:
         raise ValueError("All features are constant: there is no principal component to fit.")
     return vectors * np.sqrt(values)
-
-
-def _kernel(F: ScaledColumns) -> np.ndarray:
-    """FF', block by block."""
-    total = np.zeros((F.shape[0], F.shape[0]))
-    for columns in column_blocks(F.shape[1], F.shape[0]):
-        part = F.take(columns)
-        total += part @ part.T
-    return total
 
 
 def _positive(values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -303,7 +303,7 @@ class Gamma:
 
 
 def resolve_gamma(gamma) -> Gamma:
-    """The function that a parameter stands for: a name, the exponent of a power, or a function."""
+    """The function given by a parameter: a name, the exponent of a power, or a function."""
     if isinstance(gamma, str) and gamma in _NAMED:
         gamma = _NAMED[gamma]
     if callable(gamma):

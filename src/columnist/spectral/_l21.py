@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
+from columnist._warn import warn_caller
 from columnist.data import check_rows, in_memory
 from columnist.data._parameters import Number, StrOptions, checked
 from columnist.linalg._passes import apply, by_columns, columns_of, cross
@@ -130,7 +130,7 @@ def l21_regression(
 def _checked(X, Y, start) -> tuple:
     Y = as_columns(Y, "Y")
     X = check_rows(X, accept_sparse="csc", dtype=[np.float64, np.float32])
-    X, Y, _ = X.few_rows(Y)
+    X, Y, _ = X.few_rows_or_columns(Y)
     shape = X.shape[1], Y.shape[1]
     if start is None:
         return X, Y, np.zeros(shape)
@@ -165,12 +165,11 @@ def _solution(X, Y, W, alpha, n_iter, tol, units) -> L21Solution:
     gap = max(_gap(W, square, Q, alpha), 0.0)
     converged = gap <= tol * objective
     if not converged:
-        warnings.warn(
+        warn_caller(
             f"l21_regression stopped after {n_iter} iterations with a relative duality gap of "
             f"{gap / objective:.1e} (tol={tol:g}). Raise max_iter or tol, scale the features, or "
             "take a larger penalty.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     x, y = units
     kkt = float(optimality(W, Q, alpha).max(initial=0.0))

@@ -1,4 +1,4 @@
-r"""The path of row-sparse least squares: which features enter as the penalty falls.
+r"""The path of row-sparse least squares: the features that enter as the penalty decreases.
 
 For features F (one column each) and a response Y the solution of
 
@@ -24,6 +24,7 @@ from columnist.linalg._threads import single_threaded_blas
 from columnist.linalg._ties import TIE, first_largest
 from columnist.spectral._features import ProductsAhead, ScaledColumns
 from columnist.spectral._l21_coordinate import descend_gram
+from columnist.spectral._symmetric import joined
 
 _EPS = np.finfo(np.float64).eps
 # The path ends at this share of the largest penalty: what enters later explains nothing.
@@ -39,8 +40,10 @@ _SAME, _ALMOST = 1e-14, 1e-9
 _COPY, _LATE = 2e-9, 8e-9
 # The path also ends where rounding hides more than this share of the penalty.
 _NOISE = 5e-9
-# Features whose entry is predicted; all are looked at where the prediction is tested.
+# Features whose entry is predicted; all are examined where the prediction is tested.
 _NEAR = 500
+# Features whose products one thread computes.
+_ROWS = 2**13
 # The penalty falls to this share at most in one stride, so that the tangent means something.
 _STRIDE = 0.2
 # A knot is found when the penalties on its two sides differ by no more than this (relative).
@@ -54,7 +57,7 @@ _SOLVED, _MAX_STEPS = 1e-12, 100
 _SINGULAR = 1e-13
 # Sweeps of coordinate descent after a Newton step that was not good enough.
 _SWEEPS = 10
-# A full Newton step must shrink the violation by this factor, or the objective is looked at.
+# A full Newton step must shrink the violation by this factor, or the objective is examined.
 _PROGRESS = 0.5
 # A violation this small that does not fall any more is accepted.
 _FINE = 3e-9
@@ -139,7 +142,11 @@ class _Known:
 
     def cross(self, full: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """F'F_K times W, or some rows of it."""
-        return self.products[rows, : len(full)] @ full
+        products = self.products[:, : len(full)]
+        if not isinstance(rows, slice):
+            return products[rows] @ full
+        parts = [products[first : first + _ROWS] for first in range(0, len(products), _ROWS)]
+        return joined(self.F.threads.map(lambda part: part @ full, parts))
 
     def apply(self, full: np.ndarray) -> np.ndarray:
         """F_K times W."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
+from columnist._warn import warn_caller
 from columnist.data._parameters import Flag, StrOptions
 from columnist.data._target import is_classes
 from columnist.linalg._ties import first_largest
@@ -76,7 +76,7 @@ class MCSF(ScoreSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -84,10 +84,10 @@ class MCSF(ScoreSelector):
 
     Notes
     -----
-    Scores only fall, so they agree with the order of selection. A similarity that is large
-    compared with the features has room for many that are alike, a small one for few: its scale
-    matters, and with ``balance`` it depends on the number of features, so that smaller
-    selections need not be part of larger ones.
+    Scores only fall, so they agree with the order of selection. If the similarity is large compared
+    with the features, many similar ones are selected, otherwise few: its scale matters, and with
+    ``balance`` it depends on the number of features, so that smaller selections need not be part of
+    larger ones.
 
     Of a Dask collection one pass takes the inner products of all features, and the similarity
     another one; ``form="residual"`` gathers the data.
@@ -188,11 +188,9 @@ class MCSF(ScoreSelector):
         self.raw_scores_ = raw
         varying = np.count_nonzero(~np.isnan(raw))
         if varying < size and not self.early_stop:
-            warnings.warn(
+            warn_caller(
                 f"MCSF selected {len(self.selected_)} of {size} features: only {varying} are "
-                "not constant. Ask for fewer.",
-                UserWarning,
-                stacklevel=3,
+                "not constant. Ask for fewer."
             )
 
 

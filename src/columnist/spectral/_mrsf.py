@@ -1,14 +1,15 @@
-"""MRSF: features that explain a response together, each one adding something new."""
+"""MRSF: features that jointly explain a response, without redundancy."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
+from columnist._warn import warn_caller
 from columnist.data import in_memory, open_rows
 from columnist.data._parameters import Integer, Other, StrOptions
 from columnist.data._target import is_classes, resolve_target
@@ -17,6 +18,7 @@ from columnist.linalg._column_parts import Visit
 from columnist.linalg._passes import apply
 from columnist.linalg._prox import row_norms
 from columnist.linalg._reduce import power_of_two
+from columnist.linalg._threads import Threads
 from columnist.spectral._base import SpectralBase, chosen_first
 from columnist.spectral._features import Features, ScaledColumns
 from columnist.spectral._forms import (
@@ -31,7 +33,7 @@ from columnist.spectral._l21_path import Knot, L21Path, l21_path, optimality
 from columnist.spectral._similarity import resolve_similarity
 
 _RESPONSES = ("auto", "spectral", "lda", "svm", "pca")
-# Components of a spectral or PCA response, unless told otherwise.
+# Components of a spectral or PCA response by default.
 _COMPONENTS = 10
 
 
@@ -90,7 +92,7 @@ class MRSF(SpectralBase):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     response : str, array-like or CommonForm, default="auto"
-        What the features should explain.
+        The response that the features should explain.
 
         - ``"spectral"``: a similarity of the samples, :math:`Y = U_k\Sigma_k^{1/2}` for its
           leading eigenpairs.
@@ -113,10 +115,11 @@ class MRSF(SpectralBase):
         Centre features and response and bring features to unit length, or take them as they are.
         A sparse X is not made dense by this.
     output : {"columns", "components"}, default="columns"
-        What ``transform`` gives: the selected columns, or the fitted response
+        Output of ``transform``: the selected columns, or the fitted response
         ``X @ coef_ + intercept_``, a representation extracted from them.
     n_jobs : int, optional
-        Threads of the search for neighbours.
+        Threads of the search for neighbours, and of the products with the features, of which each
+        thread takes blocks. Their number does not change the selection or the coefficients.
 
     Attributes
     ----------
@@ -144,7 +147,7 @@ class MRSF(SpectralBase):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -161,7 +164,11 @@ class MRSF(SpectralBase):
     enough features have entered, fewer are selected, with a warning.
 
     Memory: as many numbers as features times features that entered. Of a Dask collection one pass
-    takes the inner products of all features and the response, features times features numbers.
+    takes the inner products of all features and the response, features times features numbers. If
+    these are too many (from 4,000 features on), the collection is cut into blocks of columns once,
+    and every pass over the blocks takes the products of all features with the response, with up
+    to 16 features that may be next, or, for ``response="pca"``, with a vector of the Lanczos
+    iteration.
 
     References
     ----------
@@ -275,14 +282,15 @@ class MRSF(SpectralBase):
         self
         """
         X, size = self._begin(X)
-        features, Y = self._problem(X, in_memory(y))
-        F, self._root, self._scale = features.few, features.root, features.scale
-        means = np.zeros(Y.shape[1]) if F.means is None else Y.mean(axis=0)
-        unit = power_of_two(Y)
-        Y = (Y - means) / unit
-        path = l21_path(F, Y, size)
-        self._store_path(F, path, size, unit)
-        self._store_coefficients(F, Y, path, unit, means)
+        with Threads(effective_n_jobs(self.n_jobs)) as threads:
+            features, Y = self._problem(X, in_memory(y), threads)
+            F, self._root, self._scale = features.few, features.root, features.scale
+            means = np.zeros(Y.shape[1]) if F.means is None else Y.mean(axis=0)
+            unit = power_of_two(Y)
+            Y = (Y - means) / unit
+            path = l21_path(F, Y, size)
+            self._store_path(F, path, size, unit)
+            self._store_coefficients(F, Y, path, unit, means)
         return self
 
     def _check_parameters(self) -> None:
@@ -293,17 +301,18 @@ class MRSF(SpectralBase):
                 "the training samples only. Use output='columns'."
             )
 
-    def _problem(self, X, y) -> tuple[Features, np.ndarray]:
+    def _problem(self, X, y, threads: Threads) -> tuple[Features, np.ndarray]:
         """Features and response."""
         response = self.response
         count = _COMPONENTS if self.n_components is None else self.n_components
         count = min(count, X.shape[0])
         if isinstance(response, CommonForm):
-            features = Features.given(response.features, X.shape)
+            features = Features.given(response.features, X.shape, threads)
             return features, spectral_response(response.similarity, count)
         if isinstance(response, str) and response == "auto":
             response = "spectral" if y is None else "lda" if is_classes(y) else "values"
-        features = Features.of(X, self.scaling, self._response(response, X, y, count))
+        Y = self._response(response, X, y, count)
+        features = Features.of(X, self.scaling, Y, threads)
         if features.response is not None:
             return features, features.response
         F = features.few
@@ -338,12 +347,10 @@ class MRSF(SpectralBase):
         self.path_ = PathReport.of(path.knots, unit * scale, unit)
         self.selected_ = self.ranking_[: max(1, len(end.rows))]
         if len(end.rows) < size:
-            warnings.warn(
+            warn_caller(
                 f"MRSF selected {len(self.selected_)} of {size} features: {len(end.rows)} enter "
                 "the path before the response is explained as far as features (or rounding) "
-                "allow. Ask for fewer, or give a response with more components.",
-                UserWarning,
-                stacklevel=3,
+                "allow. Ask for fewer, or give a response with more components."
             )
 
     def _store_coefficients(self, F, Y, path: L21Path, unit: float, means: np.ndarray) -> None:

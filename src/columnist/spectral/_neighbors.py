@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from columnist.data._blocks import RowBlocks, as_rows
 from columnist.data._parameters import StrOptions, checked
 from columnist.linalg._column_parts import Visit
+from columnist.linalg._threads import Threads
 from columnist.spectral._edges import NearestByClass, edge_sums, sparse_edge_sums
 
 _EPS = np.finfo(np.float64).eps
@@ -370,9 +370,7 @@ def _threads(n_jobs: int | None, most: int) -> int:
 
 def _each(work: Callable, rounds: Iterable[list], threads: int) -> list:
     """Results of all rounds, each done before the next."""
-    if threads == 1:
-        return [work(task) for tasks in rounds for task in tasks]
-    with ThreadPoolExecutor(threads) as workers:
+    with Threads(threads) as workers:
         return [result for tasks in rounds for result in workers.map(work, tasks)]
 
 

@@ -1,4 +1,4 @@
-"""Noise in the data behind a graph and in its Laplacian: drawn, and what it can do at worst."""
+"""Noise in the data of a graph and in its Laplacian: random noise, and worst-case bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variation between the classes over variation within them: of features, and of sets."""
+"""Ratios of the variation between classes to that within classes, for features and for sets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FisherScore(ScoreSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -134,7 +134,7 @@ class TraceRatio(GraphSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------

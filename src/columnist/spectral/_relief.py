@@ -17,8 +17,8 @@ from columnist.spectral._neighbors import neighbor_graph, relative_differences
 class ReliefF(ScoreSelector):
     r"""Select the features that distinguish near samples of different classes.
 
-    Every sample looks at its h nearest hits (samples of its class) and at its h nearest misses in
-    every other class. A good feature differs between the sample and its misses, not between the
+    Every sample is compared with its h nearest hits (samples of its class) and its h nearest misses
+    in every other class. A good feature differs between the sample and its misses, not between the
     sample and its hits:
 
     .. math:: s_f = \frac{1}{n h} \sum_i \Big( \sum_{C \ne y_i} \frac{P(C)}{1 - P(y_i)}
@@ -26,16 +26,16 @@ class ReliefF(ScoreSelector):
               - \sum_{j \in H(i)} \frac{|x_{if} - x_{jf}|}{r_f} \Big)
 
     with the shares P of the classes and the range :math:`r_f` of the feature. Near means a small
-    sum of :math:`|x_{if} - x_{jf}| / r_f` over all features, so features that matter only together
-    are found too.
+    sum of :math:`|x_{if} - x_{jf}| / r_f` over all features, so features that are relevant only
+    jointly are found too.
 
     Parameters
     ----------
     n_features_to_select : int or float, optional
         How many features to keep: a number, a fraction in (0, 1), or half of them (None).
     n_neighbors : int, default=10
-        The number h of nearest hits, and of nearest misses per class. A class with fewer samples
-        takes part with all it has, and h in the formula is their number.
+        The number h of nearest hits, and of nearest misses per class. For a class with fewer
+        samples, all of them are used, and h in the formula is their number.
     n_jobs : int, optional
         Number of threads; -1 for all processors. The result is the same for every number.
 
@@ -52,7 +52,7 @@ class ReliefF(ScoreSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -138,7 +138,7 @@ class Relief(ReliefF):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -200,7 +200,7 @@ def relief_similarity(X, y, *, n_neighbors: int = 10, n_jobs: int | None = None)
     y : array-like of shape (n_samples,)
         Class labels.
     n_neighbors : int, default=10
-        The number h. A class with fewer samples takes part with all it has.
+        The number h. For a class with fewer samples, all of them are used.
     n_jobs : int, optional
         Number of threads.
 

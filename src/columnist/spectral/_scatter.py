@@ -52,7 +52,7 @@ def weighted_sums(X, weights: np.ndarray) -> GroupSums:
 
 
 def class_scatter(X, codes: np.ndarray, *, look: bool = False) -> ClassScatter:
-    """Variation of every column between and within classes, of which codes 0, 1, ... tell.
+    """Variation of every column between and within classes, given by codes 0, 1, ...
 
     With ``look`` nobody has seen the entries yet. The result is then in a unit of its own.
     """

@@ -83,7 +83,7 @@ class MRMR(SequentialSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Notes
     -----
@@ -219,7 +219,7 @@ class ZeroNormSVM(SequentialSelector):
     A baseline, known as AROM-SVM. Every feature has a scale, at first one over its standard
     deviation. A machine is trained on the scaled features, each scale is multiplied by the
     feature's weight :math:`|w_j|`, and so on until no more features than asked for have a
-    scale left. That minimises :math:`\sum_j \log(\epsilon + |w_j|)`, which stands for the
+    scale left. That minimises :math:`\sum_j \log(\epsilon + |w_j|)`, which approximates the
     number of weights that are not zero [1]_.
 
     Parameters
@@ -248,7 +248,7 @@ class ZeroNormSVM(SequentialSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -304,7 +304,7 @@ class ZeroNormSVM(SequentialSelector):
         spread = np.sqrt(column_scatter(X) / n)
         active = np.flatnonzero(spread)
         if not len(active):
-            raise ValueError("All features are constant: no machine can use them.")
+            raise ValueError("All features are constant: no support vector machine can be trained.")
         # Shares are scales times standard deviations: free of the units of the features.
         shares, rounds = np.full((2, X.shape[1]), np.nan)
         shares[active], data = 1.0, _scaled(X, active, 1.0 / spread[active])
@@ -365,11 +365,11 @@ class HSIC(SequentialSelector):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     direction : {"forward", "backward"}, default="forward"
-        Add the feature that helps most, or remove the one that is missed least, one by one.
+        Add the most useful feature, or remove the least useful one, one by one.
         With the linear kernel both give the same.
     kernel : {"linear", "rbf"}, default="linear"
         Kernel of the features. ``"linear"`` is a sum over features, which are scored once;
-        ``"rbf"`` is the Gaussian kernel of a set, which sees features that matter together.
+        ``"rbf"`` is the Gaussian kernel of a set, which takes joint relevance into account.
     kernel_width : float, default=1.0
         Width of the Gaussian in units of the spread of as many features (the root of their
         mean variance times their number).
@@ -383,7 +383,7 @@ class HSIC(SequentialSelector):
         Width of the Gaussian of ``similarity="knn"`` and ``"rbf"``.
     scaling : {"unit", "none"}, default="unit"
         ``"unit"`` divides every feature by its length without the mean, so that units do not
-        matter; ``"none"`` takes the features as they are: large ones count for more.
+        matter; ``"none"`` takes the features as they are: large ones have more influence.
     n_jobs : int, optional
         Threads of the search for neighbours.
 
@@ -407,7 +407,7 @@ class HSIC(SequentialSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Notes
     -----

@@ -73,8 +73,8 @@ class SpectralSelector(ScoreParameter, GraphSelector):
        \quad
        \varphi_3 = \sum_{j=2}^{k} \alpha_j^2 (\gamma(2) - \gamma(\lambda_j)).
 
-    The similarity decides what is learnt from: neighbours in X (unsupervised), classes
-    (``similarity="fisher"`` or ``"label"``), or whatever else says which samples belong together.
+    The similarity determines the information that is used: neighbours in X (unsupervised), classes
+    (``similarity="fisher"`` or ``"label"``), or any other similarity of samples.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ class SpectralSelector(ScoreParameter, GraphSelector):
         Number of features; a fraction of them if a float in (0, 1); half if None.
     score : {"phi1", "phi2", "phi3"}, default="phi2"
         ``"phi1"`` also rewards a feature for being nearly constant; ``"phi2"`` does not and is
-        the Laplacian score; ``"phi3"`` looks at the k leading eigenvectors only and withstands
-        noise best.
+        the Laplacian score; ``"phi3"`` uses only the k leading eigenvectors and is most robust to
+        noise.
     gamma : {"identity", "square", "cube"}, float or callable, default="identity"
         Increasing function of the eigenvalues: a name, an exponent, or a function. High powers
-        count noise less.
+        reduce the influence of noise.
     n_clusters : int, optional
         k of ``"phi3"``; the number of classes if the similarity comes from y, otherwise read off
         the largest relative gap among the leading eigenvalues.
@@ -116,7 +116,7 @@ class SpectralSelector(ScoreParameter, GraphSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -227,7 +227,7 @@ class LaplacianScore(GraphSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     Notes
     -----
@@ -279,14 +279,14 @@ class SemiSupervisedSelector(SpectralSelector):
     n_features_to_select : int, float or None, default=None
         Number of features; a fraction of them if a float in (0, 1); half if None.
     weight : float, array-like of float or "cut", default="cut"
-        :math:`\lambda`, in [0, 1]: 1 ignores the labels, 0 the unlabelled samples. Of several
-        weights (``"cut"``: 0, 0.1, ..., 1) the one is taken whose features have the graph with
-        the smallest cut value, that is, whose samples fall apart most clearly; of equal ones,
-        the one closest to 1/2. Every different selection costs one more graph.
+        :math:`\lambda`, in [0, 1]: 1 ignores the labels, 0 the unlabelled samples. Among several
+        weights (``"cut"``: 0, 0.1, ..., 1), the one is chosen whose features give the graph with
+        the smallest cut value, that is, the clearest clusters; of equal ones, the one closest to
+        1/2. Every different selection costs one more graph.
     supervised : {"fisher", "mutual_information"}, default="fisher"
-        What is asked of the labels: ``"mutual_information"`` replaces the score on the labelled
-        samples by the information about the class that lies in the side of its mean (of all
-        samples) on which a value is; see Notes.
+        The score on the labelled samples: ``"mutual_information"`` replaces the score on the
+        labelled samples by the information about the class that lies in the side of its mean (of
+        all samples) on which a value is; see Notes.
     score : {"phi1", "phi2", "phi3"}, default="phi2"
         Score; see :class:`SpectralSelector`.
     gamma : {"identity", "square", "cube"}, float or callable, default="identity"
@@ -327,7 +327,7 @@ class SemiSupervisedSelector(SpectralSelector):
     n_features_in_ : int
         Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X has any.
+        Names of the columns, if X has any.
 
     See Also
     --------
@@ -343,7 +343,7 @@ class SemiSupervisedSelector(SpectralSelector):
     class over the sum of their entropies (``"mutual_information"``),
     :math:`\varphi_s = \gamma(0) + (\gamma(1) - \gamma(0))\,d` for the first two scores, and
     :math:`\varphi_s = (\gamma(2) - \gamma(0))(1 - d)` for the third, where large is good. The
-    labels say nothing about a feature that is constant on the labelled samples: d = 1.
+    labels are not informative about a feature that is constant on the labelled samples: d = 1.
 
     The supervised part takes time proportional to the number of labelled samples times the
     number of features.
@@ -500,7 +500,7 @@ def _is_unlabelled(label) -> bool:
 
 
 def _check_labels(n_labelled: int, n_classes: int, caller: str, supervised: str) -> None:
-    """Raise unless the labels tell anything."""
+    """Raise unless the labels are informative."""
     if n_classes < 2:
         found = "no sample is labelled" if n_classes == 0 else "the labelled ones have one class"
         raise ValueError(

@@ -1,8 +1,8 @@
-"""Symmetric matrices of samples that are known by their products.
+"""Symmetric matrices of samples, defined by their products with vectors.
 
 Sparse graphs, graphs of c classes (rank c) and sums of them are hardly ever n x n: every class
-answers products and quadratic forms in the cheapest way it knows. Functions of blocks of rows go to
-where the blocks are, and centre columns there, so that nothing cancels. No input validation.
+computes products and quadratic forms in its cheapest way. Functions of blocks of rows are run where
+the blocks are stored, and centre columns there, which avoids cancellation. No input validation.
 """
 
 from __future__ import annotations
@@ -343,7 +343,7 @@ def minus(X: np.ndarray, means: np.ndarray | None) -> np.ndarray:
 
 
 def block_cross(X, M: np.ndarray, means: np.ndarray | None) -> np.ndarray:
-    """Products of the columns of a block, minus ``means``, with a matrix that comes along."""
+    """Products of the columns of a block, minus ``means``, with a matrix that is passed with it."""
     if means is None:
         return cross(X, M)
     if sp.issparse(X):

@@ -1,14 +1,14 @@
-r"""How much noise a ranking of features can bear.
+r"""Robustness of rankings of features to noise.
 
 Noise turns the normalised Laplacian :math:`\mathcal L` of a graph into
 :math:`\tilde{\mathcal L} = \mathcal L + E`; its *level* is
-:math:`\alpha = \|E\|_2 / \|\mathcal L\|_2`. There are two ways to ask what it does:
+:math:`\alpha = \|E\|_2 / \|\mathcal L\|_2`. Its effect is measured in two ways:
 
-- what it can do at worst: :func:`weyl_bound`, :func:`eigengap_bound` and :func:`score_bound` limit
+- in the worst case: :func:`weyl_bound`, :func:`eigengap_bound` and :func:`score_bound` limit
   the change of eigenvalues, eigenvectors and scores, and :func:`noise_threshold` is a level
   below which no noise can make a feature of a set change places with one outside;
-- what it does: :func:`inject_noise` and :func:`perturb_laplacian` draw noise of a given level, and
-  :func:`ranking_stability` reports at which level it mixes up the features.
+- by simulation: :func:`inject_noise` and :func:`perturb_laplacian` draw noise of a given level, and
+  :func:`ranking_stability` reports the level at which the features change places.
 """
 
 from __future__ import annotations
@@ -257,9 +257,9 @@ def ranking_stability(
 
     Notes
     -----
-    The guarantee (:func:`noise_threshold`) is for the worst noise that keeps the degrees. Blurred
-    data are a friendlier kind of noise, and change the degrees too: the guarantee is not a bound
-    for what is observed, though usually below it.
+    The guarantee (:func:`noise_threshold`) is for the worst noise that keeps the degrees. Noise in
+    the data is usually less harmful, and also changes the degrees: the guarantee is not a bound for
+    what is observed, though usually below it.
 
     Examples
     --------
