@@ -1,6 +1,7 @@
 """Stored results that are older than the code they measure: ``make fresh``.
 
-A result is old if code below :data:`MEASURES` differs from the commit at which it was measured.
+A result is old if code below :data:`MEASURES` differs from the commit at which it was measured, or
+if its run was stored without a fact that all runs store today.
 Comments, docstrings, layout, types, imports and the words of errors and warnings are no code. Exits
 with 1 if something is old.
 """
@@ -38,6 +39,7 @@ def within(folder: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{folder}/_{name if '.' in name else f'{name}.py'}" for name in names)
 
 
+FACTS = ("commit", "date", "command", "processor", "cores", "memory [GB]", "load")
 RUN = within("search", "engine", "frontier", "policies", "run", "workers", "incumbent")
 KERNELS = within("selection", "branch.pyx", "frame.pyx", "complete.pyx", "relax.pyx")
 NODES = (
@@ -101,6 +103,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "wide_dask": (*DASK, *within("selection", "two_stage", "wide", "sampling", "forward")),
     "compare": (*SEARCH, *FAST, *within("selection", "sampling", "filters", "two_stage")),
     "robust_reach": ROBUST,
+    "robust_criteria": (*ROBUST, "robust/_block_floors.py", "search/_downdates.py", *RUN),
     "robust_peers": (*ROBUST, *within("robust", "robpca", "cutoffs", "baselines", "pursuit")),
     "robust_rows": (*ROBUST, *within("robust", "passes", "conditioned")),
     "large_graph": (*GRAPHS, "spectral/_spec.py"),
@@ -206,9 +209,17 @@ def old(benchmarks: Iterable[str]) -> Iterator[str]:
 def old_runs(stored: Stored, sources: Iterable[str]) -> Iterator[str]:
     """One line per run that is older than its code, and why."""
     for run in stored.runs:
-        why = reason(run, sources)
+        why = "; ".join(filter(None, [unknown(run), reason(run, sources)]))
         if why:
             yield f"{stored.name} ({run['commit']}, {run['date']}): {why}"
+
+
+def unknown(run: Mapping[str, Any]) -> str:
+    """What is not known of a run that its figures depend on; empty if all is."""
+    load = run.get("load")
+    known = {**run, "load": load if isinstance(load, list) and None not in load else None}
+    missing = [name for name in FACTS if known.get(name) is None]
+    return f"stored without {', '.join(missing)}" if missing else ""
 
 
 def reason(run: Mapping[str, Any], sources: Iterable[str]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from columnist.plotting import _picture as pic
 from columnist.report._blocks import Figure, Table
@@ -36,18 +37,21 @@ class Panel:
     title: str
     x: str
     y: str
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike]]
     log: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The panel as plain numbers and text."""
-        lines = {name: [list(map(float, part)) for part in xy] for name, xy in self.lines.items()}
+        lines = {
+            name: [np.asarray(part, dtype=np.float64).tolist() for part in xy]
+            for name, xy in self.lines.items()
+        }
         return {**asdict(self), "lines": lines}
 
 
 def panel_figure(panel: Panel) -> Figure:
     """The panel as a drawing for pages, with its numbers."""
-    lines = [(name, *map(np.asarray, xy)) for name, xy in panel.lines.items()]
+    lines = [(name, np.asarray(x), np.asarray(y)) for name, (x, y) in panel.lines.items()]
     marks = [
         pic.Line(x, y, key=name, label=name, color=COLORS[i % len(COLORS)], dashed=i >= len(COLORS))
         for i, (name, x, y) in enumerate(lines)

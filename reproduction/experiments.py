@@ -24,6 +24,7 @@ ENOUGH = 0.5
 
 EXPERIMENTS = {
     "privacy": "privacy_readings",
+    "lengths": "vector_readings",
     "kernels": "kernel_readings",
     "outliers": "outlier_readings",
     "stages": "stage_readings",
@@ -45,10 +46,16 @@ class Trial:
 
 
 def tried(
-    group: str, table: str, where: str, printed: str, setting: str, ours: float, **how: bool
+    group: str,
+    table: str,
+    where: str,
+    printed: str,
+    setting: str,
+    ours: float,
+    random: bool = False,
 ) -> Trial:
-    """A trial, judged as the cells are; ``how`` is passed to :func:`~reproduction.compare`."""
-    verdict = compare(where, printed, ours, **how).verdict
+    """A trial, judged as the cells are."""
+    verdict = compare(where, printed, ours, random=random).verdict
     return Trial(group, table, where, printed, setting, float(ours), verdict == "reproduced")
 
 

@@ -57,10 +57,12 @@ def hubert(alpha: float, by: str, X: np.ndarray, r: int, k: int) -> np.ndarray:
     return largest(ranks[by], k)
 
 
-def pursued(price: Callable[[int, int], float], X: np.ndarray, r: int, k: int) -> np.ndarray:
-    """Rows by Outlier Pursuit of biased points."""
+def pursued(price: float | str, X: np.ndarray, r: int, k: int) -> np.ndarray:
+    """Rows by Outlier Pursuit of biased points, for a price or a formula of it."""
+    formulas = {"3 / (7 sqrt(k))": pursuit_price(k), "1 / sqrt(log n)": np.log(len(X)) ** -0.5}
+    alpha = formulas[price] if isinstance(price, str) else price
     options = {"n_outliers": k, "n_components": r, "centering": "mean", "max_iter": 2000}
-    return outliers_of(OutlierPursuit(alpha=price(len(X), k), **options), X, True)
+    return outliers_of(OutlierPursuit(alpha=alpha, **options), X, True)
 
 
 def leverage(points: Callable, vectors: str, weighted: bool, X: np.ndarray, r: int, k: int):
@@ -83,12 +85,8 @@ SETTINGS: dict[str, dict[str, Rank]] = {
         )
     },
     "Outlier Pursuit bias": {
-        "price 3 / (7 sqrt(k))": partial(pursued, lambda n, k: pursuit_price(k)),
-        f"price {TUNED_PRICE}": partial(pursued, lambda n, k: TUNED_PRICE),
-        "price 1 / sqrt(log n)": partial(pursued, lambda n, k: np.log(n) ** -0.5),
-        **{
-            f"price {price}": partial(pursued, lambda n, k, p=price: p) for price in (0.2, 0.3, 0.4)
-        },
+        f"price {price}": partial(pursued, price)
+        for price in ("3 / (7 sqrt(k))", TUNED_PRICE, "1 / sqrt(log n)", 0.2, 0.3, 0.4)
     },
     "leverage": {
         f"{vectors} singular vectors of points {name}{', by values' * weighted}": partial(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from reproduction.cells import agrees
 
@@ -75,7 +76,7 @@ def by_draws(figure: str, draws: Sequence[float], what: str) -> str:
     return f"unknown; {spread} only"
 
 
-def by_spread(figure: str, values: Sequence[float], otherwise: str) -> str:
+def by_spread(figure: str, values: ArrayLike, otherwise: str) -> str:
     """Whether two means of as many random runs differ as much by chance.
 
     It explains a difference, and decides no verdict: that depends on the print alone.
@@ -84,7 +85,7 @@ def by_spread(figure: str, values: Sequence[float], otherwise: str) -> str:
     ----------
     figure : str
         The printed mean.
-    values : sequence of float
+    values : array-like of float
         Our runs.
     otherwise : str
         What is unknown if chance does not explain the difference.

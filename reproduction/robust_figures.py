@@ -266,8 +266,10 @@ def top_cells(run: Run) -> Iterator[Cell]:
 
 def gamma_panels(run: Run) -> Iterator[Panel]:
     """All panels of figure 5.5."""
-    panels = [(title, names, None) for title, names in GROUPS.items()]
-    panels.append((f"{LARGE}, first ten eigenvalues", GROUPS[LARGE], 10))
+    panels: list[tuple[str, tuple[str, ...], int | None]] = [
+        *((title, names, None) for title, names in GROUPS.items()),
+        (f"{LARGE}, first ten eigenvalues", GROUPS[LARGE], 10),
+    ]
     for title, names, top in panels:
         errors = {name: eigenvalue_errors(run.data.matrix(name), top) for name in names}
         lines = {name: (GAMMAS, np.maximum(values, 1e-17)) for name, values in errors.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,7 @@ from reproduction.two_stage_tables import MEAN_OF, NOT_HERE, RANDOM, candidates,
 __all__ = ["stages"]
 
 SECOND: dict[str, dict[str, Callable[[int], Any]]] = {
-    "GE": {
-        f"f = {f}": lambda k, f=f: StrongRRQRSelector(k, f=f) for f in (RRQR_F, 1.1, TUNED_RRQR_F)
-    },
+    "GE": {f"f = {f}": partial(StrongRRQRSelector, f=f) for f in (RRQR_F, 1.1, TUNED_RRQR_F)},
     "GKS": {
         "rank k": GKSSelector,
         "rank k + 1": lambda k: GKSSelector(k, rank=k + TUNED_GKS_EXTRA),

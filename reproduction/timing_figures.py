@@ -78,7 +78,7 @@ def selections(X: np.ndarray, sizes: Sequence[int], total: int, weights: Sequenc
         )
         error_of = partial(reconstruction_error, X, criterion=SCHATTEN, n_components=r2)
         found = {
-            ALL_SETS: exhaustive_seconds(X.shape[1], k, lambda c, e=error_of: e(list(c))),
+            ALL_SETS: exhaustive_seconds(X.shape[1], k, error_of),
             OPTIMAL: search_seconds(search(search="optimal"), X, proven=True),
         }
         for weight in weights:

@@ -15,6 +15,7 @@ from benchmarks import (
     mrsf_blocks,
     mrsf_path,
     reach,
+    robust_criteria,
     robust_reach,
     robust_rows,
     run,
@@ -283,6 +284,14 @@ def test_scores_on_large_graphs_find_the_informative_features():
     (row,) = large_graph.rows(Sets(None), quick=True)
     assert row["informative"] == 1.0
     assert 5 * 2000 <= row["edges"] <= 10 * 2000
+
+
+def test_blocks_never_make_a_gap_larger():
+    rows = robust_criteria.rows(Sets(None), quick=True)
+    assert {row["criterion"] for row in rows} == set(robust_criteria.CRITERIA)
+    for row in rows:
+        assert row["gap with blocks [%]"] <= row["gap without blocks [%]"] + 1e-9
+    assert any(row["gap with blocks [%]"] < row["gap without blocks [%]"] - 1.0 for row in rows)
 
 
 def test_outliers_among_many_rows_are_found_and_proven():

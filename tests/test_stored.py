@@ -169,6 +169,16 @@ def test_results_are_old_once_the_benchmark_changes(checkout, tmp_path):
     assert line.endswith("benchmarks/bench.py")
 
 
+def test_results_without_all_facts_are_old(checkout, tmp_path):
+    path = tmp_path / "stored" / "bench.json"
+    found = json.loads(path.read_text())
+    found["runs"][0]["load"] = "10 to 23"
+    del found["runs"][0]["memory [GB]"]
+    path.write_text(json.dumps(found))
+    (line,) = fresh.old(["bench"])
+    assert line.endswith("stored without memory [GB], load")
+
+
 CODE = '''
 """Text."""
 import os

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from columnist.io import FORMATS, DataFileError, Table, read_table, write_table
@@ -90,6 +90,7 @@ def read_or_refuse(content: bytes, format: str | None, **options) -> None:
 @pytest.mark.parametrize("format", [None, *FORMATS])
 @given(content=st.binary(max_size=300))
 @settings(max_examples=40)
+@example(content=b"MATLAB 7.3")
 def test_random_bytes(format, content):
     read_or_refuse(content, format)
 

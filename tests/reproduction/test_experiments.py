@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from columnist.privacy import NullSpaceCleaner
+from columnist.privacy._printed import PrintedDirections
 from columnist.robust import CoherencePursuit, LeverageOutliers
-from reproduction import experiments, kernel_readings, machine_readings, outlier_readings
+from reproduction import experiments, kernel_readings, outlier_readings, vector_readings
 from reproduction import privacy_readings as readings
 from reproduction.cells import Cell
 from reproduction.experiments import EXPERIMENTS, FOLDER, Trial, explained, groups, tried
 from reproduction.privacy_tables import cleaners, judge, split
 from reproduction.robust_tables import average_error
+from tests.privacy.textbook import printed_algorithm_2
 
 
 def trials(*agreements, group="g", setting="s"):
@@ -76,7 +77,8 @@ def test_every_experiment_is_stored_with_its_facts():
 def problem(n_labels=4):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 6)) + 1.0
-    return split(X, np.sign(X[:, :n_labels] + rng.standard_normal((80, n_labels))), 2, 0)
+    weights = rng.standard_normal((6, n_labels))
+    return split(X, np.sign(X @ weights + rng.standard_normal((80, n_labels))), 2, 0)
 
 
 @pytest.mark.parametrize("centred", [False, True])
@@ -102,14 +104,29 @@ def test_all_readings(monkeypatch):
         assert values["privacy error"] == pytest.approx(2.0 * found[words]["privacy error"])
 
 
-def test_machines_see_nothing_where_everything_is_kept(monkeypatch):
-    part = problem()
-    identity = NullSpaceCleaner(np.eye(6), centering="none").fit(part.X)
-    monkeypatch.setattr(NullSpaceCleaner, "fit", lambda self, X: identity)
-    make = machine_readings.MACHINES["Gaussian kernel, standardised"]
-    found = machine_readings.one_run(part, make, True)
-    assert found["privacy error"] == pytest.approx(0.0, abs=1e-12)
-    assert found["attacked privacy error"] == pytest.approx(0.0, abs=1e-12)
+@pytest.mark.parametrize("centred", [False, True])
+def test_the_corrected_algorithm_of_the_tables_is_one_of_those_tried(centred):
+    part = problem(n_labels=10)
+    found = vector_readings.one_run(part, centred)
+    cleaner = cleaners(part, 0.01, centred=centred)["2 corrected"]
+    judged = judge(part, cleaner.transform, cleaner.coef_, centred=centred)
+    values = found[f"eigenvectors {vector_readings.CORRECTED}, a tolerance for each label"]
+    assert values == pytest.approx({measure: judged[measure] for measure in values})
+
+
+def test_eigenvectors_of_another_length():
+    rng = np.random.default_rng(0)
+    coef, rows = rng.standard_normal((2, 6)), rng.standard_normal((5, 6))
+    secret = rng.standard_normal((7, 6))
+    directions = PrintedDirections(coef, secret)
+    unit = vector_readings.resized(directions, "of length one")
+    np.testing.assert_allclose(np.linalg.norm(unit.vectors, axis=0), 1.0)
+    for other in (unit, vector_readings.resized(directions, "ten times longer")):
+        costs = np.sum((coef @ other.vectors) ** 2, axis=0)
+        np.testing.assert_allclose(other.desired, costs, atol=1e-9 * costs.max())
+        assert not np.allclose(other.cleaned(rows, 0.1), directions.cleaned(rows, 0.1))
+    literal = [printed_algorithm_2(x, coef, secret, 0.1, scale=10.0) for x in rows]
+    np.testing.assert_allclose(other.cleaned(rows, 0.1), literal, atol=1e-6)
 
 
 def test_kernels_are_similarities():

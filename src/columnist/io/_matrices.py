@@ -125,7 +125,7 @@ def read_mat(data: Input, variable: str | None) -> MatrixColumns:
     """One variable of a MATLAB file of version 5 to 7."""
     if data.start.startswith((b"\x89HDF", b"MATLAB 7.3")):
         raise DataFileError(
-            "MATLAB 7.3 (HDF5) files are not read: save with -v7 in MATLAB, e.g. "
+            "MATLAB 7.3 files are not read: save with -v7 in MATLAB, e.g. "
             "save('data.mat', 'X', '-v7')."
         )
     return choose(loaded_apart(data.read()), variable)

@@ -69,8 +69,8 @@ cdef int POWER_STEPS = 8
 cdef int SHAPINGS = 3, STEPS_EACH = 4
 # How often B and z alternate at most (four times as often without a z to start from), and the share
 # of the gap which they may leave unless the threshold is in reach.
-cdef int TURNS = 6
-cdef double SETTLED = 0.03
+cdef int TURNS = 8
+cdef double SETTLED = 0.015
 
 
 cdef struct Node:
