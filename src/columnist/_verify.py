@@ -152,7 +152,7 @@ def constraining():
         if __package__:
             from columnist import _verify_rules
         else:
-            import _verify_rules
+            import _verify_rules  # type: ignore # beside this file
     except ImportError:
         raise Unreadable(
             "This proof has constraints: put _verify_rules.py beside this program."
@@ -690,7 +690,9 @@ class Rules:
     def confirm(self, tasks: Iterable[Task]) -> Counter[str]:
         """Which rules show them, and how often; or :class:`Refuted`."""
         self.rules, budget = Counter(), float(MOST_NODES)
-        stack, few, whole = list(chain(*map(self._unshown, tasks))), {}, []
+        stack: list[Task] = list(chain(*map(self._unshown, tasks)))
+        few: dict[tuple[int, int, int], list[Task]] = {}
+        whole: list[tuple[int, ...]] = []
         while stack or few:
             if not stack:
                 kind, nodes = few.popitem()
@@ -744,8 +746,8 @@ class Rules:
 
     def _found(self, node: Task) -> np.ndarray:
         """Which of its marks the bounds of a node confirm."""
-        marks, z, parts = node.marks, node.z, self.parts(node)
-        left, found = self.choices.left(*node[:2]), np.zeros(len(marks), dtype=int)
+        marks, z, parts = np.asarray(node.marks), node.z, self.parts(node)
+        left, found = self.choices.left(*node[:2]), np.zeros_like(marks)
         if z is not None and (relaxation := self.relaxation(node, parts, left)):
             bound = relaxation.bound(z)
             found = marks if bound.value >= self.limit else bound.marks(self.limit)
@@ -882,7 +884,7 @@ class Rules:
             nodes = zip(chosen, rest, closed, strict=True)
             closed = np.array([self.redone("last columns", Task(*n[:2]), n[2]) for n in nodes])
         doubtful = [(b, i, j) for b, i, j in np.argwhere(~closed).tolist() if i < j]
-        last, sets = chosen.shape[1] - added, []
+        last, sets = chosen.shape[1] - added, list[tuple[int, ...]]()
         for b, i, j in doubtful:
             columns = [*chosen[b].tolist(), *rest[b, [i, j]].tolist()]
             sets += self.choices.between(columns[:last], columns[last:])

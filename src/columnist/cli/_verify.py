@@ -53,7 +53,7 @@ class Verify(Task):
             raise BadInput("--jobs takes a number of processes, or -1 for all processors; got 0.")
         self.header = read_header(self.options.proof)
         self.options = _repeated(self.options, self.header.get("preparation"))
-        self.weight = self.options.weight
+        self.weight = getattr(self.options, "weight", None)
 
     def work(self) -> None:
         from columnist import verify

@@ -181,7 +181,7 @@ class Constrained:
 
     def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
         """The parts of a node, with the unit of its last candidate and without."""
-        branch, nodes = -1, [(chosen, candidates, None)]  # type: list[tuple[Any, Any, Any]]
+        branch, nodes = -1, list[tuple[Any, Any, Any]]([(chosen, candidates, None)])
         if demand.hint is not None:
             branch, rest = int(candidates[-1]), (candidates[:-1], demand.hint[:-1])
             nodes = [(np.append(chosen, candidates[-1]), *rest), (chosen, *rest)]

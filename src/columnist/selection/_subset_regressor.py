@@ -227,10 +227,10 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         """The best set of a size, with the proof if there is to be one."""
         with recorded(self.proof, data, "exact", sizes.options, self.constraints) as recorder:
             if recorder is None:
-                return sizes.best(size, start=start)
+                return sizes.best(size, start=start)  # type: ignore[arg-type] # None: any
             options = replace(sizes.options, recorder=recorder)
             sizes = replace(sizes, options=options)
-            outcome = sizes.best(size, start=start)
+            outcome = sizes.best(size, start=start)  # type: ignore[arg-type]
             rules = sizes.rules.sized(size) if isinstance(sizes, ConstrainedSizes) else None
             problem = problem_of(
                 data, options, outcome, sizes.include, sizes.exclude, rules, float(self.alpha)
