@@ -28,6 +28,7 @@ from columnist.spectral._noise import eigengap_bound
 from reproduction import noise_figures, phase_transition, robust_figures
 from reproduction.data import Data, MissingData
 from reproduction.printed import printed
+from reproduction.registry import Run
 from reproduction.robust_tables import average_error, farthest
 
 __all__ = ["FIGURES", "draw", "main"]
@@ -156,23 +157,13 @@ def directions_figure(data: Data) -> Any:
 
 def gamma_figure(data: Data) -> Any:
     """Figure 5.5: error of the eigenvalues by the size of the bias."""
-    groups = {
-        "small": ("iris", "wine", "glass"),
-        "medium": ("vehicle", "wdbc raw", "ionosphere"),
-        "large": ("libras", "madelon"),
-        "large, first ten": ("libras", "madelon"),
-    }
-    axes = panels(4, 2, (4.4, 3.4), sharex=True, sharey=True)
-    for (title, names), ax in zip(groups.items(), axes, strict=True):
-        top = 10 if "ten" in title else None
+    found = list(robust_figures.gamma_panels(Run(data, quick=False)))
+    axes = panels(len(found), 2, (4.4, 3.4), sharex=True, sharey=True)
+    for panel, ax in zip(found, axes, strict=True):
         ax.axvspan(10.0, 20.0, color="0.9", linewidth=0)
-        for name, colour in zip(names, (FOUND, PROVEN, OPEN), strict=False):
-            X = data.matrix(name)
-            rows = robust_figures.eigenvalue_errors(X, top)
-            errors = [max(error, 1e-17) for error in rows]
-            label = f"{name} ({X.shape[0]} x {X.shape[1]})"
-            ax.loglog(robust_figures.GAMMAS, errors, color=colour, label=label)
-        ax.set(title=title, xlabel="gamma", ylabel="error of the eigenvalues")
+        for (name, line), colour in zip(panel.lines.items(), (FOUND, PROVEN, OPEN), strict=False):
+            ax.loglog(*line, color=colour, label=name)
+        ax.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
         ax.label_outer()
         ax.legend(frameon=False, fontsize=8)
         tidy(ax)

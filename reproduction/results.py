@@ -7,7 +7,7 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -187,7 +187,7 @@ class Reproduction:
         known = catalogue().tables
         tables = [
             TableResult(
-                known[part["name"]],
+                replace(known[part["name"]], note=part["note"]),  # that of these figures
                 [Cell(**cell) for cell in part["cells"]],
                 part["seconds"],
                 part["complete"],

@@ -284,3 +284,9 @@ def test_curves_are_kept_and_drawn(known):
     assert again.tables[0].panels[0].to_dict() == panel.to_dict()
     for page in (result.to_html(), again.to_html()):
         assert "some set" in page and page.count("<svg") >= 2 and "0.25" in page
+
+
+def test_stored_figures_keep_the_note_that_they_were_made_with():
+    found = stored().to_dict()
+    found["tables"][0]["note"] = "another"
+    assert Reproduction.from_dict(found).tables[0].table.note == "another"
