@@ -21,7 +21,7 @@ SOURCE = REPOSITORY / "src" / "columnist"
 CORE = {"criteria", "linalg"}
 FAMILIES = {"selection", "spectral", "robust", "lowrank", "privacy", "knowledge"}
 DATA = {"data", "_warn"} | CORE
-PROOFS = {"_verify", "_verify_rows"}
+PROOFS = {"_verify", "_verify_rows", "_verify_turns"}
 SHARED = {"search", "_selector", "_text", "metrics", "datasets", "io"} | PROOFS | DATA
 SHARED |= {"constraints"}
 
@@ -31,7 +31,8 @@ ALLOWED: dict[str, set[str]] = {
     "_warn": set(),
     "_verify": set(),
     "_verify_exact": {"_verify"},
-    "_verify_rows": {"_verify"},
+    "_verify_rows": {"_verify", "_verify_turns"},
+    "_verify_turns": {"_verify"},
     "_verify_leaves": {"_verify", "_verify_exact"},
     "_verification": {"_verify", "_verify_exact", "_verify_leaves", "_verify_rows", "data"},
     "linalg": {"criteria"},
