@@ -161,7 +161,8 @@ class RelaxedNodes:
                 return division(RelaxedNode(bound, chosen, candidates, None))
             bound = max(bound, low)
             if self.traced:
-                steps.append(Step(candidates, every_z, _marks(len(candidates), fixed, kept)))
+                marks = None if np.isinf(low) else _marks(len(candidates), fixed, kept)
+                steps.append(Step(candidates, every_z, marks))
             if np.isinf(low):
                 return division(None)
             chosen = np.concatenate([chosen, candidates[some[fixed]]])
