@@ -39,8 +39,8 @@ def bound_of(rules, rule):
     node = root(rules.numbers.p)
     parts = rules.parts(node)
     if rule == "span":
-        return node, rules._span(node, parts, rules.size), None
-    found = rules.relaxation(node, parts, rules.size).best(np.inf, None)
+        return node, rules._span(node, parts, rules.choices.size), None
+    found = rules.relaxation(node, parts, rules.choices.size).best(np.inf, None)
     return node, found.value, found.given
 
 

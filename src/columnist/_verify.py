@@ -49,13 +49,14 @@ import struct
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain, groupby, islice
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-FORMAT, VERSION = "columnist proof", 2
+FORMAT, VERSION = "columnist proof", 3
 UNIT = 2.0**-53
 EXTENDED = float(np.finfo(np.longdouble).eps) / 2
 # How much smaller than stated an error, or a bound, may be.
@@ -99,6 +100,8 @@ def header_of(file: BinaryIO) -> tuple[dict[str, Any], bytes]:
         header = json.loads(line.decode("utf-8"))
         known = header["format"] == FORMAT and header["version"] == VERSION
         sense = known and _makes_sense(header["problem"], header["claim"])
+    except Unreadable:
+        raise
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise Unreadable("This file is no proof: its first line cannot be read.") from None
     if not sense:
@@ -111,20 +114,50 @@ def _makes_sense(problem: dict[str, Any], claim: dict[str, Any]) -> bool:
     n, k = problem["shape"][0 if problem["kind"] == "rows" else 1], problem["size"]
     sets = [claim["selection"], *claim["solutions"]]
     every = [*sets, problem["include"], problem["exclude"]]
+    plain, weights = problem["constraints"] == [], problem["weights"]
+    k = n if k is None and not plain else k  # any number of them
     whole = [*problem["shape"], k, problem["n_components"], *chain(*every)]
     words = [problem[name] for name in ("kind", "data", "target", "centering", "input")]
     words += [problem["criterion"], str(problem["target_data"])]
     numbers = [claim["error"], claim["lower_bound"], problem["shift"], *claim["errors"]]
+    within = 0.0 if claim["within"] is None else claim["within"]
     alpha, squared = float(problem["alpha"]), Criterion(problem["criterion"]).squared
     return (
         all(type(number) is int and 0 <= number < 2**31 for number in whole)
         and all(len(set(s)) == len(s) and max(s, default=0) < n for s in every)
-        and all(len(s) == k for s in sets) and 0 < k <= n and len(problem["shape"]) == 2
+        and all(len(s) == k for s in sets if plain) and 0 < k <= n and len(problem["shape"]) == 2
+        and (plain or constraining().are_known(problem["constraints"], n))
+        and (weights is None or _are_weights(weights, problem["shape"][0]))
+        and ((plain and weights is None) or problem["kind"] == "columns")
+        and (weights is None or problem["input"] == "data") and 0.0 <= within < math.inf
         and all(type(word) is str for word in words) and type(claim["complete"]) is bool
         and all(math.isfinite(float(number)) for number in numbers)
         and len(claim["errors"]) == len(claim["solutions"])
         and (alpha == 0.0 or (0.0 < alpha < math.inf and squared and problem["target"] != "X"))
     )  # fmt: skip
+
+
+def _are_weights(weights: Any, count: int) -> bool:
+    """Whether these are so many numbers, none negative, and not all zero."""
+    return (
+        type(weights) is list and len(weights) == count
+        and all(type(w) in (int, float) and 0.0 <= w < math.inf for w in weights)
+        and 0.0 < math.fsum(weights) < math.inf
+    )  # fmt: skip
+
+
+def constraining():
+    """What knows constraints: its file must be beside this one."""
+    try:
+        if __package__:
+            from columnist import _verify_rules
+        else:
+            import _verify_rules
+    except ImportError:
+        raise Unreadable(
+            "This proof has constraints: put _verify_rules.py beside this program."
+        ) from None
+    return _verify_rules
 
 
 class Body:
@@ -263,10 +296,23 @@ def target_of(problem: dict[str, Any], y) -> np.ndarray | None:
     return matrix_of(y)
 
 
+def counted(problem: dict[str, Any], X, y=None) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+    """The rows that count, their target, and their weights."""
+    X, weights = matrix_of(X), problem["weights"]
+    if list(X.shape) != problem["shape"]:
+        raise Refuted("these are other data than those of the proof.")
+    if weights is not None:
+        there = np.flatnonzero(weights)
+        if y is not None and len(y := np.asarray(y)) != len(weights):
+            raise Refuted("this is another target than that of the proof.")
+        X, y, weights = X[there], y if y is None else y[there], np.array(weights)[there]
+    return X, target_of(problem, y), weights
+
+
 def check_data(problem: dict[str, Any], X, target=None) -> None:
     """Refuse other data than those of the proof."""
     square = problem["input"] != "gram" or X.shape[0] == X.shape[-1]
-    if list(X.shape) != problem["shape"] or data_hash(X) != problem["data"] or not square:
+    if list(X.shape[1:]) != problem["shape"][1:] or data_hash(X) != problem["data"] or not square:
         raise Refuted("these are other data than those of the proof.")
     if target is not None and (
         len(target) != X.shape[0] or data_hash(target) != problem["target_data"]
@@ -274,23 +320,25 @@ def check_data(problem: dict[str, Any], X, target=None) -> None:
         raise Refuted("this is another target than that of the proof.")
 
 
-def _products(Z: np.ndarray, center: bool) -> tuple[np.ndarray, float]:
+def _products(Z: np.ndarray, center: bool, weights) -> tuple[np.ndarray, float]:
     """Inner products of columns in extended precision, and their rounding as a share of two
-    lengths."""
+    lengths. A row of weight w counts like w equal ones."""
     m, n = Z.shape
-    means = np.zeros(n, dtype=np.longdouble)
+    w = np.ones((m, 1)) if weights is None else weights[:, None]
+    w, means = w.astype(np.longdouble), np.zeros(n, dtype=np.longdouble)
+    parts = [slice(start, start + _ROWS) for start in range(0, m, _ROWS)]
     if center and m:
-        means = Z.sum(axis=0, dtype=np.longdouble) / m
+        means = sum((w[part] * Z[part]).sum(axis=0) for part in parts) / w.sum()
     exact = float(m) * n * n <= _PRODUCTS
     total = np.zeros((n, n), dtype=np.longdouble)
-    for start in range(0, m, _ROWS):
-        rows = Z[start : start + _ROWS].astype(np.longdouble) - means
+    for part in parts:
+        rows = (Z[part] - means) * np.sqrt(w[part])
         rows = rows if exact else rows.astype(np.float64)
         total += rows.T @ rows
-    share = (m + 8) * EXTENDED + (0.0 if exact else (_ROWS + 8) * UNIT)
+    share = (m + 16) * EXTENDED + (0.0 if exact else (_ROWS + 8) * UNIT)
     if center and m:
         lengths = np.sqrt(np.diag(total))
-        far = np.sqrt(m) * np.abs(Z).max(axis=0) / np.where(lengths > 0.0, lengths, np.inf)
+        far = np.sqrt(w.sum()) * np.abs(Z).max(axis=0) / np.where(lengths > 0.0, lengths, np.inf)
         share += 4.0 * (m + 8) * EXTENDED * float(far.max(initial=0.0))
     return total, share
 
@@ -300,7 +348,7 @@ class Numbers:
     about length one; ``unit`` is what the target was divided by. ``low`` and ``high`` are below
     and above the true one in extended precision, ``fast`` is below it in double precision."""
 
-    def __init__(self, X, target, problem: dict[str, Any]):
+    def __init__(self, X, target, weights, problem: dict[str, Any]):
         self.p = p = X.shape[1]
         gram, center, alpha = problem["input"] == "gram", problem["centering"] == "mean", 0.0
         dense = X.toarray() if hasattr(X, "toarray") else X
@@ -308,7 +356,8 @@ class Numbers:
             G = dense.astype(np.longdouble)
             G, share = (G + G.T) / 2, 2.0 * EXTENDED
         else:
-            G, share = _products(dense if target is None else np.hstack([dense, target]), center)
+            every = dense if target is None else np.hstack([dense, target])
+            G, share = _products(every, center, weights)
         if target is None:
             G = np.vstack([np.hstack([G, G]), np.hstack([G, G])])
         else:
@@ -356,28 +405,37 @@ def _twins(dense: np.ndarray, gram: bool, center: bool) -> np.ndarray:
 
 
 class Bound(NamedTuple):
-    """Lower bound of a node, what each candidate adds, the z that gave it, and the next one."""
+    """Lower bound of a node, by how much it rises with each candidate chosen, and not chosen, the z
+    that gave it, and the next one."""
 
     value: float
-    g: np.ndarray
+    into: np.ndarray
+    out: np.ndarray
     given: np.ndarray
     z: np.ndarray
 
-    def marks(self, left: int, limit: float) -> np.ndarray:
+    def marks(self, limit: float) -> np.ndarray:
         """1 for candidates that every set below the limit contains, 2 for those that none does."""
-        order = np.sort(self.g)[::-1]
         slack = (limit - self.value) * (1.0 + 8.0 * UNIT)
-        fixed = self.g * (1.0 - 8.0 * UNIT) - order[left] >= slack
-        dropped = order[left - 1] - self.g * (1.0 + 8.0 * UNIT) >= slack
-        return np.where(dropped, 2, fixed)
+        return np.where(self.into >= slack, 2, self.out >= slack)
+
+
+class Parts(NamedTuple):
+    """What the chosen columns of a node leave, and the free directions."""
+
+    K: np.ndarray
+    c: np.ndarray
+    F: np.ndarray
+    free: int
 
 
 class Relaxation:
-    """The relaxation of a node with more candidates than the ``left`` columns to choose; a
-    LinAlgError if there is none."""
+    """The relaxation of a node with up to ``left`` columns to choose, of which ``most`` says how
+    much they can add up to (:meth:`Choices.most`); a LinAlgError if there is none."""
 
-    def __init__(self, K: np.ndarray, c: np.ndarray, F: np.ndarray, left: int, shift: float):
-        self.K, self.left = (K + K.T) / 2, left
+    def __init__(self, parts: Parts, left: int, shift: float, most: Callable):
+        (K, c, F, _), self.left, self.most = parts, left, most
+        self.K = (K + K.T) / 2
         self.energy = float(np.trace(F)) * (1.0 - 4 * len(F) * UNIT)
         self._diagonal()
         self._shifted(c, shift)
@@ -397,7 +455,7 @@ class Relaxation:
     def _shifted(self, c: np.ndarray, shift: float) -> None:
         """Y and s with YY' + sK above cc'."""
         n, q = c.shape
-        if q <= self.left:
+        if min(n, q) <= self.left:
             self.Y, self.s = c, 0.0
             return
         L = np.linalg.cholesky(self.K)
@@ -423,11 +481,11 @@ class Relaxation:
         off = (n + 8) * 2 * UNIT * (np.linalg.norm(Y, axis=1) + roots * spread)
         g = (np.linalg.norm(rest, axis=1) * (1.0 + (Y.shape[1] + 8) * UNIT) + off) ** 2 / D
         g *= 1.0 + 16 * UNIT
-        top = float(np.sort(g)[::-1][: self.left].sum()) * (1.0 + 2 * (n + 4) * UNIT)
+        top, into, out = self.most(g + self.s)
         quadratic = float((B * product).sum()) + (n * Y.shape[1] + 2 * n + 8) * 2 * UNIT * spread**2
-        value = self.energy - self.left * self.s - quadratic - top
-        value -= 8 * UNIT * (abs(self.energy) + abs(quadratic) + self.left * self.s)
-        return Bound(value, g, z, _capped(np.sqrt(D) * lengths, self.left))
+        value = self.energy - quadratic - top
+        value -= 8 * UNIT * (abs(self.energy) + abs(quadratic) + abs(top))
+        return Bound(value, into, out, z, _capped(np.sqrt(D) * lengths, self.left))
 
     def coefficients(self, z: np.ndarray) -> np.ndarray:
         """B for these weights."""
@@ -515,13 +573,37 @@ class Task(NamedTuple):
         return Task(np.append(self.chosen, self.candidates[at]), self.candidates[others])
 
 
-class Parts(NamedTuple):
-    """What the chosen columns of a node leave, and the free directions."""
+class Choices:
+    """The selections that count: all of a size. With constraints they are those of
+    :mod:`columnist._verify_rules`, and their sizes may vary."""
 
-    K: np.ndarray
-    c: np.ndarray
-    F: np.ndarray
-    free: int
+    varies = False
+
+    def __init__(self, problem: dict[str, Any]):
+        self.size = problem["size"]
+
+    def obeys(self, subset) -> bool:
+        """Whether a selection counts."""
+        return len(subset) == self.size
+
+    def between(self, chosen, added) -> list[tuple[int, ...]]:
+        """The selections with all of some columns, and any of others."""
+        return [(*chosen, *added)]
+
+    def narrowed(self, chosen, candidates) -> tuple[np.ndarray, np.ndarray] | None:
+        """A node without what follows from the problem; None if it holds no selection."""
+        return (chosen, candidates) if len(candidates) >= self.left(chosen, ()) else None
+
+    def left(self, chosen, candidates) -> int:
+        """At most how many columns are to be added."""
+        return self.size - len(chosen)
+
+    def most(self, scores: np.ndarray, chosen, candidates):
+        """The most that scores can add up to, and how much less with each one, and without."""
+        left, order = self.left(chosen, candidates), np.append(np.sort(scores)[::-1], 0.0)
+        value = float(order[:left].sum()) * (1.0 + 2 * (len(order) + 4) * UNIT)
+        into = order[left - 1] - scores * (1.0 + 8.0 * UNIT)
+        return value, into, scores * (1.0 - 8.0 * UNIT) - order[left]
 
 
 class Rules:
@@ -529,7 +611,8 @@ class Rules:
 
     def __init__(self, numbers: Numbers, header: dict[str, Any]):
         problem, claim = header["problem"], header["claim"]
-        self.numbers, self.size = numbers, problem["size"]
+        kind = constraining().Constraints if problem["constraints"] else Choices
+        self.numbers, self.choices = numbers, kind(problem)
         self.theta = Criterion(problem["criterion"])
         self.components, self.shift = problem["n_components"], float(problem["shift"])
         self.scale = numbers.unit**2 if self.theta.squared else numbers.unit
@@ -610,22 +693,24 @@ class Rules:
         stack, few, whole = list(chain(*map(self._unshown, tasks))), {}, []
         while stack or few:
             if not stack:
-                stack += self._last(few.popitem()[1])
+                kind, nodes = few.popitem()
+                stack += self._last(nodes, kind[0])
                 continue
-            node = stack.pop()
-            n, left = len(node.candidates), self.size - len(node.chosen)
-            if n < left:
+            node = self.narrowed(stack.pop())
+            if node is None:
                 self.rules["no set"] += 1
-            elif left <= 1 or n == left:
+                continue
+            n, left = len(node.candidates), self.choices.left(*node[:2])
+            if left <= 1 or (n == left and not self.choices.varies):
                 columns = node.candidates.tolist()
                 sets = [columns[:left]] if left != 1 else [[column] for column in columns]
-                whole += [(*node.chosen.tolist(), *some) for some in sets]
+                whole += chain(*(self.choices.between(node.chosen.tolist(), s) for s in sets))
             elif self.theta.squared and self.components == 0 and left <= 3:
                 budget -= n**left / 1e5
-                some = few.setdefault((left, n), [])
-                some.append(node)
-                if len(some) * (n + self.numbers.q) ** 2 > _STACK:
-                    stack += self._last(few.pop((left, n)))
+                kind = left, n, len(node.chosen)
+                few.setdefault(kind, []).append(node)
+                if len(few[kind]) * (n + self.numbers.q) ** 2 > _STACK:
+                    stack += self._last(few.pop(kind), left)
             else:
                 budget -= 1.0
                 stack += self._divide(node, left)
@@ -634,28 +719,47 @@ class Rules:
         self._complete(whole)
         return self.rules
 
+    def narrowed(self, node: Task) -> Task | None:
+        """A node without what follows from the problem; None if it holds no selection."""
+        found = self.choices.narrowed(node.chosen, node.candidates)
+        if found is None or len(found[1]) == len(node.candidates):
+            return found and node
+        some = np.isin(node.candidates, found[1])
+        return Task(*found, *(per if per is None else per[some] for per in node[2:]))
+
     def _unshown(self, task: Task) -> list[Task]:
         """Nodes that are to be closed to show what a task says."""
-        marks, z, n = task.marks, task.z, len(task.candidates)
-        if marks is None:
-            return [task]
-        found, left, parts = np.zeros(n, dtype=int), self.size - len(task.chosen), self.parts(task)
-        if z is None:  # columns that a list leaves out
-            self.rules["span, each column"] += 1
-            bounds = self._children(task, parts, left)
-            found = 2 * self.redone("span, each column", task, bounds >= self.limit)
-        elif relaxation := self.relaxation(task, parts, left):
-            bound = relaxation.bound(z)
-            found = marks if bound.value >= self.limit else bound.marks(left, self.limit)
-            found = np.where(found == marks, found, 0)
-            found = self.redone("relaxation, fewer columns", task, found, z)
-            self.rules["relaxation"] += 1
-        nodes, others = [], np.ones(n, dtype=bool)
+        marks, node = task.marks, self.narrowed(task)
+        if marks is None or node is None:
+            return [] if node is None else [node]
+        # What follows from the problem, then what bounds say of the others.
+        found = np.where(np.isin(task.candidates, node.chosen), 1, 2)
+        found[np.isin(task.candidates, node.candidates)] = self._found(node)
+        nodes, others = [], np.ones(len(marks), dtype=bool)
         for at in np.flatnonzero((marks > 0) & (found != marks)):
             others[at] = False
             nodes.append(task.with_(np.arange(at, at + (marks[at] == 2)), others))
             others[at] = marks[at] == 1
         return nodes
+
+    def _found(self, node: Task) -> np.ndarray:
+        """Which of its marks the bounds of a node confirm."""
+        marks, z, parts = node.marks, node.z, self.parts(node)
+        left, found = self.choices.left(*node[:2]), np.zeros(len(marks), dtype=int)
+        if z is not None and (relaxation := self.relaxation(node, parts, left)):
+            bound = relaxation.bound(z)
+            found = marks if bound.value >= self.limit else bound.marks(self.limit)
+            found = np.where(found == marks, found, 0)
+            found = self.redone("relaxation, fewer columns", node, found, z)
+            self.rules["relaxation"] += 1
+        # Of constraints no record says which bound has dropped a column.
+        rest = (marks == 2) & (found != 2)
+        if z is None or (self.choices.varies and rest.any()):
+            self.rules["span, each column"] += 1
+            bounds = self._children(node, parts, left)
+            closed = self.redone("span, each column", node, rest & (bounds >= self.limit))
+            found = np.where(closed, 2, found)
+        return found
 
     def _closes(self, rule: str, node: Task, value: float, z: np.ndarray | None = None) -> bool:
         """Whether a bound closes a node."""
@@ -667,10 +771,12 @@ class Rules:
 
     def relaxation(self, node: Task, parts: Parts, left: int) -> Relaxation | None:
         """The relaxation of a node, if there is one."""
-        if self.theta.squared and parts.free == 0 and 0 < left < len(node.candidates):
+        fits = 0 < left < len(node.candidates) + self.choices.varies
+        if self.theta.squared and parts.free == 0 and fits:
+            most = partial(self.choices.most, chosen=node.chosen, candidates=node.candidates)
             try:
                 with np.errstate(all="ignore"):
-                    return Relaxation(*parts[:3], left, self.shift)
+                    return Relaxation(parts, left, self.shift, most)
             except np.linalg.LinAlgError:
                 pass
         return None
@@ -684,13 +790,13 @@ class Rules:
         bound, every = relaxation.best(self.limit, node.z), np.arange(len(node.candidates))
         if self._closes("relaxation", node, bound.value, bound.given):
             return []
-        marks = bound.marks(left, self.limit)
+        marks = bound.marks(self.limit)
         marks = self.redone("relaxation, fewer columns", node, marks, bound.given)
         if marks.any():
             self.rules["relaxation, fewer columns"] += 1
             return [node.with_(marks == 1, marks == 0)]
         self.rules["branching"] += 1
-        if left == 4:  # by the first of the four
+        if left == 4 and not self.choices.varies:  # by the first of the four
             return [node.with_(i, every > i) for i in every[:-3]]
         at = int(np.argmax(bound.z * (parts.c**2).sum(axis=1) / np.diag(parts.K)))
         return [node.with_(every[:0], every != at), node.with_(at, every != at)]
@@ -704,7 +810,10 @@ class Rules:
         order = np.argsort(bounds, kind="stable")
         order = order[~closed[order]]
         self.rules["span, each column"] += 1
-        return [node.with_(order[i], order[:i]) for i in range(left - 1, len(order))]
+        varies, none = self.choices.varies, order[:0]
+        nodes = [node.with_(none, none)] if varies else []
+        first = 0 if varies else left - 1
+        return nodes + [node.with_(order[i], order[:i]) for i in range(first, len(order))]
 
     def _children(self, node: Task, parts: Parts, left: int) -> np.ndarray:
         """Span bound of the node with each one of its candidates."""
@@ -737,10 +846,10 @@ class Rules:
 
     # -- complete sets ------------------------------------------------------------------
 
-    def _last(self, nodes: list[Task]) -> list[Task]:
+    def _last(self, nodes: list[Task], left: int) -> list[Task]:
         """Close nodes with two or three columns left; those with free directions are divided."""
         chosen, rest = (np.array([node[i] for node in nodes]) for i in range(2))
-        left, n, G = self.size - chosen.shape[1], rest.shape[1], self.numbers.fast
+        n, G = rest.shape[1], self.numbers.fast
         target = np.broadcast_to(self.target, (len(nodes), len(self.target)))
         W, free = self.eliminated(G, chosen, np.hstack([rest, target]))
         A = np.swapaxes(W[:, :, :n], 1, 2)
@@ -756,31 +865,35 @@ class Rules:
             room = totals[some] - self.limit
             room -= charge * (np.abs(totals[some]) + abs(self.limit))
             if left == 2:
-                self._caught(every, room, chosen[some], rest[some])
+                self._caught(every, room, chosen[some], rest[some], 0)
             for i in range(n - 2 if left == 3 else 0):
                 first = np.hstack([chosen[some], rest[some, i, None]])
                 now = room - (1.0 + 8 * UNIT) * every.energy[:, i] / every.heights[:, i]
-                self._caught(every.after(i), now, first, rest[some, i + 1 :])
+                self._caught(every.after(i), now, first, rest[some, i + 1 :], 1)
         return [
             child for node in nodes_left for child in self._by_span(node, self.parts(node), left)
         ]
 
-    def _caught(self, some: Completions, room: np.ndarray, chosen, rest) -> None:
+    def _caught(self, some: Completions, room: np.ndarray, chosen, rest, added: int) -> None:
         """Completions by two columns, which leave the limit if they catch no more than there is
-        room for; those in doubt are evaluated."""
+        room for; those in doubt are evaluated. So many of the chosen columns were added, too."""
         closed = some.pairs() <= (room * (1.0 - 16 * UNIT))[:, None, None]
         if self.redoes_all:
             nodes = zip(chosen, rest, closed, strict=True)
             closed = np.array([self.redone("last columns", Task(*n[:2]), n[2]) for n in nodes])
         doubtful = [(b, i, j) for b, i, j in np.argwhere(~closed).tolist() if i < j]
-        self._complete([(*chosen[b].tolist(), *rest[b, [i, j]].tolist()) for b, i, j in doubtful])
+        last, sets = chosen.shape[1] - added, []
+        for b, i, j in doubtful:
+            columns = [*chosen[b].tolist(), *rest[b, [i, j]].tolist()]
+            sets += self.choices.between(columns[:last], columns[last:])
+        self._complete(sets)
 
     def _complete(self, sets: list[tuple[int, ...]]) -> None:
         """Complete sets, unless the proof lists them, in extended precision."""
-        sets = [s for s in (tuple(sorted(s)) for s in sets) if s not in self.listed]
-        some = max(1, 10**6 // (self.size + self.numbers.q) ** 2)
-        for start in range(0, len(sets), some):
-            part = sets[start : start + some]
+        sets = sorted({tuple(sorted(s)) for s in sets} - self.listed, key=len)
+        some = max(1, 10**6 // (len(sets[-1] if sets else ()) + self.numbers.q) ** 2)
+        alike = (list(same) for _, same in groupby(sets, len))
+        for part in chain.from_iterable(chunks(same, some) for same in alike):
             for at in np.flatnonzero(~(self.ends(part) >= self.limit)):
                 if self.ends([part[at]], upper=True)[0] < self.limit:
                     raise Refuted(f"the columns {list(part[at])} are better.")
@@ -802,11 +915,18 @@ class Rules:
         return np.array([float(self.errors(M, int(f), sign)) for M, f in pairs])
 
 
+def listed_to(claim: dict[str, Any]) -> float:
+    """The error below which all sets are listed."""
+    if claim["within"] is None:
+        return float(claim["errors"][-1])
+    return float(claim["error"]) * (1.0 + float(claim["within"]))
+
+
 def limit_of(claim: dict[str, Any]) -> float:
     """What no set that the proof does not list may be below."""
     bound, error = float(claim["lower_bound"]), float(claim["error"])
     if claim["complete"]:
-        bound = error = float(claim["errors"][-1])
+        bound = error = listed_to(claim)
     return bound - TOLERANCE * abs(error)
 
 
@@ -816,15 +936,15 @@ def limit_of(claim: dict[str, Any]) -> float:
 class Tree:
     """The open nodes."""
 
-    def __init__(self, size: int, chosen: np.ndarray, candidates: np.ndarray):
-        self.size, self.next, self.bytes = size, 0, 0
+    def __init__(self, choices: Choices, chosen: np.ndarray, candidates: np.ndarray):
+        self.choices, self.next, self.bytes = choices, 0, 0
         self.open: dict[int, Task] = {}
         self.add(Task(chosen, candidates))
 
     def add(self, node: Task) -> None:
         """One more node; one with too few candidates has no sets, and is none."""
         chosen, candidates = (some.astype(np.int32) for some in node[:2])
-        if len(candidates) >= self.size - len(chosen):
+        if self.choices.varies or self.choices.narrowed(chosen, candidates):
             self.open[self.next] = Task(chosen, np.sort(candidates))
             self.bytes += 4 * (len(chosen) + len(candidates)) + 400
         self.next += 1
@@ -842,7 +962,9 @@ class Tree:
     def replace(self, record: Record) -> Iterator[Task]:
         """Replace a node by what a record says; what is to be shown for that."""
         node, items = self.pop(record.node), record.items
-        left, n = self.size - len(node.chosen), len(node.candidates)
+        n = left = len(node.candidates)
+        if not self.choices.varies:
+            left = self.choices.left(node.chosen, node.candidates)
         if left < 1:
             raise Refuted(f"node {record.node} has no column left to choose.")
         if record.z is not None:
@@ -877,7 +999,7 @@ def tasks(header: dict[str, Any], rules: Rules, records: Iterator[Record]) -> It
     problem, claim, twins = header["problem"], header["claim"], rules.numbers.twins
     include = np.array(problem["include"], dtype=np.intp)
     candidates = np.setdiff1d(np.arange(len(twins)), [*include, *problem["exclude"]])
-    tree = Tree(problem["size"], include, candidates)
+    tree, choices = Tree(rules.choices, include, candidates), rules.choices
     for at, record in enumerate(records):
         if rules.limit <= 0.0:  # no error is negative
             continue
@@ -887,12 +1009,14 @@ def tasks(header: dict[str, Any], rules: Rules, records: Iterator[Record]) -> It
         # No search for one set needs columns of zeros and multiples of others.
         kept = np.setdiff1d(candidates, record.items)
         same = np.isin(twins[candidates], [-1, *twins[kept], *twins[include]])
-        if at or len(claim["solutions"]) > 1 or len(kept) < problem["size"] - len(include):
+        if at or len(claim["solutions"]) > 1 or choices.varies or claim["within"] is not None or (
+            choices.narrowed(include, kept) is None
+        ):  # fmt: skip
             raise Refuted("copies are left out where they count.")
         if not (np.isin(record.items, candidates).all() and same.all()):
             raise Refuted("a column is left out, but no other one is a multiple of it.")
         candidates = kept
-        tree = Tree(problem["size"], include, candidates)
+        tree = Tree(choices, include, candidates)
     for name in list(tree.open) if rules.limit > 0.0 else []:
         yield tree.pop(name)
 
@@ -905,9 +1029,9 @@ def begin(header: dict[str, Any], X, y=None, kind: type[Rules] = Rules) -> Rules
     problem = header["problem"]
     if problem["kind"] != "columns":
         raise Unreadable("This proof is not about columns: this program does not check it.")
-    X, target = matrix_of(X), target_of(problem, y)
+    X, target, weights = counted(problem, X, y)
     check_data(problem, X, target)
-    return kind(Numbers(X, target, problem), header)
+    return kind(Numbers(X, target, weights, problem), header)
 
 
 def check_claim(rules: Rules, header: dict[str, Any]) -> None:
@@ -917,6 +1041,8 @@ def check_claim(rules: Rules, header: dict[str, Any]) -> None:
     for subset, error in zip(sets, errors, strict=True):
         if not set(problem["include"]) <= set(subset) or set(problem["exclude"]) & set(subset):
             raise Refuted("a selection contradicts include or exclude.")
+        if not rules.choices.obeys(subset):
+            raise Refuted("a selection does not obey the constraints.")
         ordered, stated = tuple(sorted(subset)), float(error) / rules.scale
         slack = TOLERANCE * abs(stated) + rules.nothing
         low, high = (float(rules.ends([ordered], upper=upper)[0]) for upper in (False, True))
@@ -935,33 +1061,38 @@ def check_claim(rules: Rules, header: dict[str, Any]) -> None:
 def statement_of(header: dict[str, Any], dependent: int = 0) -> str:
     """What is certain, in one sentence; ``dependent`` selections were not counted."""
     problem, claim = header["problem"], header["claim"]
-    k, fixed, rows = problem["size"], len(problem["include"]), problem["kind"] == "rows"
+    k, fixed, rows = len(claim["selection"]), len(problem["include"]), problem["kind"] == "rows"
     n = problem["shape"][0 if rows else 1] - fixed - len(problem["exclude"])
     digits = math.lgamma(n + 1) - math.lgamma(k - fixed + 1) - math.lgamma(n - k + fixed + 1)
     digits /= math.log(10.0)
-    sets = str(math.comb(n, k - fixed)) if digits < 100 else f"about 1e{digits:.0f}"
-    sets += " selections"
+    count = str(math.comb(n, k - fixed)) if digits < 100 else f"about 1e{digits:.0f}"
+    every = f"all {count} selections"
+    if problem["constraints"]:
+        kinds = ", ".join(sorted({given["kind"] for given in problem["constraints"]}))
+        size = "any size" if problem["size"] is None else f"size {problem['size']}"
+        every = f"all selections of {size} that obey the constraints ({kinds})"
     if dependent:
-        sets += f", but for {dependent} whose columns depend on one another up to {DEPENDENT:g},"
+        every += f", but for {dependent} whose columns depend on one another up to {DEPENDENT:g},"
     error, bound = float(claim["error"]), float(claim["lower_bound"])
-    what = f"The {k} selected columns have the error {error:.10g}"
+    weighted = "" if problem["weights"] is None else "weighted "
+    what = f"The {k} selected columns have the {weighted}error {error:.10g}"
     if rows:
         what = f"Without the {k} removed rows the error is {error:.10g}"
     tolerance = f", up to a relative {TOLERANCE:g}."
-    if claim["complete"] and len(claim["solutions"]) > 1:
+    if claim["complete"] and (len(claim["solutions"]) > 1 or claim["within"] is not None):
         return (
-            f"{what}; of all {sets} none but the {len(claim['solutions'])} listed ones "
-            f"is below {float(claim['errors'][-1]):.10g}{tolerance}"
+            f"{what}; of {every} none but the {len(claim['solutions'])} listed ones "
+            f"is below {listed_to(claim):.10g}{tolerance}"
         )
     if bound >= error * (1.0 - TOLERANCE):
-        return f"{what}, and none of all {sets} has a smaller one{tolerance}"
-    return f"{what}, and none of all {sets} is below {bound:.10g}."
+        return f"{what}, and none of {every} has a smaller one{tolerance}"
+    return f"{what}, and none of {every} is below {bound:.10g}."
 
 
-def chunks(parts: Iterable[Task]) -> Iterator[list[Task]]:
+def chunks(parts: Iterable[Any], count: int = PARTS) -> Iterator[list[Any]]:
     """Some parts at a time."""
     parts = iter(parts)
-    while chunk := list(islice(parts, PARTS)):
+    while chunk := list(islice(parts, count)):
         yield chunk
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist._verify import DEPENDENT, UNIT, Rules, matrix_of, target_of
+from columnist._verify import DEPENDENT, UNIT, Rules, counted
 
 # Bits of balls.
 _BITS = 512
@@ -29,9 +29,9 @@ class ExactErrors:
         self._center = problem["centering"] == "mean"
         self._alpha = Fraction(float(problem["alpha"]))
         self._gram = problem["input"] == "gram"
-        X, target = matrix_of(X), target_of(problem, y)
-        self._x = _Whole(X.toarray() if hasattr(X, "toarray") else X)
-        self._y = self._x if target is None else _Whole(target)
+        X, target, weights = counted(problem, X, y)
+        self._x = _Whole(X.toarray() if hasattr(X, "toarray") else X, weights)
+        self._y = self._x if target is None else _Whole(target, weights)
         self._known: dict[tuple[int, ...], tuple[float, float]] = {}
         self._inner: dict[tuple[bool, int, int], Fraction] = {}
 
@@ -129,26 +129,24 @@ class ExactErrors:
 
 
 class _Whole:
-    """A matrix of floats as whole numbers times a power of two."""
+    """A matrix of floats as whole numbers times a power of two, with the weights of its rows, which
+    are whole numbers times a power of two, too."""
 
-    def __init__(self, matrix: np.ndarray):
-        mantissas, exponents = np.frexp(np.asarray(matrix, dtype=np.float64))
-        least = int(exponents[mantissas != 0.0].min(initial=0)) - 53
-        self.unit, self.width, self.count = Fraction(2) ** least, matrix.shape[1], len(matrix)
-        self.columns = [
-            [int(m) << int(e) for m, e in zip(mantissa, exponent, strict=True)]
-            for mantissa, exponent in zip(
-                np.ldexp(mantissas, 53).T,
-                np.where(mantissas != 0.0, exponents - 53 - least, 0).T,
-                strict=True,
-            )
-        ]
-        self.sums = [sum(column) for column in self.columns]
+    def __init__(self, matrix: np.ndarray, weights: np.ndarray | None = None):
+        self.columns, self.unit = _whole(np.asarray(matrix, dtype=np.float64))
+        self.width, weighed, self.weight = matrix.shape[1], self.columns, Fraction(1)
+        self.count = len(matrix)
+        if weights is not None:
+            (whole,), self.weight = _whole(weights[:, None])
+            self.count = sum(whole)
+            weighed = [list(map(mul, whole, column)) for column in self.columns]
+        self.weighed = weighed
+        self.sums = [sum(column) for column in weighed]
 
     def inner(self, i: int, other: _Whole, j: int, center: bool) -> Fraction:
         """Inner product of two columns, without their means if these are free."""
-        total = sum(map(mul, self.columns[i], other.columns[j]))
-        unit = self.unit * other.unit
+        total = sum(map(mul, self.columns[i], other.weighed[j]))
+        unit = self.unit * other.unit * self.weight
         if not center:
             return total * unit
         return Fraction(self.count * total - self.sums[i] * other.sums[j], self.count) * unit
@@ -156,6 +154,17 @@ class _Whole:
     def mean_entry(self, i: int, j: int) -> Fraction:
         """The mean of an entry and the one across the diagonal."""
         return (self.columns[i][j] + self.columns[j][i]) * self.unit / 2
+
+
+def _whole(matrix: np.ndarray) -> tuple[list[list[int]], Fraction]:
+    """The columns of a matrix of floats as whole numbers, and the power of two they are times."""
+    mantissas, exponents = np.frexp(matrix)
+    least = int(exponents[mantissas != 0.0].min(initial=0)) - 53
+    mantissas = np.ldexp(mantissas, 53)
+    exponents = np.where(mantissas != 0.0, exponents - 53 - least, 0)
+    pairs = zip(mantissas.T, exponents.T, strict=True)
+    columns = [[int(m) << int(e) for m, e in zip(*pair, strict=True)] for pair in pairs]
+    return columns, Fraction(2) ** least
 
 
 def _eigenvalues(F: list[list[Fraction]]) -> tuple[np.ndarray, np.ndarray] | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist._verify import UNIT, Relaxation, Task
+from columnist._verify import UNIT, Parts, Relaxation, Task
 from columnist._verify_exact import ExactErrors, enclosed
 
 # Bits of balls.
@@ -96,7 +96,7 @@ class ExactLeaves:
         return [r[:n] for r in rows[:n]], [r[n:] for r in rows[:n]], [r[n:] for r in rows[n:]]
 
     def _to_choose(self, node: Task) -> int:
-        return self._rules.size - len(node.chosen)
+        return self._rules.choices.left(node.chosen, node.candidates)
 
     def _parts(self, node: Task):
         return self._left(list(node.chosen), node.candidates.tolist())
@@ -129,25 +129,37 @@ class ExactLeaves:
         return confirmed
 
     def _relaxation(self, node: Task, z: np.ndarray) -> bool:
-        base, g = self._separable(node, z)
-        return bool(base - sum(sorted(g)[-self._to_choose(node) :]) >= self._rules.limit)
+        base, scores = self._separable(node, z)
+        return bool(base - self._most(node, scores) >= self._rules.limit)
 
     def _marks(self, node: Task, found: np.ndarray, z: np.ndarray) -> np.ndarray:
-        base, g = self._separable(node, z)
-        confirmed, left = found.copy(), self._to_choose(node)
+        base, scores = self._separable(node, z)
+        confirmed = found.copy()
         for at in np.flatnonzero(found):
-            others = sorted(g[:at] + g[at + 1 :])[::-1]
-            with_it = sum(others[: left - 1], g[at])
-            most = with_it if found[at] == 2 else sum(others[:left])
+            most = self._most(node, scores, int(at), bool(found[at] == 2))
             confirmed[at] *= bool(base - most >= self._rules.limit)
         return confirmed
 
+    def _most(self, node: Task, scores: list, at: int = -1, chosen: bool = False):
+        """The most that these can add up to, or do with one of them chosen, or not chosen; with
+        constraints in floating point arithmetic, whose rounding is in the number."""
+        left = self._to_choose(node)
+        if self._rules.choices.varies:
+            floats = np.array([float(score) for score in scores])
+            value, into, out = self._rules.choices.most(floats, *node[:2])
+            return value if at < 0 else value - (into if chosen else out)[at] * (1.0 - 8 * UNIT)
+        if at < 0:
+            return sum(sorted(scores)[-left:])
+        others = sorted(scores[:at] + scores[at + 1 :])[::-1]
+        return sum(others[: left - 1], scores[at]) if chosen else sum(others[:left])
+
     def _separable(self, node: Task, z: np.ndarray):
-        """What the energy and the terms of all candidates are without their sum, and upper ends of
-        what each of these may add."""
+        """What the energy is without the sum of the terms of candidates, and upper ends of what
+        each of these may add."""
         K, c, F = self._parts(node)
         n, left = len(K), self._to_choose(node)
-        relaxation = Relaxation(_floats(K), _floats(c), _floats(F), left, self._rules.shift)
+        parts = Parts(_floats(K), _floats(c), _floats(F), 0)
+        relaxation = Relaxation(parts, left, self._rules.shift, self._rules.choices.most)
         D, K, c = relaxation.D.tolist(), _matrix(K), _matrix(c)
         P, B = K - _diagonal(D), _matrix(relaxation.coefficients(z).tolist())
         Y = c
@@ -157,9 +169,9 @@ class ExactLeaves:
         _check_positive(P)
         product = P * B
         rest = (Y - product).tolist()
-        g = [(sum(x * x for x in rest[i]) / D[i]).upper() for i in range(n)]
+        scores = [(sum(x * x for x in rest[i]) / D[i] + relaxation.s).upper() for i in range(n)]
         quadratic = (B.transpose() * product).trace()
-        return sum(F[i][i] for i in range(len(F))) - left * relaxation.s - quadratic, g
+        return sum(F[i][i] for i in range(len(F))) - quadratic, scores
 
     def _last(self, node: Task, found: np.ndarray, _) -> np.ndarray:
         K, c, F = self._parts(node)

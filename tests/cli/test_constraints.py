@@ -103,7 +103,6 @@ def test_groups_and_the_other_options(cli, wine, groups):
         (["-k", 3, "--costs", "GROUPS", "--budget", 3], "has no number for the cost of"),
         (["-k", 4, "--at-most", "1=alcohol:hue"], "There is room for"),
         (["-k", 2, "--groups", "GROUPS", "--method", "leverage"], "does not apply to leverage"),
-        (["-k", 2, "--groups", "GROUPS", "--proof", "p"], "--proof does not go with --groups"),
         (["-k", "auto", "--tol", 0.1, "--at-most", "1=alcohol"], "does not go with constraints"),
     ],
 )  # fmt: skip
@@ -150,6 +149,16 @@ def test_dummies_are_kept_whole(cli, plants, tmp_path):
     assert sorted(found["selected"]) == sorted(best.get_feature_names_out())
 
 
+def test_a_proof_repeats_the_dummies(cli, plants, tmp_path):
+    proof, page = tmp_path / "plants.proof", tmp_path / "page.html"
+    answer = cli("select", plants, "-k", 2, "--dummies", "--missing", "mean", "--proof", proof,
+                 "--report", page)  # fmt: skip
+    assert answer.code == 0, answer.err
+    verdict = cli("verify", proof, plants, "--json")
+    assert verdict.code == 0 and "obey the constraints (groups)" in verdict.json["statement"]
+    assert "groups 1" in page.read_text(encoding="utf-8")
+
+
 def test_excluded_text_leaves_its_dummies_out(cli, plants):
     answer = cli("select", plants, "-k", 2, "--dummies", "--missing", "mean", "--exclude", "shape",
                  "--json")  # fmt: skip
@@ -159,8 +168,7 @@ def test_excluded_text_leaves_its_dummies_out(cli, plants):
 @pytest.mark.parametrize(
     ("options", "words"),
     [(["--dask"], "--dummies needs the data in memory"),
-     (["--groups", "groups.csv"], "--dummies and --groups do not go together"),
-     (["--proof", "x.proof"], "--proof does not go with")],
+     (["--groups", "groups.csv"], "--dummies and --groups do not go together")],
 )  # fmt: skip
 def test_dummies_refuse(cli, plants, options, words):
     answer = cli("select", plants, "-k", 2, "--dummies", "--missing", "mean", *options)

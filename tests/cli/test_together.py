@@ -39,8 +39,7 @@ REFUSED = {
     ("weight", "gaps"): "without --dask and --weight",
     ("gaps", "dask"): "without --dask and --weight",
     ("weight", "dask"): "--weight needs the data in memory: leave out --dask",
-    ("weight", "proof"): "proof does not hold weights or missing values yet",
-    ("gaps", "proof"): "proof does not hold weights or missing values yet",
+    ("gaps", "proof"): "missing values are estimated",
     ("gaps", "forward"): "--missing does not apply to forward",
     ("proof", "dask"): "proof needs the data in memory",
     ("bootstrap", "dask"): "--bootstrap needs the rows in memory: leave out --dask",
@@ -49,12 +48,7 @@ REFUSED = {
     ("solutions", "forward"): "--solutions does not apply to forward",
     ("components", "forward"): "does not apply to forward",
     ("jobs", "forward"): "--jobs does not apply to forward",
-    ("tolerance", "proof"): "proof does not cover --tolerance yet",
     ("forward", "proof"): "--proof needs --method certified",
-    **{
-        (name, "proof"): "--proof does not go with --groups"
-        for name in ("groups", "budget", "at most", "requires")
-    },
 }
 PAIRS = list(itertools.combinations(OPTIONS, 2))
 
@@ -100,6 +94,17 @@ def check(answer, chosen) -> None:
         assert len(found["solutions"]) == 2
 
 
+def check_proof(cli, files, folder) -> None:
+    """The proof that was written holds for this file, and not for another one."""
+    proof = folder / "proof"
+    answer = cli("verify", proof, files / "whole.csv", "--json")
+    assert answer.code == 0 and answer.json["holds"]
+    frame = pd.read_csv(files / "whole.csv")
+    frame.loc[3, NAMES[1]] += 1e-9
+    frame.to_csv(folder / "other.csv", index=False)
+    assert cli("verify", proof, folder / "other.csv").code == 1
+
+
 @pytest.mark.parametrize("pair", [
     pytest.param(pair, marks=slow_if(i % 10 > 0), id=" and ".join(pair))
     for i, pair in enumerate(PAIRS)
@@ -109,6 +114,8 @@ def test_pairs(cli, files, pair, tmp_path):
     words = REFUSED.get(pair)
     if words is None:
         check(answer, pair)
+        if "proof" in pair:
+            check_proof(cli, files, tmp_path)
         return
     assert answer.code == 2
     assert words in answer.err

@@ -77,7 +77,6 @@ def test_compare(cli, files):
     (("--weight", "weight"), "'weight'"),
     (("--weight", "kind", "--target", "kind"), "twice"),
     (("--weight", "times", "--method", "laplacian"), "--weight does not apply to LaplacianScore"),
-    (("--weight", "times", "--proof", "never.proof"), "proof does not hold weights"),
     (("--weight", "below"), "--weight"),
     (("--weight", "text"), "does not hold numbers"),
 ])  # fmt: skip

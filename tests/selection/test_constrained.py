@@ -235,7 +235,6 @@ def test_threads_change_nothing(threads):
         ({"constraints": [AtMost([0], 1)], "search": "greedy"}, "does not go with constraints"),
         ({"constraints": [AtMost([0], 1)], "n_features_to_select": "auto", "tol": 0.1},
          "does not go with constraints"),
-        ({"constraints": [AtMost([0], 1)], "proof": "x"}, "proof does not go with constraints"),
     ],
 )  # fmt: skip
 def test_conflicts_have_names(given, message):

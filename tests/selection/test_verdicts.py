@@ -275,11 +275,6 @@ def test_bad_input(options, message):
         column_verdicts(np.eye(6), **{"k": 2} | options)
 
 
-def test_a_tolerance_has_no_proof_file_yet(tmp_path):
-    with pytest.raises(ValueError, match="does not cover solution_tol"):
-        ColumnSelector(2, solution_tol=0.1, proof=tmp_path / "p").fit(np.eye(6))
-
-
 def test_optimal_warns_where_the_list_is_cut_short():
     X = np.random.default_rng(4).normal(size=(40, 14))
     with pytest.warns(ConvergenceWarning):

@@ -286,8 +286,6 @@ def test_where_weights_do_not_apply():
     G = case.X.T @ case.X
     with pytest.raises(ValueError, match="input='gram' has no rows to weigh"):
         ColumnSelector(2, input="gram").fit(G, sample_weight=np.ones(len(G)))
-    with pytest.raises(ValueError, match="proof"):
-        ColumnSelector(2, proof="never.proof").fit(case.X, sample_weight=case.weights)
     with pytest.raises(ValueError, match="more than inner products"):
         ForwardSelector(2, degree=2).fit(case.X, case.Y, sample_weight=case.weights)
     with pytest.raises(TypeError):

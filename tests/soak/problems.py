@@ -278,21 +278,20 @@ def _with_task(rng, problem: Problem) -> Problem:
 
 
 def _with_more(rng, problem: Problem) -> Problem:
-    """Constraints or a proof, and weights of rows, where they are possible."""
-    chance, fits = rng.random(), problem.option("reduction") is None
+    """Constraints, weights of rows and a proof, where they are possible."""
+    fits = problem.option("reduction") is None
     exact = problem.option("search", "auto") in ("auto", "optimal") and fits
     exact &= "weight" not in problem.options and problem.task in ("select", "verdicts")
-    if exact and chance < 0.15:
+    if exact and rng.random() < 0.15:
         problem = _constrained(rng, problem)
-    elif fits and chance < 0.35 and _may_have_proof(problem):
-        return replace(problem, proof=True)
     if problem.form not in ("gram", "stream") and rng.random() < 0.1:
         weights = rng.integers(0, 4, len(problem.X))
         weights[:2] += 1
         # The rows of weighted means and inner products have rounding of their own.
         decidable = problem.decidable and problem.kind in GRAM_KINDS
         problem = replace(problem, weights=weights, decidable=decidable)
-    return problem
+    asked = rng.random() < (0.5 if problem.constraints or problem.weights is not None else 0.2)
+    return replace(problem, proof=True) if asked and _may_have_proof(problem) else problem
 
 
 def _constrained(rng, problem: Problem) -> Problem:
@@ -308,7 +307,7 @@ def _constrained(rng, problem: Problem) -> Problem:
 
 def _may_have_proof(problem: Problem) -> bool:
     """Whether a proof can be written for a problem."""
-    known = problem.criterion in BUILT_IN and "solution_tol" not in problem.options
+    known = problem.criterion in BUILT_IN and problem.option("reduction") is None
     in_memory = "dask" not in problem.form and problem.form != "stream"
     return problem.task == "select" and known and in_memory
 

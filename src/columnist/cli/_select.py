@@ -165,19 +165,9 @@ class Select(Task):
         both = set(include) & set(exclude)
         if both:
             raise BadInput(f"--include and --exclude both name {listed(sorted(both))}: choose one.")
-        if options.proof is not None and self._obeys():
-            raise BadInput(
-                "--proof does not go with --groups, --dummies, --budget, --at-most or --requires."
-            )
         free = len(self.data.names) - len(exclude)
         if options.path is not None and not 1 <= options.path <= free:
             raise BadInput(f"--path takes a number from 1 to {free}; got {options.path}.")
-
-    def _obeys(self) -> bool:
-        """Whether there are constraints."""
-        options = self.options
-        given = (options.groups, options.budget, options.at_most, options.requires)
-        return options.dummies or any(value is not None for value in given)
 
     def _check_proof(self) -> None:
         if self.method != "certified" and self.options.tolerance is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from columnist.cli._errors import FAILED, BadInput
-from columnist.cli._options import Loading, Printing, argument, option
+from columnist.cli._options import Loading, Printing, Weighting, argument, option
 from columnist.cli._task import Task
 from columnist.cli._text import listed
 
@@ -53,6 +53,7 @@ class Verify(Task):
             raise BadInput("--jobs takes a number of processes, or -1 for all processors; got 0.")
         self.header = read_header(self.options.proof)
         self.options = _repeated(self.options, self.header.get("preparation"))
+        self.weight = self.options.weight
 
     def work(self) -> None:
         from columnist import verify
@@ -110,8 +111,14 @@ class Verify(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Repeated(Options, Loading):
+class _Repeated(Options, Weighting, Loading):
     """The same with the preparation of the proof."""
+
+    dummies: bool = False
+
+
+# What a proof records of how a file was read and prepared.
+_RECORDED = {f.name for f in fields(_Repeated)} - {f.name for f in fields(Options)}
 
 
 def prepared_proof(path: str | None, options: Loading, data: Data) -> PreparedProof | None:
@@ -127,15 +134,15 @@ def _preparation_of(options: Loading, data: Data) -> dict[str, Any]:
         "header": data.table.header, "drop": list(data.table.ignored) or None, "keep_ids": True,
         "center": data.mean is not None, "scale": data.scale is not None,
     }  # fmt: skip
-    given = {f.name: getattr(options, f.name) for f in fields(Loading) if f.name != "file"}
+    # Other commands have no weights and categories.
+    given = {name: getattr(options, name) for name in sorted(_RECORDED) if hasattr(options, name)}
     return given | decided
 
 
 def _repeated(options: Options, preparation: Any) -> Any:
     """Options that read and prepare a file as the proof says."""
-    known = {f.name for f in fields(Loading)} - {"file"}
     given = {} if preparation is None else preparation
-    if not (isinstance(given, dict) and set(given) <= known):
+    if not (isinstance(given, dict) and set(given) <= _RECORDED):
         raise BadInput(f"{options.proof}: the preparation of the data is not known here.")
     for value in given.values():
         names = isinstance(value, list) and all(isinstance(name, str) for name in value)

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import platform
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -276,6 +277,10 @@ def proof_file_section(proof: str | PathLike | None, data: str) -> Section:
         "shares no code with the search; it needs the proof and the data."
     )
     facts = [("File", path.name), ("SHA-256", digest), ("Records", ", ".join(records))]
+    if header["problem"]["constraints"]:
+        given = Counter(constraint["kind"] for constraint in header["problem"]["constraints"])
+        named = [f"{kind} {number:,}" for kind, number in sorted(given.items())]
+        facts.append(("Constraints", ", ".join(named)))
     return Section(title, [Text(text), Facts(facts), Code(f"columnist verify {path.name} {data}")])
 
 

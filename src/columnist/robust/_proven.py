@@ -85,6 +85,7 @@ class RowProof:
         return {
             "selection": removed, "names": None, "error": error, "lower_bound": max(bound, 0.0),
             "status": status, "solutions": [removed], "errors": [error], "complete": False,
+            "within": None,
         }  # fmt: skip
 
     def _problem(self, X: np.ndarray, removed: list[int]) -> dict[str, Any]:
@@ -92,7 +93,8 @@ class RowProof:
             "kind": "rows", "shape": [int(n) for n in X.shape], "data": data_hash(X),
             "target": "X", "target_data": None, "size": len(removed), "n_components": self._r,
             "criterion": self._name, "centering": self._centering, "input": "data",
-            "include": [], "exclude": [], "shift": 0.0, "alpha": 0.0,
+            "include": [], "exclude": [], "shift": 0.0, "alpha": 0.0, "weights": None,
+            "constraints": [],
         }  # fmt: skip
 
     # -- many sets ------------------------------------------------------------------

@@ -68,12 +68,12 @@ class Demand:
 
 
 class Step(NamedTuple):
-    """One relaxation of a node: its candidates, the z of each, and what becomes of each: 0 kept, 1
-    fixed, 2 dropped."""
+    """One bound of a node: its candidates, the z of each if it was a relaxation, and what becomes
+    of each: 0 kept, 1 fixed, 2 dropped; None if nothing is left of the node."""
 
     candidates: np.ndarray
     z: np.ndarray
-    marks: np.ndarray
+    marks: np.ndarray | None
 
 
 class Trace(NamedTuple):

@@ -35,7 +35,7 @@ import numpy as np
 from columnist.criteria import Criterion, get_criterion
 from columnist.search._problem import Branches, Step
 
-FORMAT, VERSION = "columnist proof", 2
+FORMAT, VERSION = "columnist proof", 3
 _END, _LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(6)
 # The smallest z that is told from zero, and the steps of a logarithmic scale down to it.
 _LEAST_Z, _SCALE = 1e-5, 65535
@@ -96,21 +96,18 @@ class ProofRecorder:
             self.write(_BRANCH, node, [branch])
             first = self._names(2)
             names = [first, first + 1]
-        ends = [
-            self._chain(name, is_open, steps)
-            for name, (is_open, steps) in zip(names, chains, strict=True)
-        ]
+        ends = [self._chain(name, steps) for name, (_, steps) in zip(names, chains, strict=True)]
         left = [name for name, (is_open, _) in zip(ends, chains, strict=True) if is_open]
         parts = [part._replace(node=name) for part, name in zip(result.parts, left, strict=False)]
         return replace(result, parts=parts), left[0] if left else node
 
-    def _chain(self, node: int, is_open: bool, steps: list[Step]) -> int:
-        """Relaxations of one node, one after the other; the number of what they leave."""
-        for at, step in enumerate(steps):
+    def _chain(self, node: int, steps: list[Step]) -> int:
+        """Bounds of one node, one after the other; the number of what they leave."""
+        for step in steps:
             order = np.argsort(step.candidates)
             z = np.clip(step.z[order].astype(np.float64), _LEAST_Z, 1.0)
             scaled = np.rint(np.log(z) / np.log(_LEAST_Z) * _SCALE).astype("<u2").tobytes()
-            if at == len(steps) - 1 and not is_open:
+            if step.marks is None:
                 self.write(_CLOSE, node, scaled, len(order))
             else:
                 marks = step.marks[order].tobytes()

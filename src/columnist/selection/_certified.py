@@ -271,17 +271,17 @@ class ColumnSelector(ScoredSelector):
         """
         matrices, options = self._prepare(X, y, sample_weight)
         include, exclude = self._constraints(matrices.n_features, options, matrices)
-        proof = recorded(self.proof, matrices, self.reduction, options)
+        proof = recorded(self.proof, matrices, self.reduction, options, self.constraints)
         with matrices.threads(), proof as recorder:
-            options = replace(options, recorder=recorder)
+            options, rules = replace(options, recorder=recorder), None
             if self.n_features_to_select == "auto" and not self.constraints:
                 outcome = self._fewest(matrices, options, include, exclude)
             else:
                 sizes, size = self._asked(matrices, options, include, exclude)
-                outcome = sizes.best(size)
+                outcome, rules = sizes.best(size), getattr(sizes, "rules", None)
             if recorder is not None:
-                problem = problem_of(matrices, options, outcome, include, exclude)
-                recorder.finish(problem, claim_of(outcome))
+                problem = problem_of(matrices, options, outcome, include, exclude, rules)
+                recorder.finish(problem, claim_of(outcome, options))
             self._store(matrices, options, outcome)
         return self
 
@@ -301,10 +301,10 @@ class ColumnSelector(ScoredSelector):
             _check_gram_use(uses_y, self.centering)
         if gram and self.missing != "raise":
             raise ValueError("input='gram' has no missing values to estimate: use missing='raise'.")
-        if self.proof is not None and (sample_weight is not None or self.missing != "raise"):
+        if self.proof is not None and self.missing != "raise":
             raise ValueError(
-                "proof does not hold weights or missing values yet: leave out proof, repeat rows "
-                "instead of passing sample_weight, or fill in values."
+                "proof is about the numbers of the data, and missing values are estimated: leave "
+                "out proof, or fill in values."
             )
         with at_once():
             matrices = open_matrices(
@@ -553,8 +553,6 @@ def _check_constrained(selector: ColumnSelector) -> None:
         raise ValueError(
             f"search={selector.search!r} does not go with constraints: use 'auto' or 'optimal'."
         )
-    if selector.proof is not None:
-        raise ValueError("proof does not go with constraints: only the certificate does.")
 
 
 def _check_weight_b(options: Options, matrices: Matrices, exclude) -> None:

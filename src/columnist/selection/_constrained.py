@@ -23,7 +23,7 @@ from columnist.linalg._secular import downdated_eigenvalues
 from columnist.linalg._ties import TIE
 from columnist.search._downdates import Moment
 from columnist.search._interrupts import expired
-from columnist.search._problem import Branches, Demand, Part
+from columnist.search._problem import Branches, Demand, Part, Step, Trace
 from columnist.selection._columns import InvariantColumns
 from columnist.selection._feasible import Feasible
 from columnist.selection._logistic import LogisticColumns
@@ -39,8 +39,8 @@ _DIRECTIONS, _RELAXATION = "unconstrained directions", "relaxation"
 
 class Looked(NamedTuple):
     """What a bound says of a node: the bound, the candidates that are left out and those that are
-    chosen, as booleans, how much each promises, what to start from, and bounds with each one, if
-    they are better."""
+    chosen, as booleans, how much each promises, what to start from, bounds with each one, if they
+    are better, and the z of a relaxation."""
 
     bound: float
     dropped: np.ndarray
@@ -48,6 +48,7 @@ class Looked(NamedTuple):
     promise: np.ndarray
     hint: np.ndarray | None = None
     with_it: np.ndarray | None = None
+    z: np.ndarray | None = None
 
 
 class Constrained:
@@ -180,31 +181,34 @@ class Constrained:
 
     def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
         """The parts of a node, with the unit of its last candidate and without."""
-        if demand.hint is None:
-            nodes: list[tuple[np.ndarray, np.ndarray, Any]] = [(chosen, candidates, None)]
-        else:
-            unit, hint = self.rules.unit(int(candidates[-1])), demand.hint
-            kept = ~np.isin(candidates, unit)
-            nodes = [
-                (np.union1d(chosen, unit).astype(np.int32), candidates[kept], hint[kept]),
-                (chosen, candidates[:-1], hint[:-1]),
-            ]
+        branch, nodes = -1, [(chosen, candidates, None)]  # type: list[tuple[Any, Any, Any]]
+        if demand.hint is not None:
+            branch, rest = int(candidates[-1]), (candidates[:-1], demand.hint[:-1])
+            nodes = [(np.append(chosen, candidates[-1]), *rest), (chosen, *rest)]
         tally: dict[str, tuple[int, int]] = {}
         parts: list[Part] = []
         goals: list[tuple[float, tuple[int, ...]]] = []
+        chains: list[tuple[bool, list[Step]]] = []
         for inside, free, start in nodes:
-            part = self._shrunk(inside, free, start, demand, goals, tally)
+            steps: list[Step] = []
+            part = self._shrunk(inside, free, start, demand, goals, tally, steps)
+            chains.append((part is not None, steps))
             if part is not None:
                 parts.append(part)
         return Branches(
             min((part.bound for part in parts), default=np.inf), goals=sorted(goals), parts=parts,
             explored=sum(count for count, _ in tally.values()), tally=tally,
+            trace=Trace(branch, chains) if demand.trace else None,
         )  # fmt: skip
 
-    def _shrunk(self, chosen, candidates, hint, demand: Demand, goals, tally) -> Part | None:
-        """A node without what is decided; None if nothing is left of it but the goals."""
+    def _shrunk(
+        self, chosen, candidates, hint, demand: Demand, goals, tally, steps: list[Step]
+    ) -> Part | None:
+        """A node without what is decided; None if nothing is left of it but the goals. The steps
+        to it are noted."""
         bound = -np.inf
         while True:
+            given = candidates
             narrowed = self.rules.narrowed(chosen, candidates)
             if narrowed is None:
                 return None
@@ -218,6 +222,9 @@ class Constrained:
                 return None
             looked = self._look(node, demand.threshold, hint, tally)
             bound = max(bound, looked.bound)
+            step = _step(given, node, looked, bound >= demand.threshold)
+            if demand.trace and (step.marks is None or step.marks.any()):
+                steps.append(step)
             if bound >= demand.threshold:
                 return None
             if node.most_columns <= 1:
@@ -307,7 +314,7 @@ class ConstrainedColumns(Constrained):
             return spanned
         return Looked(
             max(looked.bound, spanned.bound), looked.dropped | spanned.dropped, looked.fixed,
-            looked.promise, looked.hint, spanned.with_it,
+            looked.promise, looked.hint, spanned.with_it, looked.z,
         )  # fmt: skip
 
     def _relaxed(self, node: Possible, threshold: float, hint) -> Looked | None:
@@ -318,7 +325,8 @@ class ConstrainedColumns(Constrained):
         if found is None:
             return None
         dropped, fixed = _decided(found.most, found.bound, threshold / unit, node)
-        return Looked(unit * found.bound, dropped, fixed, found.promise[node.units], found.z)
+        promise = found.promise[node.units]
+        return Looked(unit * found.bound, dropped, fixed, promise, found.z, z=found.given)
 
     def _spanned(self, node: Possible, threshold: float) -> Looked:
         """The bound by unconstrained directions, of the node and with each candidate."""
@@ -377,6 +385,18 @@ def _decided(most: Maximum, bound: float, threshold: float, node: Possible):
     room = threshold - bound
     dropped, fixed = most.loss_in >= room, most.loss_out >= room
     return dropped[node.units], (fixed & ~dropped)[node.units]
+
+
+def _step(given: np.ndarray, node: Possible, looked: Looked, closed: bool) -> Step:
+    """What a bound says of all candidates that were given, before what follows was drawn."""
+    z, marks = np.ones(len(given)), np.full(len(given), 2, dtype=np.uint8)
+    marks[np.isin(given, node.chosen)] = 1
+    order = np.argsort(given)
+    order = order[np.isin(given[order], node.candidates)]
+    marks[order] = np.where(looked.fixed, 1, 2 * looked.dropped)
+    if looked.z is not None:
+        z[order] = looked.z
+    return Step(given, z, None if closed else marks)
 
 
 def _kept(candidates: np.ndarray, hint: np.ndarray, kept: np.ndarray) -> np.ndarray:

@@ -177,7 +177,7 @@ class BestSubset(BaseSelector):
         if rule is None:
             rules = rules.asked(self.n_features_to_select)
             rules.check(include, exclude, names)
-            self._store(data, sizes, [sizes.best(rules.size)], 0)
+            self._store(data, sizes, [self._best(data, sizes, rules.size)], 0)
             return
         if rules.grouped and rule != "cv":
             raise ValueError(
@@ -287,7 +287,7 @@ class BestSubset(BaseSelector):
         """Labels of the rows, of which every fold gets its share."""
         return None
 
-    def _best(self, data, sizes, size: int) -> Outcome:
+    def _best(self, data, sizes, size: int | None) -> Outcome:
         """The best set of a size."""
         return sizes.best(size)
 

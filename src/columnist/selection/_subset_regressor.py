@@ -221,20 +221,21 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         losses = np.square(Y - (columns_of(X, list(subset)) @ coef + intercept)).mean(axis=1)
         return float(np.average(losses, weights=weights))
 
-    def _best(self, data: Matrices, sizes: Sizes, size: int, start: Sequence = ()) -> Outcome:
+    def _best(
+        self, data: Matrices, sizes: Sizes, size: int | None, start: Sequence = ()
+    ) -> Outcome:
         """The best set of a size, with the proof if there is to be one."""
-        options = sizes.options
-        if self.proof is not None and self.constraints:
-            raise ValueError("proof does not go with constraints: only the certificate does.")
-        with recorded(self.proof, data, "exact", options) as recorder:
+        with recorded(self.proof, data, "exact", sizes.options, self.constraints) as recorder:
             if recorder is None:
                 return sizes.best(size, start=start)
-            options = replace(options, recorder=recorder)
+            options = replace(sizes.options, recorder=recorder)
             sizes = replace(sizes, options=options)
             outcome = sizes.best(size, start=start)
-            alpha = float(self.alpha)
-            problem = problem_of(data, options, outcome, sizes.include, sizes.exclude, alpha)
-            recorder.finish(problem, claim_of(outcome))
+            rules = sizes.rules.sized(size) if isinstance(sizes, ConstrainedSizes) else None
+            problem = problem_of(
+                data, options, outcome, sizes.include, sizes.exclude, rules, float(self.alpha)
+            )
+            recorder.finish(problem, claim_of(outcome, options))
         return outcome
 
     def _store(self, data, sizes, outcomes, chosen, *more) -> None:
@@ -242,7 +243,10 @@ class SubsetRegressor(RegressorMixin, BestSubset):
         if self.proof is not None and self._rule() is not None:
             limit = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
             again = replace(sizes, options=replace(sizes.options, deadline=limit, cutoff=np.inf))
-            self._best(data, again, len(self.selected_), [self.selected_.tolist()])
+            size = len(self.selected_)
+            if isinstance(sizes, ConstrainedSizes):
+                size = sizes.rules.count(self.selected_)
+            self._best(data, again, size, [self.selected_.tolist()])
         few = self.n_features_in_ >= data.n_samples - data.center
         if few and not self.alpha and not self.certificate_.is_optimal:
             warn_caller(

@@ -383,7 +383,9 @@ class Sizes:
         """Columns that are multiples of others by all their numbers; with a ridge these count."""
         if self.matrices.ridge:
             return self._allowed[:0]
-        return copies(self.matrices.X, self._allowed, self.matrices.center)
+        rows = self.matrices.rows  # those of weighted means and inner products are others
+        X = self.matrices.X if rows is None else rows.X
+        return copies(X, self._allowed, self.matrices.center)
 
     def order(self, chosen: Sequence[int], size: int) -> list[int]:
         """Forward selection: a first choice of every size, and a cheap one."""

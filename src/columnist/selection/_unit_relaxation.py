@@ -39,10 +39,12 @@ _MOST_LOWERED = 1e-3
 
 
 class Evaluated(NamedTuple):
-    """A bounded node: the linear maximum, z of every candidate, and how much each promises."""
+    """A bounded node: the linear maximum, z of every candidate that gave it, the next z, and how
+    much each promises."""
 
     bound: float
     most: Maximum
+    given: np.ndarray
     z: np.ndarray
     promise: np.ndarray
 
@@ -171,11 +173,11 @@ class UnitRelaxation:
             if not np.isfinite(bound):
                 return best
             weights = own.D * np.square(B).sum(axis=1)
-            z = self._shares(own, node, most, weights)
+            given, z = z, self._shares(own, node, most, weights)
             if best is None or bound > best.bound:
                 energy = np.square(own.c).sum(axis=1) / np.einsum("ii->i", own.K)
                 promise = self._of_units(own, node, z[own.at] * energy)
-                best = Evaluated(bound, most, z.astype(np.float32), promise)
+                best = Evaluated(bound, most, given, z.astype(np.float32), promise)
             room = threshold - best.bound
             if room <= 0.0 or (room < np.inf and bound - last <= _SETTLED * room):
                 break
