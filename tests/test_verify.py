@@ -28,6 +28,7 @@ def write(path, X, k, y=None, **options):
     """Fit with a proof, by relaxation even where that is not worth it, and what was fitted."""
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(_relaxed, "_FEW_TRACED", 0)
+        patch.setattr(_relaxed, "_FEW_SETS", 0)
         patch.setattr(_relaxed, "_TRACED", _relaxed._Use(3, 300))
         warnings.simplefilter("ignore")
         return ColumnSelector(k, proof=path, **options).fit(X, y)
@@ -540,7 +541,7 @@ def test_lines_of_the_core():
             counted -= set(range(first.lineno, first.end_lineno + 1))
         if getattr(node, "name", None) in outside:
             counted -= set(range(node.lineno, node.end_lineno + 1))
-    assert len(counted) <= 765
+    assert len(counted) <= 785
 
 
 def test_runs_alone(example, tmp_path, capsys):

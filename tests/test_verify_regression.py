@@ -131,3 +131,34 @@ def test_failures_leave_nothing(tmp_path):
     fit(tmp_path / "p", X, X[:, 0] + X[:, 1] ** 2, 2)
     assert [path.name for path in tmp_path.iterdir()] == ["p"]
     assert json.loads((tmp_path / "p").read_bytes().split(b"\n")[0])["problem"]["alpha"] == 0.0
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0, -0.7])
+def test_multiples_up_to_rounding_count_once(tmp_path, scale):
+    """A column and its rounded multiple: sets with both are not counted, and all others are."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 9))
+    X[:, 7] = scale * X[:, 2] + 5.0
+    y = X @ rng.standard_normal(9) + 0.1 * rng.standard_normal(30)
+    model = SubsetRegressor(4, proof=tmp_path / "p").fit(X, y)
+    verdict = verify(tmp_path / "p", X, y=y)
+    assert verdict.holds
+    assert "a column and a multiple of it" in verdict.statement
+    centred, target = X - X.mean(axis=0), y - y.mean()
+    errors = [
+        np.linalg.lstsq(centred[:, list(s)], target, rcond=None)[1].sum()
+        for s in itertools.combinations(range(9), 4) if not {2, 7} <= set(s)
+    ]  # fmt: skip
+    assert model.error_ <= min(errors) * (1.0 + 1e-9)
+
+
+def test_columns_that_differ_by_more_than_rounding_are_counted(tmp_path):
+    """Beside a near copy of which 1e-11 is left, the other column may still be the best."""
+    rng = np.random.default_rng(1)
+    X, extra = rng.standard_normal((30, 8)), rng.standard_normal(30)
+    X[:, 6] = X[:, 1] + 1e-11 * extra
+    y = extra + 0.1 * rng.standard_normal(30)
+    model = SubsetRegressor(2, proof=tmp_path / "p").fit(X, y)
+    assert set(model.selected_) == {1, 6}
+    verdict = verify(tmp_path / "p", X, y=y)
+    assert verdict.holds and "multiple" not in verdict.statement

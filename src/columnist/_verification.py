@@ -151,7 +151,8 @@ def verify(
                 if callback is not None:
                     callback(count, file.tell() / size)
             verdict.rules, verdict.exact = dict(check.found), check.exactly
-            verdict.statement = core.statement_of(header, check.exactly["dependent"])
+            dependent, alike = check.exactly["dependent"], check.rules.numbers.n_alike
+            verdict.statement = core.statement_of(header, dependent, alike)
         except Refuted as reason:
             verdict = Verdict(False, f"Refuted: {reason}", claim=header["claim"])
     if verdict.sample is not None:

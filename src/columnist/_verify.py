@@ -320,25 +320,31 @@ def check_data(problem: dict[str, Any], X, target=None) -> None:
         raise Refuted("this is another target than that of the proof.")
 
 
+def _rows_of(Z: np.ndarray, center: bool, weights) -> Iterator[np.ndarray]:
+    """Rows in extended precision, some at a time, without the means if these are free. A row of
+    weight w counts like w equal ones."""
+    w = np.ones((len(Z), 1)) if weights is None else weights[:, None]
+    w, means = w.astype(np.longdouble), np.zeros(Z.shape[1], dtype=np.longdouble)
+    parts = [slice(start, start + _ROWS) for start in range(0, len(Z), _ROWS)]
+    if center and parts:
+        means = sum((w[part] * Z[part]).sum(axis=0) for part in parts) / w.sum()
+    for part in parts:
+        yield (Z[part] - means) * np.sqrt(w[part])
+
+
 def _products(Z: np.ndarray, center: bool, weights) -> tuple[np.ndarray, float]:
     """Inner products of columns in extended precision, and their rounding as a share of two
-    lengths. A row of weight w counts like w equal ones."""
+    lengths."""
     m, n = Z.shape
-    w = np.ones((m, 1)) if weights is None else weights[:, None]
-    w, means = w.astype(np.longdouble), np.zeros(n, dtype=np.longdouble)
-    parts = [slice(start, start + _ROWS) for start in range(0, m, _ROWS)]
-    if center and m:
-        means = sum((w[part] * Z[part]).sum(axis=0) for part in parts) / w.sum()
     exact = float(m) * n * n <= _PRODUCTS
     total = np.zeros((n, n), dtype=np.longdouble)
-    for part in parts:
-        rows = (Z[part] - means) * np.sqrt(w[part])
+    for rows in _rows_of(Z, center, weights):
         rows = rows if exact else rows.astype(np.float64)
         total += rows.T @ rows
     share = (m + 16) * EXTENDED + (0.0 if exact else (_ROWS + 8) * UNIT)
     if center and m:
-        lengths = np.sqrt(np.diag(total))
-        far = np.sqrt(w.sum()) * np.abs(Z).max(axis=0) / np.where(lengths > 0.0, lengths, np.inf)
+        lengths, heavy = np.sqrt(np.diag(total)), m if weights is None else weights.sum()
+        far = np.sqrt(heavy) * np.abs(Z).max(axis=0) / np.where(lengths > 0.0, lengths, np.inf)
         share += 4.0 * (m + 8) * EXTENDED * float(far.max(initial=0.0))
     return total, share
 
@@ -378,6 +384,25 @@ class Numbers:
         self.low, self.high = _lowered(G, margin), _lowered(G, -margin)
         # With a ridge every column counts.
         self.twins = np.arange(p) if alpha > 0.0 else _twins(dense, gram, center)
+        self.alike = self.twins.copy()  # up to rounding
+        if not gram and alpha == 0.0 and share < 0.1 * DEPENDENT:
+            self._find_alike(G[:p, :p], dense, center, weights)
+
+    def _find_alike(self, G: np.ndarray, dense: np.ndarray, center: bool, weights) -> None:
+        """Columns of which another one leaves so little that they count as dependent."""
+        for j, i in np.argwhere(np.tril(np.abs(G) > 1.0 - 1e-12, -1)).tolist():
+            if self.alike[i] != i or self.alike[j] != j:
+                continue
+            Z = np.concatenate([*_rows_of(dense[:, [i, j]], center, weights)])
+            x, y = (Z / np.sqrt((Z * Z).sum(axis=0))).T
+            rest = y - x * (x @ y)
+            if np.sqrt(rest @ rest) <= 0.5 * DEPENDENT:
+                self.alike[j] = i
+
+    @property
+    def n_alike(self) -> int:
+        """How many columns are multiples of others up to rounding alone."""
+        return int(np.count_nonzero(self.alike != self.twins))
 
 
 def _lowered(G: np.ndarray, share: float) -> np.ndarray:
@@ -654,7 +679,7 @@ class Rules:
     def eliminated(self, G, chosen: np.ndarray, others: np.ndarray) -> tuple[Any, np.ndarray]:
         """What stacks of chosen columns take of others, one row each, and the free directions: a
         column without a positive pivot is one unless it adds nothing by all its numbers."""
-        m, twins = chosen.shape[1], self.numbers.twins[chosen]
+        m, twins = chosen.shape[1], self.numbers.alike[chosen]
         every, free = np.hstack([chosen, others]), np.full(len(chosen), self.components)
         W = G[chosen[:, :, None], every[:, None]]
         for j in range(m):
@@ -827,7 +852,7 @@ class Rules:
             part = heights[start : start + width]
             after = F - part[:, :, None] * part[:, None, :]
             found[start : start + width] = self.errors(after, left + free - 1)
-        twins = self.numbers.twins
+        twins = self.numbers.alike
         idle = np.isin(twins[node.candidates], [-1, *twins[node.chosen]])
         return np.where((pivots <= 0.0) & ~idle, self.errors(F, left + free), found)
 
@@ -1060,8 +1085,9 @@ def check_claim(rules: Rules, header: dict[str, Any]) -> None:
         raise Refuted("the lower bound is above the error.")
 
 
-def statement_of(header: dict[str, Any], dependent: int = 0) -> str:
-    """What is certain, in one sentence; ``dependent`` selections were not counted."""
+def statement_of(header: dict[str, Any], dependent: int = 0, alike: int = 0) -> str:
+    """What is certain, in one sentence. Of ``dependent`` selections, and of those that hold one of
+    ``alike`` columns and the other that it is a multiple of up to rounding, nothing is said."""
     problem, claim = header["problem"], header["claim"]
     k, fixed, rows = len(claim["selection"]), len(problem["include"]), problem["kind"] == "rows"
     n = problem["shape"][0 if rows else 1] - fixed - len(problem["exclude"])
@@ -1073,8 +1099,10 @@ def statement_of(header: dict[str, Any], dependent: int = 0) -> str:
         kinds = ", ".join(sorted({given["kind"] for given in problem["constraints"]}))
         size = "any size" if problem["size"] is None else f"size {problem['size']}"
         every = f"all selections of {size} that obey the constraints ({kinds})"
-    if dependent:
-        every += f", but for {dependent} whose columns depend on one another up to {DEPENDENT:g},"
+    uncounted = [f"{dependent} whose columns depend on one another"] if dependent else []
+    uncounted += ["those with a column and a multiple of it"] if alike else []
+    if uncounted:
+        every += f", but for {' and '.join(uncounted)} up to {DEPENDENT:g},"
     error, bound = float(claim["error"]), float(claim["lower_bound"])
     weighted = "" if problem["weights"] is None else "weighted "
     what = f"The {k} selected columns have the {weighted}error {error:.10g}"
@@ -1110,7 +1138,7 @@ def check(proof, X, y=None) -> str:
             found += rules.confirm(chunk)
             if found["branching"] > MOST_NODES:
                 raise Refuted("the proof leaves too much to be shown by its reader.")
-    return statement_of(header)
+    return statement_of(header, alike=rules.numbers.n_alike)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -235,7 +235,7 @@ def test_newer_tables_replace_stored_ones():
     assert both.tables[0].run == {"commit": "new"}
     assert {"commit", "date", "load", "command", "processor"} <= set(both.tables[1].run)
     new.tables[0].complete = False
-    assert old.replaced(new).tables[0].run == old.tables[1].run
+    assert old.replaced(new).tables[0].run == old.tables[0].run
 
 
 def test_the_stored_run_is_complete_and_laid_out_as_a_new_one():

@@ -222,7 +222,8 @@ def relaxed_nodes(
     n_columns, use = len(reduced.columns), _TRACED if traced else _use(reduced, size)
     if left <= use.last or n_columns > _WIDE or not low < threshold < np.inf:
         return None
-    if comb(len(candidates), left) <= (_FEW_TRACED if traced else _FEW_SETS):
+    long = min(_LONG, _SHARE * n_columns) <= left
+    if comb(len(candidates), left) <= (_FEW_TRACED if traced and not long else _FEW_SETS):
         return None
     relaxed = RelaxedNodes(reduced, size, traced=traced)
     if relaxed.has_copies and (n_best > 1 or traced):
@@ -230,7 +231,6 @@ def relaxed_nodes(
     bound = relaxed.tune(include, candidates, threshold)
     if traced:
         return relaxed
-    long = min(_LONG, _SHARE * n_columns) <= left
     if use is _MANY_TARGETS and long and n_columns <= min(_NARROW, reduced.columns.shape[1]):
         return relaxed
     return relaxed if bound - low >= _WORTHWHILE * (threshold - low) else None
