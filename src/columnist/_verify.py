@@ -1,9 +1,10 @@
 r"""Check a proof of column selection: NumPy and the standard library alone.
 
-A proof names a problem (the data by a hash, k, criterion, constraints), a claim (the selection, its
-error, a lower bound that no selection is below) and a tree. This program recomputes everything that
-matters from the data. It shares no code with the search that wrote the proof, and it also runs
-alone: ``python _verify.py PROOF DATA.csv``.
+A proof names a problem (the data by a hash, k, criterion, weights, constraints), a claim (the
+selection, its error, a lower bound that no selection is below) and a tree. This program recomputes
+everything that matters from the data. It shares no code with the search that wrote the proof, and
+it also runs alone: ``python _verify.py PROOF DATA.csv``. What constraints mean is in
+``_verify_rules.py``, which proofs with constraints need beside it.
 
 **The tree.** A node is a set S of chosen columns, candidates C and t columns to choose from them.
 A record replaces an open node by smaller ones that cover it; everything that it leaves out is
@@ -32,6 +33,10 @@ good, unless it is zero or a multiple of a chosen column by all its numbers.
 * *completion* (squared Frobenius norm): all choices of the last two or three columns, and
   complete sets in extended precision.
 * *branching*: what the rules above leave is divided further, up to a stated number of nodes.
+
+With constraints up to t columns may be chosen: what follows from the constraints is drawn at every
+node, :math:`ts + \sum g_i` gives way to the most that :math:`s + g_i` can add up to, and of the
+complete sets those that obey are evaluated.
 
 **The order.** :func:`begin` checks data and claim, :func:`tasks` replays the tree and yields what
 is left to be shown of each node, and :meth:`Rules.confirm` shows it. Tasks do not depend on one
