@@ -173,7 +173,9 @@ class Check:
     """One check: its rules, and what has been found."""
 
     def __init__(self, header: dict[str, Any], X, y, exact: bool):
-        self.rules = core.begin(header, X, y, SharedRules)
+        rules = core.begin(header, X, y, SharedRules)
+        assert isinstance(rules, SharedRules)
+        self.rules = rules
         self._exact = ExactErrors(self.rules, header["problem"], X, y)
         self._leaves = ExactLeaves(self._exact, exact) if _has_flint(exact) else None
         self.found: Counter[str] = Counter()

@@ -134,7 +134,10 @@ class Gone:
 
 
 def test_errors_without_a_scheduler():
-    with pytest.raises(ClusterError, match="gone away"), cluster_errors(Gone()):
+    with (
+        pytest.raises(ClusterError, match="stopped before the work was done"),
+        cluster_errors(Gone()),
+    ):
         raise OSError("connection refused")
 
 

@@ -53,9 +53,9 @@ def test_repr_of_what_is_there():
 
 
 def test_preparation_is_shown_where_there_was_any():
-    assert "preparation" not in repr(certificate(elapsed=5.0))
+    assert "data passes" not in repr(certificate(elapsed=5.0))
     made = certificate(elapsed=5.0, preparation=3.5)
-    assert "preparation 3.5 s of these" in repr(made)
+    assert "data passes 3.5 s of these" in repr(made)
     assert "3.5 s of these" in made._repr_html_()
     assert made.to_dict()["preparation"] == 3.5
 

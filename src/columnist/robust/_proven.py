@@ -212,7 +212,8 @@ class RowProof:
 
 def _ends(turns: Turns) -> np.ndarray:
     """Where the intervals of a screening end, until nothing that counts can be gained."""
-    ends, s = [], turns.farthest()
+    ends: list[float] = []
+    s = turns.farthest()
     while math.isfinite(s) and len(ends) < _INTERVALS:
         ends.append(s)
         if turns.gain(s) <= _SLACK * turns.error:

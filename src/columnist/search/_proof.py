@@ -69,7 +69,7 @@ class ProofRecorder:
     def begin(self) -> None:
         """Forget what was recorded: another search begins."""
         self.discard()
-        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=self.path.parent)
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(self.path.parent))
         self._compress, self._next = zlib.compressobj(6), 1
         self._counts: Counter[int] = Counter()
 
