@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from columnist import SubsetClassifier, SubsetRegressor, verify
+from columnist import ColumnSelector, SubsetClassifier, SubsetRegressor, verify
+from columnist.selection import _relaxed
+from tests.examples import slow_if
 from tests.forging import Forger
 
 
@@ -162,3 +164,42 @@ def test_columns_that_differ_by_more_than_rounding_are_counted(tmp_path):
     assert set(model.selected_) == {1, 6}
     verdict = verify(tmp_path / "p", X, y=y)
     assert verdict.holds and "multiple" not in verdict.statement
+
+
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(i, marks=slow_if(True)) for i in range(1, 10))]
+)
+def test_rounded_multiples_are_divided_first(tmp_path, monkeypatch, first):
+    """Where columns are multiples of others up to rounding, relaxations begin without both."""
+    monkeypatch.setattr(_relaxed, "_FEW_TRACED", 0)
+    monkeypatch.setattr(_relaxed, "_FEW_SETS", 0)
+    separated = []
+    plain = _relaxed.RelaxedNodes._separated
+    monkeypatch.setattr(
+        _relaxed.RelaxedNodes, "_separated",
+        lambda self, *node: separated.append(1) or plain(self, *node),
+    )  # fmt: skip
+    for seed in range(40 * first, 40 * (first + 1)):
+        rng = np.random.default_rng(seed)
+        monkeypatch.setattr(_relaxed, "_TRACED", _relaxed._Use(int(rng.integers(1, 4)), 0))
+        n, k = int(rng.integers(8, 11)), int(rng.integers(3, 5))
+        X = rng.standard_normal((16, n)) @ (np.eye(n) + 0.4 * rng.standard_normal((n, n)))
+        for i, j in rng.permutation(n)[:4].reshape(2, 2):
+            X[:, j] = X[:, i] * rng.uniform(0.1, 3.0)
+        y = None if seed % 2 else rng.standard_normal((16, 2))
+        limit = None if seed % 3 else int(rng.integers(0, 10))
+        found = ColumnSelector(k, proof=tmp_path / "p", max_nodes=limit).fit(X, y)
+        verdict, target = verify(tmp_path / "p", X, y=y), X if y is None else y
+        assert verdict.holds, verdict.statement
+        best = min(_left_of(target, X, subset) for subset in itertools.combinations(range(n), k))
+        assert found.certificate_.lower_bound <= best * (1.0 + 1e-9)
+        if found.certificate_.status == "optimal":
+            assert found.error_ <= best * (1.0 + 1e-8)
+    assert separated
+
+
+def _left_of(target, X, subset) -> float:
+    """The error of a set, dependent columns left out."""
+    U, s, _ = np.linalg.svd(X[:, subset] / np.linalg.norm(X[:, subset], axis=0))
+    U = U[:, : len(s)][:, s > 1e-12]
+    return float(((target - U @ (U.T @ target)) ** 2).sum())

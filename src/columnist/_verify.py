@@ -392,6 +392,7 @@ class Numbers:
         self.alike = self.twins.copy()  # up to rounding
         if not gram and alpha == 0.0 and share < 0.1 * DEPENDENT:
             self._find_alike(G[:p, :p], dense, center, weights)
+        self.n_alike = int(np.count_nonzero(self.alike != self.twins))
 
     def _find_alike(self, G: np.ndarray, dense: np.ndarray, center: bool, weights) -> None:
         """Columns of which another one leaves so little that they count as dependent."""
@@ -403,11 +404,6 @@ class Numbers:
             rest = y - x * (x @ y)
             if np.sqrt(rest @ rest) <= 0.5 * DEPENDENT:
                 self.alike[j] = i
-
-    @property
-    def n_alike(self) -> int:
-        """How many columns are multiples of others up to rounding alone."""
-        return int(np.count_nonzero(self.alike != self.twins))
 
 
 def _lowered(G: np.ndarray, share: float) -> np.ndarray:
@@ -752,8 +748,13 @@ class Rules:
         return self.rules
 
     def narrowed(self, node: Task) -> Task | None:
-        """A node without what follows from the problem; None if it holds no selection."""
-        found = self.choices.narrowed(node.chosen, node.candidates)
+        """A node without what follows from the problem; None if it holds no selection. Copies of
+        chosen columns up to rounding do not count, and are left out."""
+        (chosen, candidates), alike, twins = node[:2], self.numbers.alike, self.numbers.twins
+        if self.numbers.n_alike:
+            idle = np.isin(alike[candidates], alike[chosen])
+            candidates = candidates[~idle | np.isin(twins[candidates], twins[chosen])]
+        found = self.choices.narrowed(chosen, candidates)
         if found is None or len(found[1]) == len(node.candidates):
             return found and node
         some = np.isin(node.candidates, found[1])

@@ -11,6 +11,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client
+from distributed.comm.core import CommClosedError
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
@@ -38,9 +39,10 @@ class LogEnergy(Criterion):
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """The workers are asked from the first node on."""
+    """The workers are asked from the first node on, for one node at a time: however fast nodes
+    are, some are sent."""
     monkeypatch.setattr(engine, "_FAR_AFTER", 0.0)
-    monkeypatch.setattr(engine, "_FAR_SECONDS", 0.02)
+    monkeypatch.setattr(engine, "_FAR_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -107,9 +109,7 @@ def test_certify(cluster, sent):
 
 
 @pytest.mark.parametrize("limit", [{"max_nodes": 300}, {"time_limit": 0.3}, {"max_gap": 1e-3}])
-def test_limits(cluster, sent, limit, monkeypatch):
-    # However fast the nodes are: they are sent one by one.
-    monkeypatch.setattr(engine, "_FAR_SECONDS", 0.0 if "max_nodes" in limit else 0.02)
+def test_limits(cluster, sent, limit):
     optimum = ColumnSelector(12, time_limit=None).fit(X).error_
     certificate = ColumnSelector(12, **limit).fit(BLOCKS).certificate_
     assert certificate.lower_bound <= optimum * (1 + 1e-9)
@@ -201,3 +201,19 @@ def test_the_choice_of_bounds_is_sent_along(shape, relaxed):
     problem.expand(*problem.root(), Demand(1.0001 * problem.value(range(7))), 0)
     copy = pickle.loads(pickle.dumps(problem))
     assert (problem._relaxed is not None) == (copy._relaxed is not None) == relaxed
+
+
+def test_sharing_survives_the_death_of_a_worker(monkeypatch, cluster):
+    """What is sent to all workers is sent again if one of them is gone by then."""
+    plain, calls = cluster.scatter, []
+
+    def scatter(*args, **kwargs):
+        calls.append(1)
+        if len(calls) < 3:
+            raise CommClosedError("a worker is gone")
+        return plain(*args, **kwargs)
+
+    monkeypatch.setattr(cluster, "scatter", scatter)
+    workers = DaskWorkers(cluster)
+    assert list(workers.map(pow, 2, [3], np.inf)) == [8]
+    assert len(calls) == 3

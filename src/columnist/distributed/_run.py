@@ -419,7 +419,7 @@ class DaskWorkers:
         try:
             with cluster_errors(self._client):
                 if self._shared is not shared:
-                    self._sent = self._client.scatter(shared, broadcast=True, hash=False)
+                    self._sent = self._scattered(shared)
                     self._shared = shared
                 # Many small arrays travel faster in one piece.
                 packed = [pickle.dumps(item, protocol=5) for item in items]
@@ -439,6 +439,15 @@ class DaskWorkers:
         finally:
             if left and self._client.status == "running":
                 self._client.cancel(futures, force=True)
+
+    def _scattered(self, shared: Any) -> Any:
+        """What all tasks share, sent to every worker; again if one of them dies meanwhile."""
+        for is_last in (False, False, True):
+            try:
+                return self._client.scatter(shared, broadcast=True, hash=False)
+            except OSError:  # a closed connection, to the scheduler or to one of the workers
+                if is_last or self._client.status != "running":
+                    raise
 
     def _give_up(self, error: Exception) -> None:
         """Continue the search in this process."""

@@ -431,7 +431,8 @@ class FrobeniusColumns(_Columns):
         parts, n_closed = divided.parts, (1 if demand.hint is None else 2) - len(divided.parts)
         tally = {_RELAXATION: (divided.n_bounds, n_closed)}
         trace = None
-        if demand.trace and (divided.n_bounds or demand.hint is not None):
+        stepped = demand.hint is not None or any(steps for _, steps in divided.chains)
+        if demand.trace and stepped:
             trace = Trace(-1 if demand.hint is None else int(candidates[-1]), divided.chains)
         if demand.hint is None and parts and parts[0].z is None:
             inner = parts[0]

@@ -42,6 +42,8 @@ _LONG, _SHARE, _NARROW = 15, 0.3, 150
 _WIDE, _FEW_SETS, _FEW_TRACED = 1000, 50_000, 3_000_000
 # Shares of an eigenvalue by which the target is shifted; the better one at the root is used.
 _SHIFTS = (0.9, 1.0)
+# Who checks a proof counts columns as copies that differ by no more than this.
+_ALIKE = 0.4 * rounding.DEPENDENT
 # Cosines above this may belong to copies.
 _NEARLY_ONE = 1.0 - 1e-12
 
@@ -74,6 +76,8 @@ class RelaxedNodes:
         self.traced = traced
         self._use = _TRACED if traced else _use(reduced, size)
         self._groups = groups_of_copies(reduced.columns, share)
+        if traced and self._groups is not None:
+            self._groups = groups_of_copies(reduced.columns, min(share, _ALIKE))
         # Copies are as far apart as rounding moves them.
         share *= 1.0 if self._groups is None else 2.0
         # Whoever checks a proof finds a plain D again.
@@ -147,6 +151,10 @@ class RelaxedNodes:
 
         while True:
             left = self.size - len(chosen)
+            if self.traced and self._groups is not None and 0 < left <= len(candidates):
+                candidates, z, again = self._separated(chosen, candidates, z, steps)
+                if again and len(candidates) >= left:
+                    return division(RelaxedNode(bound, chosen, candidates, z))
             if len(candidates) < left:
                 return division(None)
             some, free = self._representatives(chosen, candidates)
@@ -169,6 +177,24 @@ class RelaxedNodes:
             candidates, z = self._with_copies(candidates[some[kept]], new_z, candidates, free)
             if len(fixed) == 0:
                 return division(RelaxedNode(bound, chosen, candidates, z))
+
+    def _separated(self, chosen, candidates, z, steps: list[Step]):
+        """Candidates without the copies of chosen columns, which a proof does not count, and their
+        z; if two are copies of each other, the second one comes last, to be branched on."""
+        assert self._groups is not None
+        groups = self._groups[candidates]
+        if z is None:
+            z = np.ones(len(candidates), dtype=np.float32)
+        idle = np.isin(groups, self._groups[chosen])
+        if idle.any():
+            steps.append(Step(candidates, z, 2 * idle.astype(np.uint8)))
+            groups, candidates, z = groups[~idle], candidates[~idle], z[~idle]
+        first = np.unique(groups, return_index=True)[1]
+        if len(first) == len(groups):
+            return candidates, z, False
+        last = np.setdiff1d(np.arange(len(groups)), first)[-1]
+        order = np.append(np.delete(np.arange(len(groups)), last), last)
+        return candidates[order], z[order], True
 
     def _space(self, worker: int) -> RelaxationSpace:
         return self._spaces.setdefault(worker, RelaxationSpace())
@@ -226,7 +252,7 @@ def relaxed_nodes(
     if comb(len(candidates), left) <= (_FEW_TRACED if traced and not long else _FEW_SETS):
         return None
     relaxed = RelaxedNodes(reduced, size, traced=traced)
-    if relaxed.has_copies and (n_best > 1 or traced):
+    if relaxed.has_copies and n_best > 1:
         return None
     bound = relaxed.tune(include, candidates, threshold)
     if traced:
