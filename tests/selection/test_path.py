@@ -86,3 +86,18 @@ def test_nothing_to_explain():
     np.testing.assert_array_equal(path.errors, [0.0, 0.0])
     np.testing.assert_array_equal(path.relative_errors, [0.0, 0.0])
     np.testing.assert_array_equal(path.sizes, [1, 2])
+
+
+@pytest.mark.parametrize("weights", [None, [2, 1, 2, 3, 3, 0, 1, 2, 3, 2, 0]])
+def test_more_sizes_than_columns_that_add_something(monkeypatch, weights):
+    """Where many columns are searched for a target, constant ones fill the last sizes."""
+    monkeypatch.setattr("columnist.selection._wide._MANY", 0)
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((11, 4)), rng.standard_normal(11)
+    X[:, 2:] = 3.3
+    path = selection_path(X, 3, y=y, centering="mean", sample_weight=weights)
+    assert [len(selected) for selected, _ in path] == [1, 2, 3]
+    errors = [certificate.error for _, certificate in path]
+    assert errors[0] > errors[1]
+    np.testing.assert_allclose(errors[2], errors[1], rtol=1e-12)
+    assert all(certificate.status == "optimal" for _, certificate in path)

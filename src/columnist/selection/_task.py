@@ -390,8 +390,12 @@ class Sizes:
     def order(self, chosen: Sequence[int], size: int) -> list[int]:
         """Forward selection: a first choice of every size, and a cheap one."""
         if self._wide is not None:
-            problem = self._bounded(size, chosen)
-            return greedy(problem, *problem.root(), deadline=self.options.deadline)
+            # Columns that add nothing to the others are no candidates: they come last.
+            useful = len(chosen) + len(np.setdiff1d(self._wide.columns, chosen))
+            problem = self._bounded(min(size, useful), chosen)
+            order = greedy(problem, *problem.root(), deadline=self.options.deadline)
+            others = np.setdiff1d(self._allowed, order)
+            return [*order, *others[: size - len(order)].tolist()]
         allowed = np.setdiff1d(self._allowed, chosen)
         return forward_order(self.reduced, chosen, allowed, size, self.options.deadline)
 
