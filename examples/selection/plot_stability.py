@@ -11,6 +11,7 @@ rows.
 # Three of the thirteen measurements of 178 wines are selected, once from all rows and 50 times from
 # bootstrap samples. The sizes are those for which the error on the rows left out is computed.
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 
 from columnist import ColumnSelector, selection_stability
@@ -26,6 +27,7 @@ print(stability)
 # columns that replace a selected one more often than by chance.
 
 StabilityDisplay.from_stability(stability)
+plt.show()
 
 # %%
 # How similar are they? The last number is the squared correlation in the data.

@@ -84,6 +84,7 @@ for color, (name, count) in zip(colors, found.items(), strict=True):
     ax.plot(np.arange(1, 101), count, color=color, lw=2.5 if fused else 1.5, label=name)
 ax.set(xlabel="genes taken", ylabel="relevant genes among them", xlim=(0, 100), ylim=(0, None))
 ax.legend(frameon=False)
+plt.show()
 
 # %%
 # Contributions of the sources
@@ -106,6 +107,7 @@ ax.set_yticks(np.arange(len(top)), labels, fontsize=7)
 ax.invert_yaxis()
 ax.set(xlabel="probability above that of the last gene (1/1000)")
 ax.legend(frameon=False, loc="lower right")
+plt.show()
 
 # %%
 # Learnt weights

@@ -72,6 +72,7 @@ from columnist.plotting import FeatureScoresDisplay
 
 wine = load_wine(as_frame=True)
 FeatureScoresDisplay.from_estimator(ReliefF(4).fit(wine.data, wine.target))
+plt.show()
 
 # %%
 # The path of MRSF
