@@ -1,4 +1,4 @@
-"""Up to which k is the optimum proven within 10 s and within 60 s?
+"""Up to which k is the optimum proven within 10 s and, under the squared Frobenius norm, 60 s?
 
 For every set and criterion k rises until the first proof that takes too long; then k
 falls from n, with the short limit, because many columns are easy again. "Cores had" tells how
@@ -23,6 +23,8 @@ TITLE = "Largest k proven optimal (two threads)"
 SETS = ("wdbc", "spectf", "libras", "digits", "vehicle")
 CRITERIA = ("frobenius", "spectral", "nuclear", "schatten:0.5")
 LIMITS = (10.0, 60.0)
+# The long limit is for this criterion.
+LONG = "frobenius"
 # Every k is tried here, whatever happens on the way.
 EVERY = {("wdbc", "frobenius"), ("vehicle", "frobenius")}
 
@@ -40,7 +42,7 @@ def rows(sets: Sets, quick: bool = False) -> list[Row]:
 
 def climb(name: str, X: np.ndarray, criterion: str, limits, every: bool) -> Iterator[Row]:
     """k = 1, 2, ... until a failure, then n, n - 1, ... with the short limit."""
-    short, long = limits
+    short, long = limits[0], limits[criterion == LONG]
     n = X.shape[1]
     k, failed = 0, False
     while k < n and (every or not failed):
@@ -107,14 +109,15 @@ def summary(group: list[Row]) -> Row:
     """Every k up to the first failure, and what else was proven."""
     reached = {limit: proven_within(group, limit) for limit in LIMITS}
     first = group[0]
+    long = first["criterion"] == LONG
     return {
         "set": first["set"],
         "columns": first["columns"],
         "criterion": first["criterion"],
         "10 s: every k up to": unbroken(reached[10.0]),
-        "60 s: every k up to": unbroken(reached[60.0]),
+        "60 s: every k up to": unbroken(reached[60.0]) if long else "",
         "also in 10 s": ranges(k for k in reached[10.0] if k > unbroken(reached[10.0])),
-        "also in 60 s": ranges(k for k in reached[60.0] if k > unbroken(reached[60.0])),
+        "also in 60 s": ranges(k for k in reached[60.0] if k > unbroken(reached[60.0]) and long),
         "cores had": cores_had(group),
     }
 
