@@ -132,6 +132,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "subset-readme_case": SUBSET,
     "subset-products": SUBSET,
     "subset-targets": SUBSET,
+    "subset-incumbents": SUBSET,
     "subset-sizes": (*SUBSET, "selection/_sizes.py"),
     "subset-classes": CLASSES,
     "subset-accuracy": CLASSES,

@@ -35,6 +35,7 @@ from benchmarks.measure import Row  # noqa: E402
 from benchmarks.store import FOLDER, Stored, git  # noqa: E402
 from benchmarks.subset.classes import accuracy, classes  # noqa: E402
 from benchmarks.subset.generated import designs, readme_case  # noqa: E402
+from benchmarks.subset.incumbents import incumbents  # noqa: E402
 from benchmarks.subset.judge import CappedRunner, Settings  # noqa: E402
 from benchmarks.subset.real import products, sizes, targets  # noqa: E402
 
@@ -42,7 +43,7 @@ __all__ = ["PARTS", "main", "over_draws"]
 
 PARTS = {
     part.__name__: part
-    for part in (designs, readme_case, products, targets, sizes, classes, accuracy)
+    for part in (designs, readme_case, products, targets, incumbents, sizes, classes, accuracy)
 }
 TITLE = "Best subsets with a proof, beside other programs"
 NOTE = """Every call runs in a process of its own, with one thread, on the same data in the same
