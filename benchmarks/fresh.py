@@ -110,6 +110,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "mrsf_path": PATH,
     "mrsf_blocks": (*PATH, "distributed/_blocks.py"),
     "lowrank": ("lowrank",),
+    "knowledge": ("knowledge",),
     "cleaning": within("privacy", "cleaner", "predictor"),
     "out_of_core": (*DASK, *PASSES),
     "scaling": (*DASK, *PASSES, *GRAPHS, *PATH, *SCORES),
