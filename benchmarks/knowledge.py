@@ -1,11 +1,12 @@
-"""Generated gene studies (``reproduction/gene_study.py``): 36 samples in three classes, 2000 genes of
-which 60 are relevant, a second measurement of the samples, terms, interactions, and a list of cancer
-genes, a third of it wrong. Each source alone, and all together, also with the expression levels as
-two more (similarity of the samples, and covariance), or with 20 of the relevant genes known.
+"""Generated gene studies (``reproduction/gene_study.py``): 36 samples in three classes, 2000 genes
+of which 60 are relevant, a second measurement of the samples, terms, interactions, and a list of
+cancer genes, a third of it wrong. Each source alone, and all together, also with the expression
+levels as two more (similarity of the samples, and covariance), or with 20 of the relevant genes
+known.
 
-Nearest-neighbour accuracy on new samples with the first 10, 30 and 50 genes, relevant genes among
-the first 50, and the terms that these share with known genes, as means over the studies; in how many
-of these EM gave nearly all weight to one source.
+Nearest-neighbour accuracy on new samples with the first 10, 30 and 50 genes, relevant genes
+among the first 50, and the terms that these share with known genes, as means over the studies;
+in how many of these EM gave nearly all weight to one source.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def means(parts: list[Row]) -> Row:
 
 def measured(study: GeneStudy) -> Iterator[tuple[str, Row]]:
     """Every source of a study, and what combines them."""
-    X, shared_terms = pd.DataFrame(study.X, columns=study.genes), linear_similarity(study.annotation)
+    X, shared_terms = (
+        pd.DataFrame(study.X, columns=study.genes),
+        linear_similarity(study.annotation),
+    )
     for name, selector in selectors(study).items():
         ranking = selector.fit(X, study.y).ranking_
         accuracy = nearest_accuracy(study.X, study.y, ranking, test=(study.X_test, study.y_test))

@@ -302,7 +302,9 @@ def test_what_the_guide_says_of_sources_of_knowledge():
     accuracy = {name: row["accuracy"] for name, row in found.items()}
     single = ["classes", "other measurement", "terms", "interactions"]
     best = max(accuracy[name] for name in single)
-    assert min(accuracy["all, EM"], accuracy["all, Borda"]) > best > accuracy["all, as similarities"]
+    assert (
+        min(accuracy["all, EM"], accuracy["all, Borda"]) > best > accuracy["all, as similarities"]
+    )
     with_poor = max(accuracy["with expression, EM"], accuracy["with expression, Borda"])
     assert with_poor < accuracy["classes"]
     known = found["all, EM with known genes"]

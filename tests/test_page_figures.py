@@ -27,7 +27,7 @@ NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
 GAP = r"(?:\\ |[\s\u00a0*`])*"  # between a number and its unit, emphasis and line breaks included
 # Units, and what the columns of stored rows with such numbers are called.
 UNITS = {
-    r"(?:m|µ|n)?s|(?:milli|micro)?seconds?|minutes?|min|hours?|days?": r"second|\bm?s\b|time|minute",
+    r"(?:m|µ|n)?s|(?:milli|micro)?seconds?|minutes?|min|hours?|days?": r"second|\bm?s\b|time|min",
     r"[kKMGT]i?B|(?:giga|mega)bytes?": r"[MG]B|memory|bytes",
     r"times|-?fold|[x×](?![\w\s-]*\d)": r"times|ratio|/|faster|speed",
     r"%|per\s?cent": r"%|share|error|accuracy|gap",
@@ -43,14 +43,18 @@ PLAIN = re.compile(
     r"|^\s+(?:\* )?- (\d[\d,.]*)$",
     re.MULTILINE,
 )
-NAMED = re.compile(r"\b(?:Python|BY|tables?|figures?|chapter|section)\s+\d[\d.]*(?:\s+(?:to|and)\s+\d[\d.]*)?|\(\d\.\d+\)")
+NAMED = re.compile(
+    r"\b(?:Python|BY|[tT]ables?|[fF]igures?|[cC]hapter|[sS]ection)\s+\d[\d.]*"
+    r"(?:\s+(?:to|and)\s+\d[\d.]*)?|\(\d\.\d+\)"
+)
 # The same in words. No number compares with these: pages state measurements in digits.
 SPELLED = re.compile(
     r"\b(?:(?:about an?|under an?|an|half an?|two|three|four|five|six|seven|eight|nine|ten|twelve"
     r"|twenty|thirty|sixty|hundreds?|thousands?|several|a few|within)\s+(?:of\s+)?"
-    r"(?:(?:milli|micro)?seconds?|minutes?|hours?|percent|[GM]B|gigabytes?|times\s+(?:faster|slower)"
-    r"|orders?\s+of\s+magnitude)|(?:ten|hundred|thousand)fold"
-    r"|(?:twice|half)\s+as\s+(?:fast|slow|long|much\s+(?:time|memory))|half\s+the\s+(?:time|memory))\b"
+    r"(?:(?:milli|micro)?seconds?|minutes?|hours?|percent|[GM]B|gigabytes?"
+    r"|times\s+(?:faster|slower)|orders?\s+of\s+magnitude)|(?:ten|hundred|thousand)fold"
+    r"|(?:twice|half)\s+as\s+(?:fast|slow|long|much\s+(?:time|memory))"
+    r"|half\s+the\s+(?:time|memory))\b"
 )
 ROLE = re.compile(r":\w+(?::\w+)?:`[^`]*`")
 LITERAL = re.compile(r"``[^`]*``|`[^`<]*<[^>`]*>`_*|\]\([^)]*\)|<[^>]*>")
@@ -170,7 +174,8 @@ def test_figures_of_an_example_are_in_its_code(page):
     """What it prints stands in the gallery as it is printed when the documentation is built."""
     text = page.read_text(encoding="utf-8")
     said = [line.removeprefix("#") for line in text.splitlines() if line.startswith("#")]
-    assert untold("\n".join([ast.get_docstring(ast.parse(text)) or "", *said]), constants(text)) == []
+    prose = "\n".join([ast.get_docstring(ast.parse(text)) or "", *said])
+    assert untold(prose, constants(text)) == []
 
 
 @pytest.mark.parametrize("name", names())
