@@ -190,6 +190,19 @@ def test_figures_of_a_note_are_stored_or_chosen(name):
     )
 
 
+def test_docstrings_state_no_times():
+    """Those of public modules, classes and functions, which stand in the reference."""
+    chosen = {"two seconds", "128", "4", "1"}  # a limit, and sizes of memory to use
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            public = isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_"
+            for _, block in paragraphs(ast.get_docstring(node) or "") if public else ():
+                units = ((figure, unit) for figure, unit in figures_of(block) if unit)
+                times = [f for f, u in units if any(re.fullmatch(k, u) for k in [*UNITS][:2])]
+                words = [match[0] for match in SPELLED.finditer(block)]
+                assert {*times, *words} <= chosen, (path.name, node.name)
+
+
 @pytest.mark.parametrize("page", ["CHANGELOG.md", "CONTRIBUTING.md"])
 def test_other_pages_state_no_times(page):
     """They have many figures of other kinds: limits, versions, sizes of tests."""
