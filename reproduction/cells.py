@@ -170,10 +170,10 @@ def within(cell: Cell) -> str:
     ...     within(compare("k = 20", "13.9", 13.84)),
     ...     within(p_value("p value", "0.29", 0.2, whose="method", why="")),
     ... )
-    ('0.1', 'a factor of 2')
+    ('0.1', '0.01 or a factor of 2')
     """
     if cell.where.endswith("p value") and cell.tolerance is not None:
-        return "a factor of 2"
+        return f"{last_unit(cell.printed):.2g} or a factor of 2"
     return "" if cell.tolerance is None else f"{cell.tolerance:.2g}"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from benchmarks.fresh import own_code
 from benchmarks.shown import shown
 from benchmarks.store import FOLDER, Stored, names
+from tests.test_public_api import public_modules
 
 ROOT = Path(__file__).parents[1]
 # Figures of the corrections are those of the print; messages are quoted as they were and are.
@@ -190,17 +193,18 @@ def test_figures_of_a_note_are_stored_or_chosen(name):
     )
 
 
-def test_docstrings_state_no_times():
-    """Those of public modules, classes and functions, which stand in the reference."""
-    chosen = {"two seconds", "128", "4", "1"}  # a limit, and sizes of memory to use
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            public = isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_"
-            for _, block in paragraphs(ast.get_docstring(node) or "") if public else ():
-                units = ((figure, unit) for figure, unit in figures_of(block) if unit)
-                times = [f for f, u in units if any(re.fullmatch(k, u) for k in [*UNITS][:2])]
-                words = [match[0] for match in SPELLED.finditer(block)]
-                assert {*times, *words} <= chosen, (path.name, node.name)
+@pytest.mark.parametrize("module", public_modules())
+def test_the_reference_states_no_times(module):
+    chosen = {"two seconds", "128"}  # a limit, and the size of a block
+    found = importlib.import_module(module)
+    for name in getattr(found, "__all__", ()):
+        for _, block in paragraphs(inspect.getdoc(getattr(found, name)) or ""):
+            times = [
+                figure
+                for figure, unit in figures_of(block)
+                if unit and any(re.fullmatch(kind, unit) for kind in [*UNITS][:2])
+            ]
+            assert {*times, *(match[0] for match in SPELLED.finditer(block))} <= chosen, name
 
 
 @pytest.mark.parametrize("page", ["CHANGELOG.md", "CONTRIBUTING.md"])
