@@ -210,11 +210,16 @@ def own_code(name: str) -> str:
 
 def sources_of_tables(module: str, table: str = "") -> tuple[str, ...]:
     """Paths in the checkout from which a module of the reproduction computes its tables, or one."""
+    own = imported(f"reproduction/{module}.py")
     printed = sorted((HOME / "reproduction" / "printed").glob(f"{table}*.csv")) if table else []
+    if module not in REPRODUCES:  # an experiment, on the methods of tables
+        parts = {part for path in own for part in REPRODUCES.get(Path(path).stem, ())}
+    else:
+        parts = REPRODUCES[module]
     return (
-        *imported(f"reproduction/{module}.py"),
+        *own,
         *(str(path.relative_to(HOME)) for path in printed),
-        *(f"src/columnist/{part}" for part in REPRODUCES[module]),
+        *(f"src/columnist/{part}" for part in parts),
     )
 
 
@@ -249,7 +254,7 @@ def old_experiments() -> Iterator[str]:
     from reproduction.experiments import EXPERIMENTS, FOLDER
 
     for name, module in EXPERIMENTS.items():
-        yield from old_runs(Stored(name, FOLDER), imported(f"reproduction/{module}.py"))
+        yield from old_runs(Stored(name, FOLDER), sources_of_tables(module))
 
 
 def old(benchmarks: Iterable[str]) -> Iterator[str]:
