@@ -1,9 +1,10 @@
 """Stored results that are older than the code they measure: ``make fresh``.
 
-A result is old if code below :data:`MEASURES` differs from the commit at which it was measured, or
-if its run was stored without a fact that all runs store today.
-Comments, docstrings, layout, types, imports and the words of errors and warnings are no code. Exits
-with 1 if something is old.
+A result is old if code below :data:`MEASURES` or :data:`REPRODUCES` differs from the commit at
+which it was measured, if the module that computed it or one that this imports does, but for those
+that all share (:data:`SHARED`), if the printed figures do, or if its run was stored without a fact
+that all runs store today. Comments, docstrings, layout, types, imports and the words of errors and
+warnings are no code. Exits with 1 if something is old.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from benchmarks.store import HOME, Stored, git, names
 __all__ = [
     "MEASURES",
     "REPRODUCES",
+    "SHARED",
     "changed",
     "old",
     "old_experiments",
@@ -72,6 +74,8 @@ PATH = (
     *within("linalg", "threads", "prox"),
 )
 SCORES = within("spectral", "relief", "ratios", "scatter", "sequential", "spec", "base")
+RANKED = (*SCORES, *within("spectral", "mrsf", "mcsf", "l21_path", "features", "forms"))
+BASELINES = within("robust", "pursuit", "robpca", "baselines", "bias")
 PROOF = (
     "_verify.py",
     "_verify_exact.py",
@@ -101,18 +105,24 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "weighted_tables": (*SEARCH, *EXCHANGE),
     "wide": within("selection", "two_stage", "wide", "sampling", "forward", "filters"),
     "wide_dask": (*DASK, *within("selection", "two_stage", "wide", "sampling", "forward")),
-    "compare": (*SEARCH, *FAST, *within("selection", "sampling", "filters", "two_stage")),
+    "compare": (
+        *SEARCH,
+        *FAST,
+        *within("selection", "sampling", "filters", "two_stage", "multilabel_informed"),
+        "selection/_robust_l21.py",
+    ),
     "robust_reach": ROBUST,
     "robust_criteria": (*ROBUST, "robust/_block_floors.py", "search/_downdates.py", *RUN),
     "robust_peers": (*ROBUST, *within("robust", "robpca", "cutoffs", "baselines", "pursuit")),
-    "robust_rows": (*ROBUST, *within("robust", "passes", "conditioned")),
+    "robust_rows": (*ROBUST, *DASK, *within("robust", "passes", "conditioned")),
     "large_graph": (*GRAPHS, "spectral/_spec.py"),
     "mrsf_path": PATH,
     "mrsf_blocks": (*PATH, "distributed/_blocks.py"),
     "lowrank": ("lowrank",),
+    "knowledge": ("knowledge",),
     "cleaning": within("privacy", "cleaner", "predictor"),
-    "out_of_core": (*DASK, *PASSES),
-    "scaling": (*DASK, *PASSES, *GRAPHS, *PATH, *SCORES),
+    "out_of_core": (*DASK, *PASSES, *within("selection", "certified", "task")),
+    "scaling": (*DASK, *PASSES, *GRAPHS, *PATH, *SCORES, *within("spectral", "mcsf", "forms")),
     "proofs": (
         *SEARCH,
         *ROBUST,
@@ -140,46 +150,93 @@ MEASURES: dict[str, tuple[str, ...]] = {
 """Files or folders of ``src/columnist`` whose code a benchmark measures, by its name. The code of
 the benchmark itself counts as well."""
 
+SHARED = {
+    f"benchmarks/{name}.py"
+    for name in (
+        *("clusters", "data", "measure", "store", "table", "subset/run"),
+        *(f"against/{name}" for name in ("area", "environments", "programs", "protocol", "run")),
+    )
+} | {
+    f"reproduction/{name}.py"
+    for name in ("cells", "claims", "curves", "data", "experiments", "reasons", "registry", "sizes")
+} | {"reproduction/sources.py", "reproduction/printed/__init__.py"}  # fmt: skip
+"""Modules that open data, keep, judge and show: a change there makes no result old."""
 
 REPRODUCES: dict[str, tuple[str, ...]] = {
-    "example_tables": (),
+    "example_tables": ("selection/_columns.py",),
     "column_tables": ("selection/_columns.py", "selection/_algebraic.py", "metrics/_entries.py"),
-    "timing_figures": ("search/_engine.py", "selection/_columns.py", "robust/_solve.py"),
+    "timing_figures": (*NODES, "robust/_solve.py"),
     "weighted_tables": ("selection/_algebraic.py", "selection/_two_stage.py"),
-    "two_stage_tables": ("selection/_two_stage.py", "selection/_algebraic.py"),
-    "multilabel_tables": ("selection/_multilabel.py", "selection/_multilabel_informed.py"),
-    "multilabel_figures": ("selection/_multilabel.py", "selection/_forward.py"),
+    "two_stage_tables": (
+        *within("selection", "two_stage", "algebraic", "filters", "sampling"),
+        *within("selection", "forward", "forward_states"),
+    ),
+    "multilabel_tables": (
+        *within("selection", "multilabel", "multilabel_informed", "robust_l21"),
+        *within("selection", "forward", "forward_states", "forward_spectra"),
+    ),
+    "multilabel_figures": within("selection", "multilabel", "forward", "forward_states"),
     "phase_transition": ("robust/_schatten.py", "robust/_pursuit.py"),
     "privacy_tables": ("privacy",),
     "lowrank_tables": ("lowrank",),
-    "robust_tables": (*ROBUST, "robust/_pursuit.py", "robust/_robpca.py"),
-    "robust_toys": (*ROBUST, "robust/_pursuit.py"),
-    "robust_figures": (*ROBUST, "robust/_pursuit.py"),
-    "noise_figures": ("spectral/_noise.py", "spectral/_spec.py"),
-    "spectral_tables": ("spectral/_mrsf.py", "spectral/_mcsf.py", "spectral/_spec.py"),
-    "spectral_examples": ("spectral/_spec.py", "spectral/_graph.py"),
-    "row_sparse_tables": ("spectral/_mrsf.py", "spectral/_l21_path.py"),
+    "robust_tables": (*ROBUST, *BASELINES),
+    "robust_toys": (*ROBUST, *BASELINES),
+    "robust_figures": (*ROBUST, *BASELINES),
+    "noise_figures": within("spectral", "noise", "spec", "similarity"),
+    "spectral_tables": (*GRAPHS, *RANKED),
+    "spectral_examples": (*GRAPHS, *RANKED),
+    "row_sparse_tables": (*within("spectral", "mrsf", "l21", "l21_path"), "linalg/_prox.py"),
     "gene_tables": ("knowledge",),
 }
-"""The same for the modules of ``reproduction``, whose own code counts, too."""
+"""The same for the modules of ``reproduction``: the methods whose figures they compute. The engine
+of a search is among them where times are measured, and not where its answer is proven."""
 
 
 def sources_of(name: str) -> tuple[str, ...]:
     """Paths in the checkout that a stored benchmark measures."""
-    return (own_code(name), *(f"src/columnist/{part}" for part in MEASURES[name]))
+    return (*imported(own_code(name)), *(f"src/columnist/{part}" for part in MEASURES[name]))
 
 
 def own_code(name: str) -> str:
     """The module of a benchmark."""
     kind, _, part = name.partition("-")
-    folder = {"peers": f"against/{part}", "subset": "subset/run"}
-    return f"benchmarks/{folder.get(kind, name)}.py"
+    if kind == "subset":
+        generated = part in ("designs", "readme_case")
+        part = (
+            "generated" if generated else "classes" if part in ("classes", "accuracy") else "real"
+        )
+    folder = {"peers": "against", "subset": "subset"}.get(kind)
+    return f"benchmarks/{folder}/{part}.py" if folder else f"benchmarks/{name}.py"
 
 
-def sources_of_tables(module: str) -> tuple[str, ...]:
-    """Paths in the checkout from which a module of the reproduction computes its tables."""
-    parts = (f"src/columnist/{part}" for part in REPRODUCES[module])
-    return (f"reproduction/{module}.py", *parts)
+def sources_of_tables(module: str, table: str = "") -> tuple[str, ...]:
+    """Paths in the checkout from which a module of the reproduction computes its tables, or one."""
+    own = imported(f"reproduction/{module}.py")
+    printed = sorted((HOME / "reproduction" / "printed").glob(f"{table}*.csv")) if table else []
+    if module not in REPRODUCES:  # an experiment, on the methods of tables
+        parts = {part for path in own for part in REPRODUCES.get(Path(path).stem, ())}
+    else:
+        parts = REPRODUCES[module]
+    return (
+        *own,
+        *(str(path.relative_to(HOME)) for path in printed),
+        *(f"src/columnist/{part}" for part in parts),
+    )
+
+
+def imported(path: str) -> list[str]:
+    """A module beside the package, and those there that it imports, but for shared ones."""
+    found, ahead = [], [path]
+    while ahead:
+        one = ahead.pop()
+        if one in found or one in SHARED or not (HOME / one).is_file():
+            continue
+        found.append(one)
+        for node in ast.walk(ast.parse((HOME / one).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                module = node.module.replace(".", "/")
+                ahead += [f"{module}.py", *(f"{module}/{name.name}.py" for name in node.names)]
+    return found
 
 
 def old_tables() -> Iterator[str]:
@@ -188,7 +245,7 @@ def old_tables() -> Iterator[str]:
 
     for part in stored().tables:
         module = getattr(part.table.cells, "func", part.table.cells).__module__
-        why = reason(part.run, sources_of_tables(module.rpartition(".")[2]))
+        why = reason(part.run, sources_of_tables(module.rpartition(".")[2], part.name))
         if why:
             yield f"{part.name} ({part.run['commit']}, {part.run['date']}): {why}"
 
@@ -198,7 +255,7 @@ def old_experiments() -> Iterator[str]:
     from reproduction.experiments import EXPERIMENTS, FOLDER
 
     for name, module in EXPERIMENTS.items():
-        yield from old_runs(Stored(name, FOLDER), (f"reproduction/{module}.py",))
+        yield from old_runs(Stored(name, FOLDER), sources_of_tables(module))
 
 
 def old(benchmarks: Iterable[str]) -> Iterator[str]:
@@ -250,7 +307,9 @@ def differs(commit: str, path: str) -> bool:
         return True  # new, or gone
     if path.endswith(".py"):
         return code_of(before) != code_of(now)
-    return list(cython_of(before)) != list(cython_of(now))
+    if path.endswith((".pyx", ".pxd")):
+        return list(cython_of(before)) != list(cython_of(now))
+    return before.split() != now.split()
 
 
 def code_of(text: str) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "p_value",
     "random_tolerance",
     "skipped",
+    "within",
 ]
 
 VERDICTS = {
@@ -157,6 +158,23 @@ def p_value(
     why = "" if verdict == "reproduced" else why
     tolerance = max(float(printed), last_unit(printed))
     return Cell(where, printed, ours, verdict, why, detail, tolerance, whose)
+
+
+def within(cell: Cell) -> str:
+    """How far agreement reaches, for readers; empty where nothing is compared as a number.
+
+    Examples
+    --------
+    >>> from reproduction.cells import compare, p_value, within
+    >>> (
+    ...     within(compare("k = 20", "13.9", 13.84)),
+    ...     within(p_value("p value", "0.29", 0.2, whose="method", why="")),
+    ... )
+    ('0.1', '0.01 or a factor of 2')
+    """
+    if cell.where.endswith("p value") and cell.tolerance is not None:
+        return f"{last_unit(cell.printed):.2g} or a factor of 2"
+    return "" if cell.tolerance is None else f"{cell.tolerance:.2g}"
 
 
 def not_possible(

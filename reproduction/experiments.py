@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from benchmarks.store import Stored
 from reproduction.cells import Cell, compare
+from reproduction.reasons import is_honest
 
 __all__ = ["EXPERIMENTS", "FOLDER", "Group", "Trial", "explained", "groups", "tried"]
 
@@ -114,7 +115,11 @@ def reason(group: Group, figure: tuple[str, str]) -> str:
 
 
 def explained(table: str, cell: Cell) -> Cell:
-    """A cell whose difference is unknown, with what the experiments say of it."""
-    if cell.verdict != "different" or not cell.why.startswith("unknown"):
+    """A cell whose difference is unknown, with what the experiments say of it.
+
+    A reason that does not say whether it was tested was not: it is a supposition.
+    """
+    if cell.verdict != "different" or not cell.why or cell.why.startswith("tested"):
         return cell
-    return replace(cell, why=reasons().get((table, cell.where), cell.why))
+    why = cell.why if is_honest(cell.why) else f"unknown; {cell.why}"
+    return replace(cell, why=reasons().get((table, cell.where), why))

@@ -1,8 +1,4 @@
-"""A gene expression study that never was, with knowledge about its genes.
-
-``python -m reproduction.gene_study`` compares the sources of many such studies, each alone and all
-together: the table of the user guide.
-"""
+"""A gene expression study that never was, with knowledge about its genes."""
 
 from __future__ import annotations
 
@@ -13,11 +9,9 @@ import pandas as pd
 
 from columnist.data._parameters import Integer, checked
 from columnist.data._validation import random_generator
-from columnist.knowledge import KnowledgeSelector, MultiSourceSelector, Source
-from columnist.spectral import linear_similarity
-from reproduction.evidence import annotation_similarity, count_hits, nearest_accuracy
+from columnist.knowledge import Source
 
-__all__ = ["GeneStudy", "compare_sources", "gene_sources", "make_gene_study"]
+__all__ = ["GeneStudy", "gene_sources", "make_gene_study"]
 
 _N_FACTORS = 6
 _N_TERMS, _N_RELEVANT_TERMS = 120, 6
@@ -160,33 +154,3 @@ def gene_sources(study: GeneStudy) -> list[Source]:
         Source("annotation", terms, known=cancer, name="terms"),
         Source("interaction", study.interactions, known=cancer, name="interactions"),
     ]
-
-
-def compare_sources(n_studies: int = 24) -> pd.DataFrame:
-    """Mean accuracy, relevant genes of 50 and shared terms: every source, and all together."""
-    return (
-        pd.concat(_measures(seed) for seed in range(n_studies)).groupby(level=0, sort=False).mean()
-    )
-
-
-def _measures(seed: int) -> pd.DataFrame:
-    study = make_gene_study(random_state=seed)
-    X, sources = pd.DataFrame(study.X, columns=study.genes), gene_sources(study)
-    selectors = {source.name: KnowledgeSelector(50, sources=[source]) for source in sources}
-    selectors["all, EM"] = KnowledgeSelector(50, sources=sources)
-    selectors["all, Borda"] = KnowledgeSelector(50, sources=sources, aggregation="borda")
-    selectors["all, as similarities"] = MultiSourceSelector(50, sources=sources)
-    shared_terms, rows = linear_similarity(study.annotation), {}
-    for name, selector in selectors.items():
-        ranking = selector.fit(X, study.y).ranking_
-        accuracy = nearest_accuracy(study.X, study.y, ranking, test=(study.X_test, study.y_test))
-        rows[name] = {
-            "accuracy": accuracy.mean(),
-            "relevant of 50": count_hits(ranking[:50], study.relevant),
-            "shared terms": annotation_similarity(ranking[:50], study.known, shared_terms),
-        }
-    return pd.DataFrame(rows).T
-
-
-if __name__ == "__main__":
-    print(compare_sources().round(3).to_string())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from reproduction.cells import VERDICTS, ours_text
+from reproduction.cells import VERDICTS, ours_text, within
 from reproduction.results import Reproduction, TableResult
 
 __all__ = ["TITLE", "markdown", "state_of"]
@@ -68,7 +68,7 @@ def part_text(part: TableResult) -> str:
             cell.where,
             cell.printed,
             ours_text(cell),
-            "" if cell.tolerance is None else f"{cell.tolerance:.2g}",
+            within(cell),
             cell.whose if cell.kind == "figure" else cell.kind,
             cell.verdict,
             cell.why,

@@ -7,7 +7,7 @@ from itertools import groupby
 from columnist.report import Code, KeyFigure, Note, Section, Table, Text, Verdict
 from columnist.report import page as report_page
 from columnist.report._blocks import Block
-from reproduction.cells import VERDICTS, Cell, ours_text
+from reproduction.cells import VERDICTS, Cell, ours_text, within
 from reproduction.curves import panel_figure
 from reproduction.markdown import TITLE, facts, state_of
 from reproduction.results import Reproduction, TableResult
@@ -19,7 +19,7 @@ HEADS = [
     ("Where", "text"),
     ("Printed", "figure"),
     ("Ours", "figure"),
-    ("Within", "figure"),
+    ("Within", "text"),
     ("Whose", "text"),
     ("Verdict", "text"),
     ("Why, or what is proven", "text"),
@@ -101,7 +101,6 @@ def cell_row(cell: Cell) -> list[str | None]:
     """One line of a table; None where there is nothing to show."""
     verdict = signed(cell.verdict)
     remark = "; ".join(filter(None, (cell.why, cell.detail)))
-    within = None if cell.tolerance is None else f"{cell.tolerance:.2g}"
     whose = cell.whose if cell.kind == "figure" else cell.kind
     ours = ours_text(cell) or None
-    return [cell.where, cell.printed, ours, within, whose, verdict, remark or None]
+    return [cell.where, cell.printed, ours, within(cell) or None, whose, verdict, remark or None]

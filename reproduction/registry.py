@@ -13,7 +13,8 @@ Rules that every table keeps:
 - Times on a machine that is not stated are not possible to compare; ours are shown beside them.
 - Methods that are not defined well enough and data that is not at hand are not possible.
 - A cell that is different or not possible says why, in one sentence. Where it is different, that
-  begins with "tested", if a computation shows it (:mod:`reproduction.reasons`), or with "unknown".
+  begins with "tested", if a computation shows it (:mod:`reproduction.reasons`); "unknown" is put
+  before any other reason.
 - The figures stand in ``printed/<table>.csv``, in our own layout and as text; ``set`` names a
   matrix of :data:`reproduction.sources.SOURCES`, or the printed set where there is none.
 """

@@ -140,7 +140,7 @@ class Reproduction:
     @property
     def unexplained(self) -> list[tuple[str, Cell]]:
         """Cells that cannot be computed without a reason, or differ without one that says whether
-        it was tested; with the table's name. A statement needs a reason only."""
+        it was tested; with the table's name."""
         return [(name, cell) for name, cell in self.cells() if lacks_reason(cell)]
 
     def cells(self) -> Iterator[tuple[str, Cell]]:
@@ -221,9 +221,9 @@ class Reproduction:
 
 def lacks_reason(cell: Cell) -> bool:
     """Whether a cell needs a reason that it does not have."""
-    if cell.verdict == "different" and cell.kind == "figure":
+    if cell.verdict == "different":
         return not is_honest(cell.why)
-    return cell.verdict in ("different", "not possible") and not cell.why
+    return cell.verdict == "not possible" and not cell.why
 
 
 def installed_versions() -> dict[str, str]:

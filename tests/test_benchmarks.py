@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from benchmarks import (
     compare,
+    knowledge,
     large_graph,
     limits,
     mrsf_blocks,
@@ -292,6 +293,25 @@ def test_blocks_never_make_a_gap_larger():
     for row in rows:
         assert row["gap with blocks [%]"] <= row["gap without blocks [%]"] + 1e-9
     assert any(row["gap with blocks [%]"] < row["gap without blocks [%]"] - 1.0 for row in rows)
+
+
+def test_what_the_guide_says_of_sources_of_knowledge():
+    found = {row["set"]: row for row in Stored("knowledge").rows}
+    measured = {row["set"] for row in knowledge.rows(Sets(None), quick=True)}
+    assert measured == set(found)
+    accuracy = {name: row["accuracy"] for name, row in found.items()}
+    single = ["classes", "other measurement", "terms", "interactions"]
+    best = max(accuracy[name] for name in single)
+    assert (
+        min(accuracy["all, EM"], accuracy["all, Borda"]) > best > accuracy["all, as similarities"]
+    )
+    with_poor = max(accuracy["with expression, EM"], accuracy["with expression, Borda"])
+    assert with_poor < accuracy["classes"]
+    known = found["all, EM with known genes"]
+    assert known["accuracy"] < accuracy["all, EM"]
+    assert known["all weight on one"] > known["studies"] / 2
+    relevant = {name: row["relevant of 50"] for name, row in found.items()}
+    assert min(relevant["all, EM"], relevant["all, Borda"]) > max(relevant[name] for name in single)
 
 
 def test_outliers_among_many_rows_are_found_and_proven():

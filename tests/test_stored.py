@@ -120,7 +120,30 @@ def test_every_module_of_tables_names_its_code():
 
 def test_every_page_shows_what_is_stored():
     included = {*docs("stored_pages").included(), "compare", "readme"}  # with pages of their own
-    assert set(store.names()) <= included <= set(fresh.MEASURES)
+    assert set(store.names()) <= included == set(fresh.MEASURES)
+
+
+def test_code_of_a_result_includes_what_its_module_imports():
+    toys = fresh.sources_of_tables("robust_toys", "he-5.1")
+    assert {"reproduction/robust_tables.py", "reproduction/weighted_search.py"} <= set(toys)
+    assert {"tests/oracles/textbook_outliers.py", "reproduction/printed/he-5.1.csv"} <= set(toys)
+    assert "src/columnist/robust/_baselines.py" in toys
+    assert not fresh.SHARED & set(toys)
+    assert all((ROOT / path).is_file() for path in fresh.SHARED)
+    assert "benchmarks/subset/generated.py" in fresh.sources_of("subset-designs")
+    assert "reproduction/gene_study.py" in fresh.sources_of("knowledge")
+
+
+def test_other_files_are_old_once_their_text_changes(checkout, tmp_path):
+    path = tmp_path / "src" / "columnist" / "a.csv"
+    path.write_text("a,b\n1,2\n")
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "figures"], check=True)
+    assert not fresh.changed("HEAD", ["src/columnist/a.csv"])
+    path.write_text("a,b\n1,3\n")
+    fresh.differs.cache_clear()
+    assert fresh.changed("HEAD", ["src/columnist/a.csv"]) == ["src/columnist/a.csv"]
 
 
 @pytest.fixture

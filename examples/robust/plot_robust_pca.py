@@ -2,7 +2,7 @@
 Principal components of data with outliers
 ==========================================
 
-Twelve of two hundred samples come from another source. They are only a few percent of the data, but
+Twelve of two hundred samples come from another source. They are only a small part of the data, but
 they distort the principal components. Finding them by eye is easy in two dimensions and impossible
 in ten; proving that the best rows are removed is a search problem.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reproduction.gene_study import compare_sources, make_gene_study
+from reproduction.gene_study import make_gene_study
 
 
 def test_structure():
@@ -34,13 +34,3 @@ def test_repeats_with_the_same_seed():
 def test_bad_input(options):
     with pytest.raises(ValueError, match="must be an integer"):
         make_gene_study(**options)
-
-
-def test_fusing_beats_every_single_source():
-    table = compare_sources(12)
-    single, fused = table.iloc[:4], table.loc[["all, EM", "all, Borda"]]
-    assert (fused["accuracy"] > single["accuracy"].max()).all()
-    assert (fused["relevant of 50"] > single["relevant of 50"].max()).all()
-    # Terms find genes with those terms best, of course; the other sources are far behind.
-    others = single.drop("terms")["shared terms"]
-    assert (fused["shared terms"] > 1.2 * others.max()).all()

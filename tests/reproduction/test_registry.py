@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from reproduction import DOCUMENTS, list_tables
+from reproduction import DOCUMENTS, list_tables, stored
 from reproduction.catalogue import MODULES, Catalogue, catalogue
-from reproduction.cells import Cell
+from reproduction.cells import Cell, last_unit, p_value, random_tolerance
 from reproduction.data import Data, MissingData
 from reproduction.printed import FOLDER as PRINTED
 from reproduction.printed import printed
+from reproduction.reasons import is_honest
 from reproduction.registry import PrintedTable, Run, by_set
 
 FILES = sorted(path.stem for path in PRINTED.glob("*.csv"))
@@ -192,6 +193,33 @@ def test_every_printed_figure_is_a_cell(table, tmp_path):
     )
     assert len({cell.where for cell in cells}) == len(cells)
     assert all(cell.why for cell in cells if cell.verdict in ("different", "not possible"))
+
+
+def judged(cell: Cell) -> str:
+    """The verdict that follows from print, tolerance and our figure."""
+    ours, figure = float(cell.ours), float(cell.printed)
+    if cell.where.endswith("p value"):
+        return p_value("", cell.printed, ours, whose=cell.whose, why="").verdict
+    near = abs(ours - figure) <= cell.tolerance * (1.0 + 1e-9)
+    return "reproduced" if near else "different"
+
+
+def test_stored_verdicts_follow_from_the_tolerance_and_that_from_the_print():
+    for name, cell in stored().cells():
+        if cell.verdict not in ("reproduced", "better", "different") or cell.tolerance is None:
+            continue
+        expected = judged(cell)
+        assert cell.verdict == expected or (cell.verdict, expected) == ("better", "different")
+        # Figures of he-3.2 with a Schatten criterion are squares of figures with two decimals.
+        if name != "he-3.2" and not cell.where.endswith("p value"):
+            allowed = max(last_unit(cell.printed), random_tolerance(cell.printed))
+            assert cell.tolerance <= allowed * (1.0 + 1e-9), (name, cell.where)
+
+
+def test_only_methods_of_the_documents_are_better():
+    cells = [cell for _, cell in stored().cells()]
+    assert all(cell.whose == "method" for cell in cells if cell.verdict == "better")
+    assert all(is_honest(cell.why) for cell in cells if cell.verdict == "different")
 
 
 def test_numbered_tables_stand_in_the_order_of_their_numbers():

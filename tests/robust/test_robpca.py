@@ -22,6 +22,7 @@ from columnist.robust._robpca import (
     subset_size,
     univariate_mcd,
 )
+from tests.real_data import load_samples
 from tests.robust.samples import contaminated, largest_angle
 
 
@@ -315,6 +316,18 @@ def test_an_exact_fit_takes_all_rows_of_the_hyperplane(scale):
     angles = subspace_angles(found.components_.T, Vt[:2].T)
     assert np.degrees(angles).max() < 1e-5
     np.testing.assert_allclose(found.explained_variance_, sigma[:2] ** 2 / 49, rtol=1e-8)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("n_components", [2, 4])
+def test_standardised_glass_is_an_exact_fit(n_components):
+    """Most samples have no barium, more than h: R's rrcov ends in their hyperplane."""
+    X = load_samples("glass")
+    barium = X[:, 7]
+    found = ROBPCA(n_components, random_state=0).fit((X - X.mean(axis=0)) / X.std(axis=0))
+    assert found.h_ <= np.count_nonzero(barium == 0.0)
+    np.testing.assert_allclose(found.components_[:, 7], 0.0, atol=1e-9)
+    assert found.mean_[7] == pytest.approx(-barium.mean() / barium.std())
 
 
 @pytest.mark.parametrize(("n", "d", "alpha", "size"), [
