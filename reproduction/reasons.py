@@ -15,6 +15,9 @@ from reproduction.cells import agrees
 
 __all__ = ["STATED", "by_draws", "by_setting", "by_spread", "is_honest"]
 
+# Share of the printed figure above which chance explains nothing.
+_MOST_CHANCE = 0.5
+
 STATED = re.compile(r"(tested|unknown)\b")
 """How every reason of a difference begins."""
 
@@ -79,7 +82,8 @@ def by_draws(figure: str, draws: Sequence[float], what: str) -> str:
 def by_spread(figure: str, values: ArrayLike, otherwise: str) -> str:
     """Whether two means of as many random runs differ as much by chance.
 
-    It explains a difference, and decides no verdict: that depends on the print alone.
+    It explains a difference, and decides no verdict: that depends on the print alone. Where chance
+    is more than half of the print, any figure would agree, and nothing is explained.
 
     Parameters
     ----------
@@ -93,13 +97,18 @@ def by_spread(figure: str, values: ArrayLike, otherwise: str) -> str:
     Examples
     --------
     >>> from reproduction.reasons import by_spread
-    >>> by_spread("1.5", [1.0, 2.4, 0.8, 1.6], "the seed")
-    'tested: two means of 4 runs differ by up to 1 by chance'
-    >>> by_spread("3.5", [1.0, 2.4, 0.8, 1.6], "the protocol is not stated")
+    >>> by_spread("1.5", [1.0, 1.9, 0.8, 1.6], "the seed")
+    'tested: two means of 4 runs differ by up to 0.72 by chance'
+    >>> by_spread("3.5", [1.0, 1.9, 0.8, 1.6], "the protocol is not stated")
     'unknown; the protocol is not stated'
+    >>> by_spread("1.5", [0.2, 3.4, 0.8, 1.4], "the seed")
+    'unknown; two means of 4 runs differ by up to 2 by chance, which is too much to tell'
     """
     runs = np.asarray(values, dtype=np.float64)
     chance = 2.0 * np.sqrt(2.0) * runs.std(ddof=1) / np.sqrt(len(runs))
     if abs(runs.mean() - float(figure)) <= chance:
-        return f"tested: two means of {len(runs)} runs differ by up to {chance:.2g} by chance"
+        why = f"two means of {len(runs)} runs differ by up to {chance:.2g} by chance"
+        if chance > _MOST_CHANCE * abs(float(figure)):
+            return f"unknown; {why}, which is too much to tell"
+        return f"tested: {why}"
     return f"unknown; {otherwise}"

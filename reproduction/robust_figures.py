@@ -26,6 +26,7 @@ from reproduction.robust_tables import (
     pursued,
     with_bias,
 )
+from reproduction.settings import pursuit_price
 
 __all__ = [
     "FACES",
@@ -93,7 +94,9 @@ def pursuits(rank: int) -> list[Pursuit]:
         ours = RobustPCA(
             r, n_outliers=15, centering="none", search="weighted", epsilon=10.0, random_state=0
         )
-        theirs = OutlierPursuit(n_outliers=15, n_components=r, centering="none")
+        theirs = OutlierPursuit(
+            alpha=pursuit_price(15), n_outliers=15, n_components=r, centering="none"
+        )
         seconds = [fit_seconds(ours, X), fit_seconds(theirs, X)]
         caught = [int(np.sum(y[fit.outliers_] < 0)) for fit in (ours, theirs)]
         errors = [float(fit.error_ / scale) for fit in (ours, theirs)]

@@ -29,11 +29,19 @@ def test_chance_is_a_reason_within_two_deviations_of_a_difference_of_means():
     rng = np.random.default_rng(0)
     means = rng.standard_normal((4000, 2, 10)).mean(axis=2)
     values = rng.standard_normal(10)
-    values = (values - values.mean()) / values.std(ddof=1)  # mean 0, deviation 1
-    reach = next(x for x in np.arange(0, 5, 0.001) if "unknown" in by_spread(f"{x}", values, "x"))
+    values = 9.0 + (values - values.mean()) / values.std(ddof=1)  # mean 9, deviation 1
+    reach = next(
+        x for x in np.arange(0, 5, 0.001) if "unknown" in by_spread(f"{9 + x}", values, "x")
+    )
     beyond = np.mean(np.abs(means[:, 0] - means[:, 1]) > reach)
     assert 0.03 < beyond < 0.06  # 4.6 % of a Gaussian lie beyond two deviations
-    assert by_spread("9", values, "x") == "unknown; x"
+    assert by_spread("19", values, "x") == "unknown; x"
+
+
+def test_chance_above_half_of_the_print_explains_nothing():
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    assert by_spread("3.0", values, "x").startswith("unknown; two means of 4 runs")
+    assert by_spread("3.0", values / 2.0 + 1.5, "x").startswith("tested")
 
 
 @pytest.mark.parametrize(
