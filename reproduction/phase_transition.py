@@ -57,8 +57,9 @@ class Phase(NamedTuple):
 
 
 def greedy(X: np.ndarray, k: int, p: float) -> SchattenPCA:
-    """The greedy removal, uncentred as in the print."""
-    return SchattenPCA(k, p=p, n_components=1, centering="none").fit(X)
+    """The greedy removal, uncentred as in the print. Only its order counts, and no cut-off."""
+    options = {"n_components": 1, "centering": "none", "cutoff": "classical"}
+    return SchattenPCA(k, p=p, **options).fit(X)
 
 
 def pursued(X: np.ndarray, k: int) -> np.ndarray:
