@@ -135,9 +135,7 @@ class BlockDiagonal:
     def shape(self, weights: list[np.ndarray], inner: float, outer: float, sweeps: int) -> None:
         """Steps towards a better D: ``weights`` are W, ``inner`` and ``outer`` the prices of the
         determinants of P and of D."""
-        before = self.parts
-        self.parts = [_START * part for part in before]
-        inverse = None
+        self.parts = [_START * part for part in self.parts]
         for _ in range(sweeps):
             P = self.gram.copy()
             for s, part in zip(self.slices, self.parts, strict=True):

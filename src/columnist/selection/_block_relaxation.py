@@ -41,6 +41,7 @@ from typing import NamedTuple
 import numpy as np
 
 from columnist.linalg._rounding import UNIT
+from columnist.search._interrupts import expired
 from columnist.selection._block_diagonal import BlockDiagonal, clusters, inverse_of
 from columnist.selection._block_sets import best_in_blocks
 
@@ -70,6 +71,14 @@ class BlockRelaxed(NamedTuple):
     within: np.ndarray
     without: np.ndarray
     z: np.ndarray
+
+    def decided(self, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+        """Candidates without which, and with which, nothing is below the threshold."""
+        return self.without >= threshold, self.within >= threshold
+
+    def at(self, kept: np.ndarray) -> BlockRelaxed:
+        """The same for some candidates."""
+        return self._replace(within=self.within[kept], without=self.without[kept], z=self.z[kept])
 
 
 class _Look(NamedTuple):
@@ -149,38 +158,51 @@ class BlockForm:
 
     # -- one node -------------------------------------------------------------------
 
-    def relax(self, threshold: float, hint: np.ndarray | None = None) -> BlockRelaxed:
-        """The bound of the node; ``hint`` are shares to start from."""
-        sets = self._first(hint)
-        best: _Look | None = None
-        shaped: list[np.ndarray] | None = None
-        for turn in range(_SHAPINGS + 1):
-            before = -np.inf if best is None else best.bound
-            found, sets, solved = self._solve(sets, threshold)
-            if best is None or found.bound > best.bound:
-                best, listed, weights = found, sets, solved.weights
-                coefficients = solved.B
+    def relax(
+        self,
+        threshold: float,
+        hint: np.ndarray | None = None,
+        least: float = -np.inf,
+        deadline: float = np.inf,
+    ) -> BlockRelaxed | None:
+        """The bound of the node; ``hint`` are shares to start from. None if the bound is below
+        ``least`` before D is shaped."""
+        best, sets, solved = self._solve(self._first(hint), threshold)
+        if best.bound < least:
+            return None
+        listed, last, shaped = sets, solved, None
+        for _ in range(_SHAPINGS):
             gap = threshold - best.bound
-            if gap <= 0.0 or turn == _SHAPINGS or found.bound - before <= _WORTHWHILE * gap:
+            if gap <= 0.0 or self._decides(best, threshold) or expired(deadline):
                 break
-            if self._decides(best, threshold):
-                break
-            wanted = self._wanted(sets, solved, found.U)
+            wanted = self._wanted(listed, last, best.U)
             if shaped is not None:
                 wanted = [0.5 * (a + b) for a, b in zip(shaped, wanted, strict=True)]
             shaped = wanted
-            share = max(threshold - solved.value, _SETTLED * gap) / len(self.gram)
-            try:
-                self.diagonal.shape(shaped, _INNER * share, _OUTER * share, _SWEEPS)
-                self._renew()
-            except np.linalg.LinAlgError:
+            if not self._shape(shaped, max(threshold - last.value, _SETTLED * gap)):
                 break
-            sets = [s for s, weight in zip(sets, solved.weights, strict=True) if weight > _LEFT]
-        assert best is not None
-        if best.bound < threshold:
-            other = self._look(coefficients, threshold, screen=True)
-            best = _sharper(best, other)
-        return self._in_order(best, listed, weights)
+            kept = [s for s, weight in zip(listed, last.weights, strict=True) if weight > _LEFT]
+            found, listed, last = self._solve(kept, threshold)
+            gained = found.bound - best.bound
+            if gained > 0.0:
+                best, sets, solved = found, listed, last
+            if gained <= _WORTHWHILE * gap:
+                break
+        if best.bound < threshold:  # of any coefficients, with any D
+            best = _sharper(best, self._look(last.B, threshold, screen=True))
+        return self._in_order(best, sets, solved.weights)
+
+    def _shape(self, wanted: list[np.ndarray], gap: float) -> bool:
+        """A better D; False, and the old one, if there is none."""
+        share, before = gap / len(self.gram), (self.diagonal.parts, self.diagonal.P)
+        try:
+            self.diagonal.shape(wanted, _INNER * share, _OUTER * share, _SWEEPS)
+            self._renew()
+        except np.linalg.LinAlgError:
+            self.diagonal.parts, self.diagonal.P = before
+            self._renew()
+            return False
+        return True
 
     def _decides(self, look: _Look, threshold: float) -> bool:
         """Whether enough columns are decided that the node is better looked at without them."""
