@@ -20,6 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from columnist.linalg._rounding import UNIT
+from columnist.search._interrupts import expired
 
 # Columns with smaller cosines are not gathered in a block; so many pairs for each column are.
 _RELATED, _PAIRS = 0.2, 12
@@ -132,7 +133,9 @@ class BlockDiagonal:
             self.parts = [_LOWER * part for part in self.parts]
         raise np.linalg.LinAlgError("Columns are nearly dependent.")
 
-    def shape(self, weights: list[np.ndarray], inner: float, outer: float, sweeps: int) -> None:
+    def shape(
+        self, weights: list[np.ndarray], inner: float, outer: float, sweeps: int, deadline: float
+    ) -> None:
         """Steps towards a better D: ``weights`` are W, ``inner`` and ``outer`` the prices of the
         determinants of P and of D."""
         self.parts = [_START * part for part in self.parts]
@@ -142,6 +145,8 @@ class BlockDiagonal:
                 P[s, s] -= part
             inverse = inverse_of(P)
             for k, s in enumerate(self.slices):
+                if expired(deadline):
+                    break
                 new = _best_block(self.parts[k], inverse[s, s], weights[k], inner, outer)
                 change = new - self.parts[k]
                 C = inverse[:, s]

@@ -179,7 +179,7 @@ class BlockForm:
             if shaped is not None:
                 wanted = [0.5 * (a + b) for a, b in zip(shaped, wanted, strict=True)]
             shaped = wanted
-            if not self._shape(shaped, max(threshold - last.value, _SETTLED * gap)):
+            if not self._shape(shaped, max(threshold - last.value, _SETTLED * gap), deadline):
                 break
             kept = [s for s, weight in zip(listed, last.weights, strict=True) if weight > _LEFT]
             found, listed, last = self._solve(kept, threshold)
@@ -192,11 +192,11 @@ class BlockForm:
             best = _sharper(best, self._look(last.B, threshold, screen=True))
         return self._in_order(best, sets, solved.weights)
 
-    def _shape(self, wanted: list[np.ndarray], gap: float) -> bool:
+    def _shape(self, wanted: list[np.ndarray], gap: float, deadline: float) -> bool:
         """A better D; False, and the old one, if there is none."""
         share, before = gap / len(self.gram), (self.diagonal.parts, self.diagonal.P)
         try:
-            self.diagonal.shape(wanted, _INNER * share, _OUTER * share, _SWEEPS)
+            self.diagonal.shape(wanted, _INNER * share, _OUTER * share, _SWEEPS, deadline)
             self._renew()
         except np.linalg.LinAlgError:
             self.diagonal.parts, self.diagonal.P = before

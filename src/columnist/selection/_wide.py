@@ -21,6 +21,7 @@ from columnist.linalg._passes import squared_norms, without_means
 from columnist.linalg._residual import of_like_length
 from columnist.linalg._rounding import UNIT, allowance
 from columnist.search._incumbent import exchange, greedy
+from columnist.search._interrupts import expired
 from columnist.search._problem import Branches, Demand, Part
 from columnist.selection._active import GramForm, Relaxed, top_sum
 from columnist.selection._block_nodes import (
@@ -48,8 +49,9 @@ _CHAIN = 8
 # A node with this share of the candidates that its form was made for gets a form of its own, if
 # these are no more than so many.
 _SHRUNK, _SMALL = 0.7, 400
-# A problem that is asked so often for a better choice stays open: it is screened by blocks.
-_ASKED = 3
+# A problem is screened by blocks if this share of the candidates remains to be branched on at the
+# root, or if it stays open: a better choice was asked for so often.
+_SPREAD, _ASKED = 0.5, 3
 # Name of that bound in the log.
 _BLOCKS = "blocks of columns"
 
@@ -93,10 +95,12 @@ class WideColumns:
         self._tree, self._tree_place = form, self._place
         self._improver: GramImprover | None = None
         self._include = np.array(sorted(include), dtype=np.int32)
-        # How often a better choice was asked for, the last threshold, the bound of the root, and
-        # what is left of the problem once blocks have screened it.
-        self._asked, self._threshold, self._root_bound = 0, np.inf, -np.inf
+        # What is left of the problem once blocks have screened it, which was tried or not; the
+        # bound of the root and the last threshold; how often a better choice was asked for, and
+        # when to end.
         self._screened: Screened | None = None
+        self._tried, self._asked, self._deadline = False, 0, -np.inf
+        self._root_bound, self._threshold = -np.inf, np.inf
 
     def places(self, items: np.ndarray) -> np.ndarray:
         """Columns as the form numbers them."""
@@ -132,6 +136,7 @@ class WideColumns:
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Exchanges, with a memory where inner products are enough, among the columns that promise
         something."""
+        self._deadline = deadline
         if not isinstance(self.form, GramForm | RidgeForm):
             subset = greedy(self, chosen, candidates, deadline=deadline)
             yield exchange(self, subset, chosen, candidates, deadline=deadline)
@@ -152,12 +157,8 @@ class WideColumns:
     def improve(self, known, operations: float, deadline: float) -> list[int] | None:
         """The same, gone on with; a search that stays open is screened by blocks, too."""
         self._asked += 1
-        if self._asked == _ASKED and type(self.form) is GramForm:
-            chosen, candidates = self.root()
-            self._screened = screened(
-                self.form, self._place[chosen], self._place[candidates], self.size,
-                self._threshold, self._root_bound, deadline,
-            )  # fmt: skip
+        if self._asked == _ASKED:
+            self._screen()
         if self._improver is None:
             return None
         return self._improved[self._improver.run(operations, deadline)].tolist()
@@ -170,9 +171,25 @@ class WideColumns:
         if self._screened is not None:
             return self._expand_by_blocks(chosen, candidates, demand)
         branches = self._expand_by_columns(chosen, candidates, demand)
-        if len(chosen) == len(self._include):
-            self._root_bound = max(self._root_bound, branches.bound / self.unit)
+        if np.isneginf(self._root_bound):  # this is the root
+            self._root_bound = branches.bound / self.unit
+            if np.isfinite(branches.f).sum() > _SPREAD * len(candidates):
+                self._screen()
+            if self._screened is not None:
+                return self._expand_by_blocks(chosen, candidates, demand)
         return branches
+
+    def _screen(self) -> None:
+        """See what is left of the problem by blocks."""
+        known = np.isfinite(self._threshold) and type(self.form) is GramForm
+        if self._tried or not known or expired(self._deadline):
+            return
+        self._tried = True
+        chosen, candidates = self.root()
+        self._screened = screened(
+            self.form, self._place[chosen], self._place[candidates], self.size,
+            self._threshold, self._root_bound, self._deadline,
+        )  # fmt: skip
 
     def _expand_by_columns(self, chosen, candidates, demand: Demand) -> Branches:
         """With a diagonal D, children are divided by the column that comes next."""
