@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -124,7 +124,7 @@ def largest_values(D, U, starts, sizes: int):
     best = np.zeros((len(starts) - 1, sizes + 1))
     within, without = np.full((2, p, sizes + 1), -np.inf)
     without[:, 0] = 0.0
-    for b, (start, end) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for b, (start, end) in enumerate(pairwise(starts)):
         for j in range(1, min(sizes, end - start) + 1):
             for local in combinations(range(end - start), j):
                 rows = np.array(local)
@@ -161,7 +161,7 @@ def test_best_subsets_in_blocks(families):
             if sharp:
                 known = one > 0.0
                 np.testing.assert_allclose(other[known], one[known], rtol=1e-9)
-        for b, (start, end) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        for b, (start, end) in enumerate(pairwise(starts)):
             for j in range(1, sizes + 1):
                 rows = np.flatnonzero(which[b, j])
                 if len(rows):

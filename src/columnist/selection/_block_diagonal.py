@@ -15,7 +15,10 @@ best block is :math:`LV y V^TL^T`, where y is the root of
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+from scipy.linalg.blas import dgemm
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
@@ -84,7 +87,7 @@ class BlockDiagonal:
 
     def __init__(self, gram: np.ndarray, starts: np.ndarray):
         self.gram = gram
-        self.slices = [slice(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        self.slices = [slice(a, b) for a, b in pairwise(starts.tolist())]
         inverse = inverse_of(gram)
         self.parts = [inverse_of(inverse[s, s]) for s in self.slices]
         multiple = _START / self._largest(inverse)
@@ -143,15 +146,15 @@ class BlockDiagonal:
             P = self.gram.copy()
             for s, part in zip(self.slices, self.parts, strict=True):
                 P[s, s] -= part
-            inverse = inverse_of(P)
+            inverse = inverse_of(P).T  # in the order of LAPACK
             for k, s in enumerate(self.slices):
                 if expired(deadline):
                     break
                 new = _best_block(self.parts[k], inverse[s, s], weights[k], inner, outer)
                 change = new - self.parts[k]
-                C = inverse[:, s]
+                C = inverse[:, s].copy()  # of what is overwritten
                 M = np.linalg.solve(np.eye(len(change)) - change @ inverse[s, s], change)
-                inverse += (C @ M) @ C.T
+                inverse = dgemm(1.0, C @ M, C, 1.0, inverse, trans_b=1, overwrite_c=1)
                 self.parts[k] = new
         self.P = self._confirmed()
 

@@ -1,9 +1,9 @@
 """Nodes of problems with correlated columns, screened and divided by the bound by blocks.
 
-A search that stays open for some nodes is looked at as a whole once more, by
-:mod:`columnist.selection._block_relaxation`: columns that no good choice contains leave the problem,
-and those that every one contains are fixed. Nothing below any node needs the former, and nodes
-without the latter hold nothing. What is left of a node is divided by one column, with and without.
+A problem that one node does not settle is bounded as a whole once more, by
+:mod:`columnist.selection._block_relaxation`: columns that no good choice contains leave it, and
+those that every one contains are fixed. Nothing below any node needs the former, and nodes without
+the latter hold nothing. What is left of a node is divided by one column, with and without.
 """
 
 from __future__ import annotations
@@ -45,9 +45,12 @@ def relaxed_by_blocks(
     try:
         gram = form.gram[np.ix_(candidates, candidates)]
         gram, cross, total = form.eliminate(chosen, candidates, gram)
-        return BlockForm(gram, cross, total, t).relax(threshold, hint, least, deadline)
+        relaxed = BlockForm(gram, cross, total, t).relax(threshold, hint, least, deadline)
     except np.linalg.LinAlgError:
         return None
+    if relaxed is None or not relaxed.is_finite:
+        return None
+    return relaxed
 
 
 def screened(

@@ -72,6 +72,11 @@ class BlockRelaxed(NamedTuple):
     without: np.ndarray
     z: np.ndarray
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all bounds are numbers."""
+        return bool(np.isfinite([self.bound, self.within.sum(), self.without.sum()]).all())
+
     def decided(self, threshold: float) -> tuple[np.ndarray, np.ndarray]:
         """Candidates without which, and with which, nothing is below the threshold."""
         return self.without >= threshold, self.within >= threshold
@@ -124,19 +129,19 @@ class BlockForm:
     """
 
     def __init__(self, gram: np.ndarray, cross: np.ndarray, total: float, t: int):
+        squares = np.einsum("ii->i", gram)
+        if not (squares > 0.0).all():
+            raise np.linalg.LinAlgError("Columns are dependent.")
+        blocks = clusters(gram, np.square(cross).sum(axis=0) / squares, _CAP)
         # Powers of two round nothing.
-        scales = np.ldexp(1.0, -np.round(np.log2(np.einsum("ii->i", gram)) / 2).astype(int))
-        cross = cross * scales
-        blocks = clusters(
-            gram, np.square(cross / scales).sum(axis=0) / np.einsum("ii->i", gram), _CAP
-        )
+        scales = np.ldexp(1.0, -np.round(np.log2(squares) / 2).astype(int))
         self.order = np.concatenate(blocks)
         sizes = np.array([len(block) for block in blocks])
         self.starts = np.append(0, np.cumsum(sizes)).astype(np.int32)
         self.block = np.repeat(np.arange(len(blocks)), sizes)
         both = np.ix_(self.order, self.order)
         self.gram = gram[both] * scales[self.order, None] * scales[self.order]
-        self.cross = np.ascontiguousarray(cross[:, self.order].T)
+        self.cross = np.ascontiguousarray((cross * scales)[:, self.order].T)
         self.total, self.t = total, t
         self.diagonal = BlockDiagonal(self.gram, self.starts)
         self._renew()
@@ -347,7 +352,7 @@ class BlockForm:
         """
         base, U, off = self._base(B)
         whole = self._wholes(U)
-        moved = np.add.reduceat(off * self.roots, self.starts[:-1])
+        moved = 1.01 * np.add.reduceat(off * self.roots, self.starts[:-1])
         charge = self.rounding * whole + moved * (2.0 * np.sqrt(whole) + moved)
         n_blocks, at = len(whole), self.t - np.arange(min(self.t, _CAP) + 1)
         levels = np.full((n_blocks, len(at)), -np.inf)

@@ -25,12 +25,12 @@ from columnist.search._interrupts import expired
 from columnist.search._problem import Branches, Demand, Part
 from columnist.selection._active import GramForm, Relaxed, top_sum
 from columnist.selection._block_nodes import (
-    BlockRelaxed,
     Screened,
     column_to_branch_on,
     relaxed_by_blocks,
     screened,
 )
+from columnist.selection._block_relaxation import BlockRelaxed
 from columnist.selection._duplicates import distinct_columns
 from columnist.selection._improve import GramImprover
 from columnist.selection._ridge import RidgeForm
@@ -52,6 +52,8 @@ _SHRUNK, _SMALL = 0.7, 400
 # A problem is screened by blocks if this share of the candidates remains to be branched on at the
 # root, or if it stays open: a better choice was asked for so often.
 _SPREAD, _ASKED = 0.5, 3
+# With more targets than this the coefficients of that bound take too long.
+_TARGETS = 20
 # Name of that bound in the log.
 _BLOCKS = "blocks of columns"
 
@@ -176,13 +178,18 @@ class WideColumns:
             if np.isfinite(branches.f).sum() > _SPREAD * len(candidates):
                 self._screen()
             if self._screened is not None:
-                return self._expand_by_blocks(chosen, candidates, demand)
+                again = self._expand_by_blocks(chosen, candidates, demand)
+                return replace(
+                    again, goals=sorted({*branches.goals, *again.goals}),
+                    explored=branches.explored + again.explored,
+                )  # fmt: skip
         return branches
 
     def _screen(self) -> None:
         """See what is left of the problem by blocks."""
-        known = np.isfinite(self._threshold) and type(self.form) is GramForm
-        if self._tried or not known or expired(self._deadline):
+        if self._tried or type(self.form) is not GramForm or len(self.form.cross) > _TARGETS:
+            return
+        if np.isinf(self._threshold) or expired(self._deadline):
             return
         self._tried = True
         chosen, candidates = self.root()
@@ -205,7 +212,7 @@ class WideColumns:
             found.n_bounds += 1
             if relaxed.bound >= found.threshold:
                 return found.branches(np.inf)
-            found.round(node, relaxed, left)
+            found.round(node, relaxed.z, left)
             node, relaxed, decided = node.screen(relaxed, left, found)
             if not decided:
                 self._narrow(chosen, node, found)
@@ -221,10 +228,10 @@ class WideColumns:
         missing = np.setdiff1d(self.columns[sure], chosen).astype(np.int32)
         if not (kept[place[chosen]].all() and np.isin(missing, candidates).all()):
             return found.by_blocks([], closed=1)
-        matter, hint = kept[place[candidates]], demand.hint
-        candidates, start = candidates[matter], None
-        if hint is not None:
-            start = (hint if hint.ndim == 1 else hint.any(axis=1).astype(np.float32))[matter]
+        matter, start = kept[place[candidates]], demand.hint
+        candidates = candidates[matter]
+        if start is not None:  # shares, or the coefficients that the other bound starts from
+            start = np.linalg.norm(start.reshape(len(matter), -1), axis=1)[matter]
         node = _Node(self.form, place[chosen], place[candidates], candidates, start)
         node = node.decide(np.isin(candidates, missing), ~np.isin(candidates, missing), found)
         while (left := self.size - len(node.chosen)) > 1:
@@ -236,7 +243,7 @@ class WideColumns:
             if relaxed is None:
                 return self._expand_by_columns(chosen, candidates, replace(demand, hint=None))
             found.n_bounds += 1
-            found.round(node, relaxed, left)
+            found.round(node, relaxed.z, left)
             fixed, left_out = relaxed.decided(found.threshold)
             if relaxed.bound >= found.threshold or (fixed & left_out).any():
                 return found.by_blocks([], closed=1)
@@ -274,9 +281,9 @@ class _Found:
             subset = (*self.chosen.tolist(), *self.fixed, *(int(i) for i in items))
             self.goals.append((self.unit * error, subset))
 
-    def round(self, node: _Node, relaxed: Relaxed, left: int) -> None:
+    def round(self, node: _Node, z: np.ndarray, left: int) -> None:
         """The candidates with the largest shares are a choice, too."""
-        top = np.sort(np.argsort(-relaxed.z, kind="stable")[:left])
+        top = np.sort(np.argsort(-z, kind="stable")[:left])
         error = node.form.error(np.concatenate([node.chosen, node.candidates[top]]))
         self.goal(error, node.names[top])
 
