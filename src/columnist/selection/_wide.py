@@ -10,6 +10,7 @@ that every one contains, until nothing more is decided; then it branches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +21,16 @@ from columnist.linalg._passes import squared_norms, without_means
 from columnist.linalg._residual import of_like_length
 from columnist.linalg._rounding import UNIT, allowance
 from columnist.search._incumbent import exchange, greedy
-from columnist.search._problem import Branches, Demand
+from columnist.search._interrupts import expired
+from columnist.search._problem import Branches, Demand, Part
 from columnist.selection._active import GramForm, Relaxed, top_sum
+from columnist.selection._block_nodes import (
+    Screened,
+    column_to_branch_on,
+    relaxed_by_blocks,
+    screened,
+)
+from columnist.selection._block_relaxation import BlockRelaxed
 from columnist.selection._duplicates import distinct_columns
 from columnist.selection._improve import GramImprover
 from columnist.selection._ridge import RidgeForm
@@ -40,6 +49,13 @@ _CHAIN = 8
 # A node with this share of the candidates that its form was made for gets a form of its own, if
 # these are no more than so many.
 _SHRUNK, _SMALL = 0.7, 400
+# A problem is screened by blocks if this share of the candidates remains to be branched on at the
+# root, or if it stays open: a better choice was asked for so often.
+_SPREAD, _ASKED = 0.5, 3
+# With more targets than this the coefficients of that bound take too long.
+_TARGETS = 20
+# Name of that bound in the log.
+_BLOCKS = "blocks of columns"
 
 
 class WideColumns:
@@ -81,6 +97,12 @@ class WideColumns:
         self._tree, self._tree_place = form, self._place
         self._improver: GramImprover | None = None
         self._include = np.array(sorted(include), dtype=np.int32)
+        # What is left of the problem once blocks have screened it, which was tried or not; the
+        # bound of the root and the last threshold; how often a better choice was asked for, and
+        # when to end.
+        self._screened: Screened | None = None
+        self._tried, self._asked, self._deadline = False, 0, -np.inf
+        self._root_bound, self._threshold = -np.inf, np.inf
 
     def places(self, items: np.ndarray) -> np.ndarray:
         """Columns as the form numbers them."""
@@ -116,6 +138,7 @@ class WideColumns:
     def incumbents(self, chosen, candidates, deadline: float) -> Iterator[list[int]]:
         """Exchanges, with a memory where inner products are enough, among the columns that promise
         something."""
+        self._deadline = deadline
         if not isinstance(self.form, GramForm | RidgeForm):
             subset = greedy(self, chosen, candidates, deadline=deadline)
             yield exchange(self, subset, chosen, candidates, deadline=deadline)
@@ -134,7 +157,10 @@ class WideColumns:
         yield self._improved[self._improver.run(_FIRST_CHOICE, deadline)].tolist()
 
     def improve(self, known, operations: float, deadline: float) -> list[int] | None:
-        """The same, gone on with."""
+        """The same, gone on with; a search that stays open is screened by blocks, too."""
+        self._asked += 1
+        if self._asked == _ASKED:
+            self._screen()
         if self._improver is None:
             return None
         return self._improved[self._improver.run(operations, deadline)].tolist()
@@ -143,6 +169,37 @@ class WideColumns:
 
     def expand(self, chosen, candidates, demand: Demand, worker: int) -> Branches:
         """Children of a node, or the complete sets that it comes down to."""
+        self._threshold = demand.threshold / self.unit
+        if self._screened is not None:
+            return self._expand_by_blocks(chosen, candidates, demand)
+        branches = self._expand_by_columns(chosen, candidates, demand)
+        if np.isneginf(self._root_bound):  # this is the root
+            self._root_bound = branches.bound / self.unit
+            if np.isfinite(branches.f).sum() > _SPREAD * len(candidates):
+                self._screen()
+            if self._screened is not None:
+                again = self._expand_by_blocks(chosen, candidates, demand)
+                return replace(
+                    again, goals=sorted({*branches.goals, *again.goals}),
+                    explored=branches.explored + again.explored,
+                )  # fmt: skip
+        return branches
+
+    def _screen(self) -> None:
+        """See what is left of the problem by blocks."""
+        if self._tried or type(self.form) is not GramForm or len(self.form.cross) > _TARGETS:
+            return
+        if np.isinf(self._threshold) or expired(self._deadline):
+            return
+        self._tried = True
+        chosen, candidates = self.root()
+        self._screened = screened(
+            self.form, self._place[chosen], self._place[candidates], self.size,
+            self._threshold, self._root_bound, self._deadline,
+        )  # fmt: skip
+
+    def _expand_by_columns(self, chosen, candidates, demand: Demand) -> Branches:
+        """With a diagonal D, children are divided by the column that comes next."""
         start = demand.hint
         place = self._tree_place
         node = _Node(self._tree, place[chosen], place[candidates], candidates, start)
@@ -155,13 +212,48 @@ class WideColumns:
             found.n_bounds += 1
             if relaxed.bound >= found.threshold:
                 return found.branches(np.inf)
-            found.round(node, relaxed, left)
+            found.round(node, relaxed.z, left)
             node, relaxed, decided = node.screen(relaxed, left, found)
             if not decided:
                 self._narrow(chosen, node, found)
                 return found.branches(relaxed.bound, _partition(node, relaxed, left, found))
         found.complete(node, left)
         return found.branches(np.inf)
+
+    def _expand_by_blocks(self, chosen, candidates, demand: Demand) -> Branches:
+        """With a D of blocks, and among the columns that matter: parts with and without one."""
+        assert self._screened is not None
+        place, (kept, sure) = self._place, self._screened
+        found = _Found(chosen, self.unit, demand.threshold / self.unit)
+        missing = np.setdiff1d(self.columns[sure], chosen).astype(np.int32)
+        if not (kept[place[chosen]].all() and np.isin(missing, candidates).all()):
+            return found.by_blocks([], closed=1)
+        matter, start = kept[place[candidates]], demand.hint
+        candidates = candidates[matter]
+        if start is not None:  # shares, or the coefficients that the other bound starts from
+            start = np.linalg.norm(start.reshape(len(matter), -1), axis=1)[matter]
+        node = _Node(self.form, place[chosen], place[candidates], candidates, start)
+        node = node.decide(np.isin(candidates, missing), ~np.isin(candidates, missing), found)
+        while (left := self.size - len(node.chosen)) > 1:
+            if len(node.candidates) <= left:
+                break
+            relaxed = relaxed_by_blocks(
+                self.form, node.chosen, node.candidates, left, found.threshold, node.start
+            )
+            if relaxed is None:
+                return self._expand_by_columns(chosen, candidates, replace(demand, hint=None))
+            found.n_bounds += 1
+            found.round(node, relaxed.z, left)
+            fixed, left_out = relaxed.decided(found.threshold)
+            if relaxed.bound >= found.threshold or (fixed & left_out).any():
+                return found.by_blocks([], closed=1)
+            node = node._replace(start=relaxed.z.astype(np.float32))
+            node = node.decide(fixed, ~(fixed | left_out), found)
+            if not fixed.any() and left_out.sum() < _DECIDED * len(left_out):
+                parts = _halves(node, relaxed.at(~left_out), found)
+                return found.by_blocks(parts, closed=2 - len(parts))
+        found.complete(node, left)
+        return found.by_blocks([], closed=1)
 
     def _narrow(self, chosen: np.ndarray, node: _Node, found: _Found) -> None:
         """Nothing below the root needs columns that it has dropped."""
@@ -189,9 +281,9 @@ class _Found:
             subset = (*self.chosen.tolist(), *self.fixed, *(int(i) for i in items))
             self.goals.append((self.unit * error, subset))
 
-    def round(self, node: _Node, relaxed: Relaxed, left: int) -> None:
+    def round(self, node: _Node, z: np.ndarray, left: int) -> None:
         """The candidates with the largest shares are a choice, too."""
-        top = np.sort(np.argsort(-relaxed.z, kind="stable")[:left])
+        top = np.sort(np.argsort(-z, kind="stable")[:left])
         error = node.form.error(np.concatenate([node.chosen, node.candidates[top]]))
         self.goal(error, node.names[top])
 
@@ -211,6 +303,14 @@ class _Found:
             self.unit * bound, items, self.unit * f, goals=sorted(self.goals), partitioned=True,
             fixed=np.array(self.fixed, dtype=np.int32), hint=hint, explored=self.n_bounds,
         )  # fmt: skip
+
+    def by_blocks(self, parts: list[Part], closed: int) -> Branches:
+        """The result of an expansion by blocks."""
+        bound = min((part.bound for part in parts), default=np.inf)
+        tally = {_BLOCKS: (self.n_bounds, closed)}
+        return Branches(
+            bound, goals=sorted(self.goals), parts=parts, explored=self.n_bounds, tally=tally
+        )
 
 
 class _Node(NamedTuple):
@@ -245,6 +345,12 @@ class _Node(NamedTuple):
             candidates=self.candidates[kept], names=self.names[kept],
             start=None if start is None else start[kept],
         )  # fmt: skip
+
+    def decide(self, fixed: np.ndarray, kept: np.ndarray, found: _Found) -> _Node:
+        """With some of the candidates chosen, and some left."""
+        found.fixed += self.names[fixed].tolist()
+        chosen = np.concatenate([self.chosen, self.candidates[fixed]])
+        return self.keep(kept, self.start)._replace(chosen=chosen)
 
     def screen(self, relaxed: Relaxed, t: int, found: _Found) -> tuple[_Node, Relaxed, bool]:
         """Without candidates that no good choice contains, and with those that every one contains
@@ -299,6 +405,21 @@ def _partition(node: _Node, relaxed: Relaxed, t: int, found: _Found):
     # These belong to the children before, but have none of their own.
     put(np.arange(len(node.candidates)), np.full(len(node.candidates), np.inf))
     return tuple(np.concatenate(column)[::-1] for column in zip(*parts, strict=True))
+
+
+def _halves(node: _Node, relaxed: BlockRelaxed, found: _Found) -> list[Part]:
+    """The parts of a node with and without one of its candidates."""
+    pick = column_to_branch_on(node.form, node.candidates, relaxed)
+    rest = np.arange(len(node.candidates)) != pick
+    chosen = np.concatenate([found.chosen, np.array(found.fixed, dtype=np.int32)])
+    chosen = chosen.astype(np.int32)
+    with_it = np.append(chosen, node.names[pick])
+    z = None if node.start is None else node.start[rest]
+    bounds = np.maximum([relaxed.within[pick], relaxed.without[pick]], relaxed.bound)
+    return [
+        Part(own, node.names[rest], found.unit * float(bound), z)
+        for own, bound in zip((with_it, chosen), bounds, strict=True)
+    ]
 
 
 def _promise(relaxed: Relaxed) -> np.ndarray:
