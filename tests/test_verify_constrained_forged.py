@@ -270,6 +270,20 @@ def test_copies_count_with_constraints(tmp_path):
     assert not verify(forger.save(records=[copies, *forger.records()]), X).holds
 
 
+def test_a_list_covers_the_node_itself(tmp_path):
+    """With constraints the columns that are chosen may be all; no child of a list has only them."""
+    X = np.random.default_rng(0).standard_normal((20, 4)) * [1.0, 2.0, 3.0, 9.0]
+    ColumnSelector(None, constraints=[Budget([1.0] * 4, 1.0)], proof=tmp_path / "p").fit(X)
+    forger = Forger(tmp_path / "p")
+    error = errors_of(X, None, None, {}, [(0,)])[0][(0,)]
+    forger.header["claim"] |= {"selection": [0], "solutions": [[0]], "errors": [error]}
+    forger.header["claim"] |= {"error": error, "lower_bound": error}
+    lists = [(0, [0, 1, 2, 3]), (2, [0]), (3, [0, 1]), (4, [0, 1, 2])]
+    records = [_verify.Record(_verify._LIST, node, np.array(items)) for node, items in lists]
+    verdict = verify(forger.save(records=records), X)
+    assert not verdict.holds and "are better" in verdict.statement
+
+
 def test_a_list_within_a_tolerance_is_complete(tmp_path):
     X = np.random.default_rng(1).standard_normal((20, 7))
     selector = ColumnSelector(3, solution_tol=0.4, proof=tmp_path / "p").fit(X)

@@ -1023,6 +1023,8 @@ class Tree:
             return
         if others.any():
             yield node._replace(marks=2 * others)
+        if self.choices.varies:  # nothing may be added
+            yield node.with_(at[:0], at[:0])
         for i in range(len(at)):
             self.add(node.with_(at[i], at[:i]))
 
