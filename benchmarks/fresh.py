@@ -75,8 +75,11 @@ SCORES = within("spectral", "relief", "ratios", "scatter", "sequential", "spec",
 PROOF = (
     "_verify.py",
     "_verify_exact.py",
+    "_verify_guide.py",
     "_verify_leaves.py",
     "_verify_rows.py",
+    "_verify_rules.py",
+    "_verify_special.py",
     "_verify_turns.py",
 )
 
