@@ -79,8 +79,11 @@ BASELINES = within("robust", "pursuit", "robpca", "baselines", "bias")
 PROOF = (
     "_verify.py",
     "_verify_exact.py",
+    "_verify_guide.py",
     "_verify_leaves.py",
     "_verify_rows.py",
+    "_verify_rules.py",
+    "_verify_special.py",
     "_verify_turns.py",
 )
 

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-from columnist import _verify
+from columnist import _verify, _verify_guide
 
 
 class Forger:
@@ -22,7 +22,7 @@ class Forger:
     def records(self):
         with self.path.open("rb") as file:
             digest = _verify.header_of(file)[1]
-            return list(_verify.records_of(file, digest))
+            return list(_verify_guide.records_of(file, digest))
 
     def save(self, path=None, records=None):
         """Write it with a valid end."""

@@ -3,6 +3,7 @@
 import ast
 import io
 import itertools
+import re
 import struct
 import sys
 import tokenize
@@ -16,11 +17,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import columnist
-from columnist import ColumnSelector, _verify, _verify_rules, verify
+from columnist import ColumnSelector, _verify, _verify_guide, verify
 from columnist.criteria import Nuclear, get_criterion
 from columnist.selection import _relaxed
 from tests.forging import Forger
 
+HOME = Path(_verify.__file__).parent
 CRITERIA = ["frobenius", "spectral", "nuclear", "schatten:0.5", "schatten:3", "kyfan:2"]
 
 
@@ -309,19 +311,19 @@ def _short_coefficients(records, rng):
 
 
 def _foreign_item(records, rng):
-    records.insert(0, _verify.Record(_verify._LIST, 0, np.array([0, 1, 99])))
+    records.insert(0, _verify_guide.Record(_verify._LIST, 0, np.array([0, 1, 99])))
 
 
 def _repeated_item(records, rng):
-    records.insert(0, _verify.Record(_verify._LIST, 0, np.array([0, 1, 1])))
+    records.insert(0, _verify_guide.Record(_verify._LIST, 0, np.array([0, 1, 1])))
 
 
 def _invented_copies(records, rng):
-    records.insert(0, _verify.Record(_verify._COPIES, 0, np.array([int(rng.integers(17))])))
+    records.insert(0, _verify_guide.Record(_verify._COPIES, 0, np.array([int(rng.integers(17))])))
 
 
 def _late_copies(records, rng):
-    records.append(_verify.Record(_verify._COPIES, 0, np.array([1])))
+    records.append(_verify_guide.Record(_verify._COPIES, 0, np.array([1])))
 
 
 def _too_many_fixed(records, rng):
@@ -349,18 +351,18 @@ def test_forged_trees(example, forge, seed):
 def _drop_everything(records, good):
     """The root without the columns of the best set, as if a relaxation had dropped them."""
     marks = np.where(np.isin(np.arange(17), good), 2, 0).astype(np.uint8)
-    return [_verify.Record(_verify._SHRINK, 0, marks, np.full(17, 0.5))]
+    return [_verify_guide.Record(_verify._SHRINK, 0, marks, np.full(17, 0.5))]
 
 
 def _fix_bad(records, good):
     """The root with a column fixed that the best set does not have."""
     bad = next(i for i in range(17) if i not in good)
     marks = (np.arange(17) == bad).astype(np.uint8)
-    return [_verify.Record(_verify._SHRINK, 0, marks, np.full(17, 0.5))]
+    return [_verify_guide.Record(_verify._SHRINK, 0, marks, np.full(17, 0.5))]
 
 
 def _close_the_root(records, good):
-    return [_verify.Record(_verify._CLOSE, 0, np.zeros(0, dtype=np.uint8), np.full(17, 0.5))]
+    return [_verify_guide.Record(_verify._CLOSE, 0, np.zeros(0, dtype=np.uint8), np.full(17, 0.5))]
 
 
 def _garbage(records, good):
@@ -369,7 +371,7 @@ def _garbage(records, good):
 
 
 def _short_list(records, good):
-    return [_verify.Record(_verify._LIST, 0, np.setdiff1d(np.arange(17), good[:1]))]
+    return [_verify_guide.Record(_verify._LIST, 0, np.setdiff1d(np.arange(17), good[:1]))]
 
 
 @pytest.mark.parametrize(
@@ -507,41 +509,53 @@ def test_bombs(example, tmp_path):
 # -- the checker itself -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("module", [_verify, _verify_rules])
-def test_imports(module):
-    """The checker needs NumPy and the standard library alone, and, for constraints, the file that
-    knows them, beside it or in the package."""
-    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["", "_guide", "_rules", "_special"])
+def test_imports(name):
+    """The checker needs NumPy and the standard library alone; three files may lie beside it."""
+    tree = ast.parse((HOME / f"_verify{name}.py").read_text(encoding="utf-8"))
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
-            names = [name.name for name in node.names]
-            rules = module is _verify and node.module == "columnist" and names == ["_verify_rules"]
-            found |= set() if rules else {str(node.module).partition(".")[0]}
-    assert found <= {*sys.stdlib_module_names, "numpy", *["_verify_rules"] * (module is _verify)}
+            found |= {str(node.module).partition(".")[0]}
+    assert found <= {*sys.stdlib_module_names, "numpy"}
+    assert ("importlib" in found) == (not name)
 
 
-def test_lines_of_the_core():
-    """Reading, covering and rules stay short: lines of code, without what says and prints the
-    result."""
-    source = Path(_verify.__file__).read_text(encoding="utf-8")
-    tree, counted = ast.parse(source), set()
+def test_files_beside():
+    """What the core loads by name: three files, whose names are written out."""
+    tree = ast.parse((HOME / "_verify.py").read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    loads = [node.args for node in calls if ast.unparse(node.func) == "beside"]
+    assert {ast.literal_eval(name) for (name,) in loads} == {
+        "_verify_guide", "_verify_rules", "_verify_special",
+    }  # fmt: skip
+    assert sum("import_module" in ast.unparse(node.func) for node in calls) == 1
+
+
+def lines_of_code(name):
+    """Lines of a file that hold code: no comments, documentation or empty lines."""
+    source, counted = (HOME / name).read_text(encoding="utf-8"), set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING):
             counted |= set(range(token.start[0], token.end[0] + 1))
-    outside = {"statement_of", "check", "main", "_load"}
-    for node in ast.walk(tree):
-        first = next(iter(getattr(node, "body", None) or [None]), None) if not isinstance(
-            node, (ast.IfExp, ast.Lambda)
-        ) else None  # fmt: skip
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-            counted -= set(range(first.lineno, first.end_lineno + 1))
-        if getattr(node, "name", None) in outside:
-            counted -= set(range(node.lineno, node.end_lineno + 1))
-    assert len(counted) <= 785
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                counted -= set(range(first.lineno, first.end_lineno + 1))
+    return len(counted)
+
+
+def test_lines_of_the_core():
+    """What has to be read to trust a verdict: one file, all of it; the page says how long it is."""
+    page = Path(__file__).parents[1] / "docs" / "user_guide" / "proofs.rst"
+    table = re.findall(r"^``(_verify\w*\.py)`` +(\d+) ", page.read_text(encoding="utf-8"), re.M)
+    assert {name: lines_of_code(name) for name, _ in table} == {n: int(c) for n, c in table}
+    assert len(table) == 8
+    assert lines_of_code("_verify.py") <= 635
 
 
 def test_runs_alone(example, tmp_path, capsys):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from columnist import ColumnSelector, _verify, verify
+from columnist import ColumnSelector, _verify, _verify_guide, verify
 from columnist.constraints import AtMost, Budget, Groups, Requires
 from columnist.robust import RobustPCA
 from tests.forging import Forger, resealed
@@ -266,8 +266,22 @@ def test_copies_count_with_constraints(tmp_path):
     ColumnSelector(constraints=[budget], proof=tmp_path / "p").fit(X)
     assert verify(tmp_path / "p", X).holds
     forger = Forger(tmp_path / "p")
-    copies = _verify.Record(_verify._COPIES, 0, np.array([3]))
+    copies = _verify_guide.Record(_verify._COPIES, 0, np.array([3]))
     assert not verify(forger.save(records=[copies, *forger.records()]), X).holds
+
+
+def test_a_list_covers_the_node_itself(tmp_path):
+    """With constraints the columns that are chosen may be all; no child of a list has only them."""
+    X = np.random.default_rng(0).standard_normal((20, 4)) * [1.0, 2.0, 3.0, 9.0]
+    ColumnSelector(None, constraints=[Budget([1.0] * 4, 1.0)], proof=tmp_path / "p").fit(X)
+    forger = Forger(tmp_path / "p")
+    error = errors_of(X, None, None, {}, [(0,)])[0][(0,)]
+    forger.header["claim"] |= {"selection": [0], "solutions": [[0]], "errors": [error]}
+    forger.header["claim"] |= {"error": error, "lower_bound": error}
+    lists = [(0, [0, 1, 2, 3]), (2, [0]), (3, [0, 1]), (4, [0, 1, 2])]
+    records = [_verify_guide.Record(_verify._LIST, node, np.array(items)) for node, items in lists]
+    verdict = verify(forger.save(records=records), X)
+    assert not verdict.holds and "are better" in verdict.statement
 
 
 def test_a_list_within_a_tolerance_is_complete(tmp_path):
@@ -287,24 +301,26 @@ def test_a_list_within_a_tolerance_is_complete(tmp_path):
 # -- the program alone --------------------------------------------------------------------
 
 
-def test_constraints_need_the_file_beside(tmp_path):
-    """The core runs alone; with constraints the second file must be there."""
+def test_files_beside_the_program(tmp_path):
+    """The core runs with its guide; constraints and weights need one more file each."""
     X = np.random.default_rng(0).standard_normal((12, 5))
     ColumnSelector(2, constraints=[AtMost([0, 1], 1)], proof=tmp_path / "p").fit(
         X, sample_weight=np.arange(12)
     )
     np.save(tmp_path / "X.npy", X)
     home, program = Path(_verify.__file__).parent, tmp_path / "_verify.py"
-    shutil.copy(home / "_verify.py", program)
 
-    def run():
+    def run(file):
+        shutil.copy(home / file, tmp_path)
         command = [sys.executable, str(program), str(tmp_path / "p"), str(tmp_path / "X.npy")]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    alone = run()
-    assert alone.returncode == 2
-    assert "put _verify_rules.py beside this program" in alone.stderr
-    shutil.copy(home / "_verify_rules.py", tmp_path)
-    both = run()
-    assert both.returncode == 0, both.stderr
-    assert "weighted error" in both.stdout and "obey the constraints (at most)" in both.stdout
+    for file, missing in (
+        ("_verify.py", "guide"), ("_verify_guide.py", "rules"), ("_verify_rules.py", "special"),
+    ):  # fmt: skip
+        alone = run(file)
+        assert alone.returncode == 2
+        assert alone.stderr == f"A file is missing: put _verify_{missing}.py beside this program.\n"
+    every = run("_verify_special.py")
+    assert every.returncode == 0, every.stderr
+    assert "weighted error" in every.stdout and "obey the constraints (at most)" in every.stdout

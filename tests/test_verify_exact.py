@@ -36,12 +36,11 @@ def root(p):
 
 def bound_of(rules, rule):
     """What floating point numbers make of the root."""
-    node = root(rules.numbers.p)
-    parts = rules.parts(node)
-    if rule == "span":
-        return node, rules._span(node, parts, rules.choices.size), None
-    found = rules.relaxation(node, parts, rules.choices.size).best(np.inf, None)
-    return node, found.value, found.given
+    node, limit = root(rules.numbers.p), rules.limit
+    rules.limit = np.inf
+    found = dict(rules._bounds(node, None))[rule]
+    rules.limit = limit
+    return node, found.value, found.by
 
 
 CASES = {
@@ -62,7 +61,7 @@ def test_a_leaf_in_doubt_is_decided(tmp_path, case):
         options["y"] = X @ rng.standard_normal((9, int(wide))) + rng.standard_normal((20, 1))
     check = check_of(tmp_path, X, 4, **options)
     rules = check.rules
-    node, value, z = bound_of(rules, rule)
+    node, value, by = bound_of(rules, rule)
     assert rules.limit > value
     # The limit is missed by the floating point bound, but not by the exact one.
     rules.limit = value + 1e-14 * abs(value)
@@ -70,7 +69,7 @@ def test_a_leaf_in_doubt_is_decided(tmp_path, case):
     assert check.exactly["leaves"] == check.exactly["leaves in doubt"] == 1
     # A little higher it is in doubt still, and not closed.
     rules.limit = value + 0.9 * rules.doubt
-    assert not check._leaves(rule, node, np.array([0]), z)[0]
+    assert not check._leaves(rule, node, np.array([0]), by)[0]
     assert confirmed(check, root(9)) != {rule: 1}
     assert check.exactly["leaves in doubt"] > 1
 

@@ -4,6 +4,7 @@ import itertools
 import json
 import time
 import warnings
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from columnist import ColumnSelector, _verify, verify
+from columnist import ColumnSelector, _verify, _verify_guide, verify
+from columnist._verify import Refuted
+from columnist.criteria import get_criterion
 from columnist.robust import RobustPCA
 from tests import test_verify as forgeries
 from tests.forging import Forger, resealed
@@ -313,8 +316,120 @@ def test_no_code_is_ever_executed():
     from pathlib import Path
 
     home = Path(_verify.__file__).parent
-    others = ("rows", "turns", "exact", "leaves")
+    others = ("guide", "rules", "special", "rows", "turns", "exact", "leaves")
     for name in ("_verify.py", "_verification.py", *(f"_verify_{part}.py" for part in others)):
         tree = ast.parse((home / name).read_text(encoding="utf-8"))
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         assert not names & {"eval", "exec", "pickle", "marshal", "__import__", "compile"}
+
+
+# -- proposals ----------------------------------------------------------------------------
+
+
+class Hostile:
+    """Proposes anything at all, or what is good with a part of it changed."""
+
+    def __init__(self, rng):
+        self.rng, self.good = rng, _verify_guide.Guide(1.0)
+
+    def some(self, shape):
+        """Numbers of any size, now and then none, or of another shape."""
+        sizes = 10.0 ** self.rng.integers(-300 if self.rng.random() < 0.2 else -3, 4, shape)
+        values = self.rng.standard_normal(shape) * sizes
+        if self.rng.random() < 0.1:
+            values = np.where(
+                self.rng.random(shape) < 0.1, self.rng.choice([np.nan, np.inf]), values
+            )
+        return values[: -1 if self.rng.random() < 0.02 else None]
+
+    def changed(self, values):
+        """Something good, or changed a little, in some places, or altogether."""
+        kind, values = self.rng.integers(4), np.array(values, dtype=float)
+        if kind == 0:
+            return self.some(values.shape)
+        if kind == 1:
+            return values * (1.0 + 0.1 * self.rng.standard_normal(values.shape))
+        return (
+            values * self.rng.choice([-1.0, 0.0, 1.0, 1e3], values.shape) if kind == 2 else values
+        )
+
+    def frame(self, K, c, left):
+        D, Y, s = self.good.frame(K, c, left)
+        Y = Y if Y is None or self.rng.random() < 0.5 else self.changed(Y)
+        return abs(self.changed(D)), Y, float(self.changed([s])[-1:].sum())
+
+    def coefficients(self, D, P, Y, left, z):
+        for B in itertools.islice(self.good.coefficients(D, P, Y, left, None), 3):
+            yield self.changed(B)
+
+    def order(self, bound, left):
+        n = len(bound.into)
+        kind = self.rng.integers(5)
+        if kind == 0:
+            return self.rng.integers(-2, n + 2, self.rng.integers(4))
+        return self.rng.permutation(n)[: self.rng.integers(1, n + 1) if kind < 3 else n]
+
+
+def hostile_records(rng, n):
+    """Records of any kind about nodes that are likely to be there."""
+    count = 1
+    for _ in range(int(rng.integers(8))):
+        kind, node = int(rng.integers(1, 6)), int(rng.integers(count))
+        items, z = rng.integers(-1, n + 1, int(rng.integers(n + 1))), None
+        if kind in (_verify._LIST, _verify._BRANCH) and rng.random() < 0.8:
+            items = rng.permutation(n)[: int(rng.integers(1, n + 1))]
+        if kind in (_verify._SHRINK, _verify._CLOSE):
+            items, z = rng.choice([0, 0, 0, 1, 2, 3], n), rng.uniform(1e-5, 1.0, n)
+        count += len(items) + 1
+        yield _verify_guide.Record(kind, node, items, z)
+
+
+def check_proposals(seed):
+    """Whether what a hostile guide led to was confirmed: only of claims that are true."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(6, 10)), int(rng.integers(2, 6))
+    X = rng.standard_normal((12, n)) @ (np.eye(n) + rng.standard_normal((n, n)))
+    y = X @ rng.standard_normal((n, 2)) + rng.standard_normal((12, 2)) if seed % 2 else None
+    criterion = "nuclear" if seed % 7 == 0 else "frobenius"
+    target = X if y is None else y
+    bases = {s: np.linalg.qr(X[:, s])[0] for s in itertools.combinations(range(n), k)}
+    value = get_criterion(criterion).value
+    errors = {
+        s: float(value(np.linalg.svd(target - Q @ (Q.T @ target), compute_uv=False)))
+        for s, Q in bases.items()
+    }  # fmt: skip
+    ranked = sorted(errors, key=errors.__getitem__)
+    claimed = ranked[int(rng.integers(3)) if rng.random() < 0.8 else 0]
+    error, best = errors[claimed], errors[ranked[0]]
+    bound = error if rng.random() < 0.7 else best * rng.uniform(0.5, 1.3)
+    bound = min(bound, error)
+    claim = {"selection": list(claimed), "solutions": [list(claimed)], "errors": [error]}
+    claim |= {"error": error, "lower_bound": bound, "complete": bound == error, "within": None}
+    problem = {
+        "kind": "columns", "shape": list(X.shape), "data": _verify.data_hash(X),
+        "target": "X" if y is None else "numbers", "weights": None, "size": k, "n_components": 0,
+        "target_data": None if y is None else _verify.data_hash(y), "criterion": criterion,
+        "centering": "none", "input": "data", "include": [], "exclude": [], "constraints": [],
+        "shift": 1.0, "alpha": 0.0,
+    }  # fmt: skip
+    header = {"problem": problem, "claim": claim}
+    assert _verify._makes_sense(problem, claim)
+    rules = _verify.begin(header, X, y)
+    rules.guide = Hostile(rng)
+    try:
+        _verify.check_claim(rules, header)
+        rules.confirm(_verify.tasks(header, rules, hostile_records(rng, n)))
+    except (Refuted, ValueError, IndexError):
+        return False, bound <= best * (1.0 + 1e-9)
+    assert bound <= best * (1.0 + 1e-8), seed
+    return True, True
+
+
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, 10))]
+)
+def test_hostile_proposals(monkeypatch, first):
+    """Whatever is proposed, a false claim is never confirmed, and now and then a true one is."""
+    monkeypatch.setattr(_verify, "MOST_NODES", 60)
+    found = Counter(check_proposals(seed) for seed in range(300 * first, 300 * (first + 1)))
+    assert found[True, True] > 10 and found[False, False] > 50, found

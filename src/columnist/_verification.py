@@ -19,6 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from columnist import _verify as core
+from columnist import _verify_guide as guide
 from columnist._verify import Refuted, Rules, Task
 from columnist._verify_exact import ExactErrors
 from columnist._verify_leaves import WHOLE, ExactLeaves
@@ -26,8 +27,8 @@ from columnist._verify_rows import check_rows
 from columnist.data._parameters import Flag, Integer, checked
 from columnist.data._validation import random_generator
 
-# Of a rule by name, a node, what the rule finds, and its weights z: what is confirmed of that.
-Redo = Callable[[str, Task, np.ndarray, np.ndarray | None], np.ndarray]
+# Of a rule by name, a node, what the rule finds, and its D, Y, s and B: what is confirmed of that.
+Redo = Callable[[str, Task, np.ndarray, tuple | None], np.ndarray]
 
 
 @dataclass
@@ -143,7 +144,7 @@ def verify(
                 verdict.seconds = time.perf_counter() - started
                 return verdict
             check = Check(header, X, y, exact)
-            parts: Iterable[Task] = core.tasks(header, check.rules, core.records_of(file, digest))
+            parts: Iterable[Task] = core.tasks(header, check.rules, guide.records_of(file, digest))
             if sample is not None:
                 parts, verdict.sample = _drawn(parts, sample, random_generator(random_state))
             size = max(path.stat().st_size, 1)
@@ -240,9 +241,9 @@ class SharedRules(Rules):
         """What exact arithmetic says, where it is there."""
         return None if self.errors_exactly is None else self.errors_exactly(subset)
 
-    def redone(self, rule, node, found, z=None):
+    def redone(self, rule, node, found, by=None):
         """What exact arithmetic confirms."""
-        return found if self.redo is None else self.redo(rule, node, found, z)
+        return found if self.redo is None else self.redo(rule, node, found, by)
 
     def decide(self, subset):
         """Note a set in doubt."""
@@ -274,7 +275,7 @@ class _Later(Exception):
     """A leaf is in doubt."""
 
 
-def _later(rule: str, node: Task, found: np.ndarray, z: np.ndarray | None) -> np.ndarray:
+def _later(rule: str, node: Task, found: np.ndarray, by: tuple | None) -> np.ndarray:
     """Leave parts with a leaf in doubt to the process that has the exact numbers."""
     if rule in WHOLE and not found[0]:
         raise _Later

@@ -3,8 +3,14 @@ r"""Check a proof of column selection: NumPy and the standard library alone.
 A proof names a problem (the data by a hash, k, criterion, weights, constraints), a claim (the
 selection, its error, a lower bound that no selection is below) and a tree. This program recomputes
 everything that matters from the data. It shares no code with the search that wrote the proof, and
-it also runs alone: ``python _verify.py PROOF DATA.csv``. What constraints mean is in
-``_verify_rules.py``, which proofs with constraints need beside it.
+it also runs alone: ``python _verify.py PROOF DATA.csv``, with ``_verify_guide.py`` beside it.
+
+**What has to be trusted** is this file. What ``_verify_guide.py`` finds are proposals: the records
+of the tree, coefficients of relaxations, and an order in which to divide. Any of them may be wrong:
+they are confirmed here, and a wrong one can only keep a true claim from being shown. Two
+kinds of problems need one more file to be trusted: ``_verify_rules.py`` says what constraints mean,
+and ``_verify_special.py`` prepares weights and classes, and finds columns that are multiples of
+others.
 
 **The tree.** A node is a set S of chosen columns, candidates C and t columns to choose from them.
 A record replaces an open node by smaller ones that cover it; everything that it leaves out is
@@ -28,9 +34,10 @@ good, unless it is zero or a multiple of a chosen column by all its numbers.
 * *relaxation* (squared Frobenius norm): for :math:`0 \prec D \preceq K` diagonal, P = K - D,
   :math:`YY^T + sK \succeq cc^T` and any B the error of S and J is at least
   :math:`\mathrm{tr} F - ts - \mathrm{tr} B^TPB - \sum_{i \in J} g_i` with
-  :math:`g_i = \lVert Y_i - P_iB \rVert^2 / D_i`. Both conditions are confirmed by eigenvalues. A
+  :math:`g_i = \lVert Y_i - P_iB \rVert^2 / D_i`. D, Y, s and B are proposals. Both conditions are
+  confirmed by eigenvalues; D is scaled down, and s is raised, until they hold. A
   candidate is dropped, or fixed, if choosing it, or not, raises the bound enough.
-* *completion* (squared Frobenius norm): all choices of the last two or three columns, and
+* *completion* (squared Frobenius norm): all choices of the last two columns, and
   complete sets in extended precision.
 * *branching*: what the rules above leave is divided further, up to a stated number of nodes.
 
@@ -38,21 +45,19 @@ With constraints up to t columns may be chosen: what follows from the constraint
 node, :math:`ts + \sum g_i` gives way to the most that :math:`s + g_i` can add up to, and of the
 complete sets those that obey are evaluated.
 
-**The order.** :func:`begin` checks data and claim, :func:`tasks` replays the tree and yields what
-is left to be shown of each node, and :meth:`Rules.confirm` shows it. Tasks do not depend on one
-another. A class that has exact arithmetic may override :meth:`Rules.decide` and
-:meth:`Rules.redone`.
+**The order.** :func:`begin` checks the data, :func:`check_claim` the claim, :func:`tasks` replays
+the tree and yields what is left to be shown of each node, and :meth:`Rules.confirm` shows it. Tasks
+do not depend on one another. A class that has exact arithmetic may override :meth:`Rules.decide`
+and :meth:`Rules.redone`.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+import importlib
 import json
 import math
-import struct
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -72,18 +77,25 @@ DEPENDENT = 1e-13
 MOST_HEADER, MOST_OPEN, MOST_NODES, PARTS = 2**24, 2**31, 200_000, 2048
 # Rows of a product, and operations up to which it is computed in extended precision.
 _ROWS, _PRODUCTS = 1024, 2e9
-# Turns that look for coefficients where the proof has none, or poor ones.
-_TURNS = 12
+# Proposals that are tried of a relaxation, and entries of matrices that are eliminated in one go.
+_PROPOSALS, _STACK = 13, 2**19
 # Share of the error without columns up to which rounding may hide whether a bound is reached.
 _DOUBT = 1e-10
-_END, _LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(6)
-_LEAST_Z = 1e-5
-# Entries of the matrices that are eliminated in one go.
-_STACK = 2**19
+_LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(1, 6)
+_EACH = {"span": "span, each column", "relaxation": "relaxation, fewer columns"}
 
 
-class Unreadable(ValueError):
-    """The file is no proof, or a damaged one."""
+def beside(name: str) -> Any:
+    """Another file of this program: in its package, or in its folder."""
+    try:
+        return importlib.import_module(f"columnist.{name}" if __package__ else name)
+    except ImportError:
+        print(f"A file is missing: put {name}.py beside this program.", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+guide = beside("_verify_guide")
+Unreadable = guide.Unreadable
 
 
 class Refuted(Exception):
@@ -105,8 +117,6 @@ def header_of(file: BinaryIO) -> tuple[dict[str, Any], bytes]:
         header = json.loads(line.decode("utf-8"))
         known = header["format"] == FORMAT and header["version"] == VERSION
         sense = known and _makes_sense(header["problem"], header["claim"])
-    except Unreadable:
-        raise
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise Unreadable("This file is no proof: its first line cannot be read.") from None
     if not sense:
@@ -117,122 +127,31 @@ def header_of(file: BinaryIO) -> tuple[dict[str, Any], bytes]:
 def _makes_sense(problem: dict[str, Any], claim: dict[str, Any]) -> bool:
     """Types and ranges of what is used below; items are columns, or rows."""
     n, k = problem["shape"][0 if problem["kind"] == "rows" else 1], problem["size"]
-    sets = [claim["selection"], *claim["solutions"]]
+    sets, plain = [claim["selection"], *claim["solutions"]], problem["constraints"] == []
     every = [*sets, problem["include"], problem["exclude"]]
-    plain, weights = problem["constraints"] == [], problem["weights"]
     k = n if k is None and not plain else k  # any number of them
     whole = [*problem["shape"], k, problem["n_components"], *chain(*every)]
     words = [problem[name] for name in ("kind", "data", "target", "centering", "input")]
     words += [problem["criterion"], str(problem["target_data"])]
     numbers = [claim["error"], claim["lower_bound"], problem["shift"], *claim["errors"]]
-    within = 0.0 if claim["within"] is None else claim["within"]
-    alpha, squared = float(problem["alpha"]), Criterion(problem["criterion"]).squared
+    weights, within = problem["weights"], claim["within"]
+    theta = Criterion(problem["criterion"])
+    amounts = [problem["alpha"], *(weights or [0.0]), 0.0 if within is None else within]
+    special = not plain or weights is not None
     return (
         all(type(number) is int and 0 <= number < 2**31 for number in whole)
+        and all(type(number) in (int, float) for number in numbers + amounts)
+        and all(map(math.isfinite, numbers + amounts)) and min(amounts) >= 0.0
+        and all(type(word) is str for word in words) and type(claim["complete"]) is bool
         and all(len(set(s)) == len(s) and max(s, default=0) < n for s in every)
         and all(len(s) == k for s in sets if plain) and 0 < k <= n and len(problem["shape"]) == 2
-        and (plain or constraining().are_known(problem["constraints"], n))
-        and (weights is None or _are_weights(weights, problem["shape"][0]))
-        and ((plain and weights is None) or problem["kind"] == "columns")
-        and (weights is None or problem["input"] == "data") and 0.0 <= within < math.inf
-        and all(type(word) is str for word in words) and type(claim["complete"]) is bool
-        and all(math.isfinite(float(number)) for number in numbers)
         and len(claim["errors"]) == len(claim["solutions"])
-        and (alpha == 0.0 or (0.0 < alpha < math.inf and squared and problem["target"] != "X"))
+        and (plain or beside("_verify_rules").are_known(problem["constraints"], n))
+        and (weights is None or (len(weights) == problem["shape"][0] and math.fsum(weights) > 0.0))
+        and (problem["kind"] == "columns" or not special)
+        and (problem["input"] == "data" or (weights is None and problem["target"] == "X"))
+        and (problem["alpha"] == 0.0 or (theta.squared and problem["target"] != "X"))
     )  # fmt: skip
-
-
-def _are_weights(weights: Any, count: int) -> bool:
-    """Whether these are so many numbers, none negative, and not all zero."""
-    return (
-        type(weights) is list and len(weights) == count
-        and all(type(w) in (int, float) and 0.0 <= w < math.inf for w in weights)
-        and 0.0 < math.fsum(weights) < math.inf
-    )  # fmt: skip
-
-
-def constraining():
-    """What knows constraints: its file must be beside this one."""
-    try:
-        if __package__:
-            from columnist import _verify_rules
-        else:
-            import _verify_rules  # type: ignore # beside this file
-    except ImportError:
-        raise Unreadable(
-            "This proof has constraints: put _verify_rules.py beside this program."
-        ) from None
-    return _verify_rules
-
-
-class Body:
-    """Bytes of the compressed part, a piece at a time."""
-
-    def __init__(self, file: BinaryIO):
-        self.file, self.inflate, self.buffer = file, zlib.decompressobj(), b""
-
-    def read(self, size: int, *, end: bool = False) -> bytes:
-        """So many bytes; at the ``end`` there may be none."""
-        try:
-            while len(self.buffer) < size and not self.inflate.eof:
-                more = self.inflate.unconsumed_tail or self.file.read(2**16)
-                if not more:
-                    break
-                self.buffer += self.inflate.decompress(more, 2**20)
-        except zlib.error:
-            raise Unreadable("The proof is damaged.") from None
-        if len(self.buffer) < size and not end:
-            raise Unreadable("The proof ends before its end mark.")
-        data, self.buffer = self.buffer[:size], self.buffer[size:]
-        return data
-
-    def finish(self) -> None:
-        """Nothing may follow, and the checksum must be there."""
-        rest = self.read(1, end=True) + self.inflate.unused_data + self.file.read(1)
-        if rest or not self.inflate.eof:
-            raise Unreadable("The proof is damaged: it does not stop at its end mark.")
-
-    def records(self, digest: bytes, last: int) -> Iterator[tuple[int, int, int]]:
-        """Kind, node and count of every record up to the end; kinds are 1 to ``last``."""
-        count = 0
-        while True:
-            kind, node = struct.unpack("<BQ", self.read(9))
-            if kind == _END:
-                if node != count or self.read(32) != digest:
-                    raise Unreadable("The proof is damaged: its end does not match its beginning.")
-                return self.finish()
-            if kind > last:
-                raise Unreadable("The proof is damaged: it holds an unknown record.")
-            count += 1
-            yield kind, node, *struct.unpack("<I", self.read(4))
-
-    def array(self, kind: str, count: int) -> np.ndarray:
-        if count > 2**24:
-            raise Unreadable("The proof is damaged: a record is too long.")
-        return np.frombuffer(self.read(count * np.dtype(kind).itemsize), dtype=kind)
-
-
-class Record(NamedTuple):
-    """One record: its kind, the node, columns or marks, and coefficients z of the candidates.
-
-    Marks say what becomes of each candidate, in ascending order: 0 kept, 1 fixed, 2 dropped.
-    """
-
-    kind: int
-    node: int
-    items: np.ndarray
-    z: np.ndarray | None = None
-
-
-def records_of(file: BinaryIO, digest: bytes) -> Iterator[Record]:
-    """The records after the first line, which has this hash."""
-    body = Body(file)
-    for kind, node, n in body.records(digest, _COPIES):
-        if kind in (_SHRINK, _CLOSE):
-            z = _LEAST_Z ** (body.array("<u2", n) / 65535.0)
-            yield Record(kind, node, body.array("<u1", n if kind == _SHRINK else 0), z)
-        else:
-            yield Record(kind, node, body.array("<u4", n).astype(np.int64))
 
 
 # -- the criterion --------------------------------------------------------------------
@@ -242,27 +161,21 @@ class Criterion:
     """A criterion by name, of eigenvalues of F in descending order."""
 
     def __init__(self, name: str):
-        self.kind, _, parameter = name.partition(":")
-        self.p = float(parameter) if self.kind == "schatten" else 2.0
-        self.first = int(parameter) if self.kind == "kyfan" else None
-        self.squared = self.kind == "frobenius"
-        plain = self.kind in ("frobenius", "nuclear", "spectral") and not parameter
-        if not (plain or self.kind in ("schatten", "kyfan")) or not self.p > 0.0 or (
-            self.first is not None and self.first < 1
-        ):  # fmt: skip
+        kind, _, parameter = name.partition(":")
+        self.squared = kind == "frobenius"
+        self.p = float(parameter) if kind == "schatten" else 1.0
+        first = parameter if kind == "kyfan" else "1" if kind == "spectral" else None
+        self.first = None if first is None else int(first)
+        plain = kind in ("frobenius", "nuclear", "spectral") and not parameter
+        positive = self.p > 0.0 and (self.first is None or self.first > 0)
+        if not positive or not (plain or kind in ("schatten", "kyfan")):
             raise ValueError(f"The criterion {name!r} is not known here.")
 
     def __call__(self, eigenvalues: np.ndarray) -> np.ndarray:
-        if eigenvalues.shape[-1] == 0:
-            return np.zeros(eigenvalues.shape[:-1])
-        values = np.maximum(eigenvalues, 0.0)
-        if self.squared:
+        values = np.maximum(eigenvalues, 0.0)[..., : self.first]
+        if self.squared or not values.shape[-1]:
             return values.sum(axis=-1)
         sigma = np.sqrt(values)
-        if self.kind == "spectral":
-            return sigma[..., 0]
-        if self.kind != "schatten":
-            return sigma[..., : self.first].sum(axis=-1)
         top = np.where(sigma[..., :1] > 0.0, sigma[..., :1], 1.0)
         return top[..., 0] * ((sigma / top) ** self.p).sum(axis=-1) ** (1.0 / self.p)
 
@@ -289,29 +202,20 @@ def matrix_of(values) -> Any:
     return matrix[:, None] if matrix.ndim == 1 else matrix
 
 
-def target_of(problem: dict[str, Any], y) -> np.ndarray | None:
-    """The target matrix: classes have one column of zeros and ones each."""
-    if problem["target"] == "X":
-        return None
-    if y is None:
-        raise Refuted("the proof is about a target y, and none is given.")
-    if problem["target"] == "classes":
-        labels = np.asarray(y).ravel()
-        return (labels[:, None] == np.unique(labels)).astype(np.float64)
-    return matrix_of(y)
-
-
 def counted(problem: dict[str, Any], X, y=None) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
     """The rows that count, their target, and their weights."""
-    X, weights = matrix_of(X), problem["weights"]
+    X = matrix_of(X)
     if list(X.shape) != problem["shape"]:
         raise Refuted("these are other data than those of the proof.")
-    if weights is not None:
-        there = np.flatnonzero(weights)
-        if y is not None and len(y := np.asarray(y)) != len(weights):
-            raise Refuted("this is another target than that of the proof.")
-        X, y, weights = X[there], y if y is None else y[there], np.array(weights)[there]
-    return X, target_of(problem, y), weights
+    if problem["target"] == "X":
+        y = None
+    elif y is None:
+        raise Refuted("the proof is about a target y, and none is given.")
+    elif np.shape(y)[:1] != (problem["shape"][0],):
+        raise Refuted("this is another target than that of the proof.")
+    if problem["weights"] is not None or problem["target"] == "classes":
+        return beside("_verify_special").counted(problem, X, y)
+    return X, None if y is None else matrix_of(y), None
 
 
 def check_data(problem: dict[str, Any], X, target=None) -> None:
@@ -319,13 +223,11 @@ def check_data(problem: dict[str, Any], X, target=None) -> None:
     square = problem["input"] != "gram" or X.shape[0] == X.shape[-1]
     if list(X.shape[1:]) != problem["shape"][1:] or data_hash(X) != problem["data"] or not square:
         raise Refuted("these are other data than those of the proof.")
-    if target is not None and (
-        len(target) != X.shape[0] or data_hash(target) != problem["target_data"]
-    ):
+    if target is not None and data_hash(target) != problem["target_data"]:
         raise Refuted("this is another target than that of the proof.")
 
 
-def _rows_of(Z: np.ndarray, center: bool, weights) -> Iterator[np.ndarray]:
+def rows_of(Z: np.ndarray, center: bool, weights) -> Iterator[np.ndarray]:
     """Rows in extended precision, some at a time, without the means if these are free. A row of
     weight w counts like w equal ones."""
     w = np.ones((len(Z), 1)) if weights is None else weights[:, None]
@@ -337,13 +239,13 @@ def _rows_of(Z: np.ndarray, center: bool, weights) -> Iterator[np.ndarray]:
         yield (Z[part] - means) * np.sqrt(w[part])
 
 
-def _products(Z: np.ndarray, center: bool, weights) -> tuple[np.ndarray, float]:
+def products(Z: np.ndarray, center: bool, weights) -> tuple[np.ndarray, float]:
     """Inner products of columns in extended precision, and their rounding as a share of two
     lengths."""
     m, n = Z.shape
     exact = float(m) * n * n <= _PRODUCTS
     total = np.zeros((n, n), dtype=np.longdouble)
-    for rows in _rows_of(Z, center, weights):
+    for rows in rows_of(Z, center, weights):
         rows = rows if exact else rows.astype(np.float64)
         total += rows.T @ rows
     share = (m + 16) * EXTENDED + (0.0 if exact else (_ROWS + 8) * UNIT)
@@ -357,24 +259,24 @@ def _products(Z: np.ndarray, center: bool, weights) -> tuple[np.ndarray, float]:
 class Numbers:
     """Gram matrix of the columns, each of length one, and of the target, whose largest column has
     about length one; ``unit`` is what the target was divided by. ``low`` and ``high`` are below
-    and above the true one in extended precision, ``fast`` is below it in double precision."""
+    and above the true one in extended precision, ``fast`` is below it in double precision. Columns
+    with the same ``twins`` are multiples of one another by all their numbers, and with the same
+    ``alike`` up to rounding; -1 is zero."""
 
     def __init__(self, X, target, weights, problem: dict[str, Any]):
         self.p = p = X.shape[1]
-        gram, center, alpha = problem["input"] == "gram", problem["centering"] == "mean", 0.0
+        center, alpha = problem["centering"] == "mean", np.longdouble(problem["alpha"])
         dense = X.toarray() if hasattr(X, "toarray") else X
-        if gram:
-            G = dense.astype(np.longdouble)
-            G, share = (G + G.T) / 2, 2.0 * EXTENDED
+        if problem["input"] == "gram":
+            G, share = dense.astype(np.longdouble), 2.0 * EXTENDED
+            G = (G + G.T) / 2
         else:
             every = dense if target is None else np.hstack([dense, target])
-            G, share = _products(every, center, weights)
+            G, share = products(every, center, weights)
         if target is None:
-            G = np.vstack([np.hstack([G, G]), np.hstack([G, G])])
-        else:
-            alpha = float(problem["alpha"])
-            G[np.arange(p), np.arange(p)] += np.longdouble(alpha)
-            share += 2.0 * EXTENDED
+            G = np.tile(G, (2, 2))
+        G[np.arange(p), np.arange(p)] += alpha
+        share += 2.0 * EXTENDED
         self.q, order = len(G) - p, len(G)
         lengths = np.sqrt(np.maximum(np.diag(G), 0.0))
         largest = float(lengths[p:].max(initial=0.0))
@@ -387,63 +289,37 @@ class Numbers:
         margin = order * (2 * steps * EXTENDED + share)
         self.fast = _lowered(G.astype(np.float64), order * (2 * steps * UNIT + share))
         self.low, self.high = _lowered(G, margin), _lowered(G, -margin)
+        self.twins = self.alike = np.arange(p)
+        constant = center and (dense == dense[:1]).all(axis=0).any()
+        near = np.abs(G[:p, :p]) > 1.0 - 1e-12
         # With a ridge every column counts.
-        self.twins = np.arange(p) if alpha > 0.0 else _twins(dense, gram, center)
-        self.alike = self.twins.copy()  # up to rounding
-        if not gram and alpha == 0.0 and share < 0.1 * DEPENDENT:
-            self._find_alike(G[:p, :p], dense, center, weights)
+        if alpha == 0.0 and (near.sum() != p or constant):
+            rows = partial(rows_of, center=center, weights=weights)
+            near &= problem["input"] != "gram" and share < 0.1 * DEPENDENT
+            found = beside("_verify_special").multiples(dense, near, problem, rows, DEPENDENT)
+            self.twins, self.alike = found
         self.n_alike = int(np.count_nonzero(self.alike != self.twins))
-
-    def _find_alike(self, G: np.ndarray, dense: np.ndarray, center: bool, weights) -> None:
-        """Columns of which another one leaves so little that they count as dependent."""
-        for j, i in np.argwhere(np.tril(np.abs(G) > 1.0 - 1e-12, -1)).tolist():
-            if self.alike[i] != i or self.alike[j] != j:
-                continue
-            Z = np.concatenate([*_rows_of(dense[:, [i, j]], center, weights)])
-            x, y = (Z / np.sqrt((Z * Z).sum(axis=0))).T
-            rest = y - x * (x @ y)
-            if np.sqrt(rest @ rest) <= 0.5 * DEPENDENT:
-                self.alike[j] = i
 
 
 def _lowered(G: np.ndarray, share: float) -> np.ndarray:
     return G - np.diag(np.diag(G) * G.dtype.type(share))
 
 
-def _twins(dense: np.ndarray, gram: bool, center: bool) -> np.ndarray:
-    """For every column the first one of which it is a power of two, or its negative, times; -1 for
-    columns of zeros, and, without their means, of one number."""
-    twins = np.arange(dense.shape[1])
-    seen: dict[bytes, int] = {}
-    for j, column in enumerate(dense.T):
-        if not (column - column[0] if center and len(column) else column).any():
-            twins[j] = -1
-            continue
-        largest = column[np.argmax(np.abs(column))]
-        scaled = np.ldexp(column * math.copysign(1.0, largest), -math.frexp(largest)[1]) + 0.0
-        first = seen.setdefault(hashlib.sha256(scaled.tobytes()).digest(), j)
-        if not gram or dense[j, j] * dense[first, first] == dense[j, first] ** 2:
-            twins[j] = first
-    return twins
-
-
 # -- the relaxation -------------------------------------------------------------------
 
 
 class Bound(NamedTuple):
-    """Lower bound of a node, by how much it rises with each candidate chosen, and not chosen, the z
-    that gave it, and the next one."""
+    """Lower bounds of a node: as it is, with each candidate chosen, and without it; with D, Y, s
+    and B of a relaxation."""
 
     value: float
     into: np.ndarray
     out: np.ndarray
-    given: np.ndarray
-    z: np.ndarray
+    by: tuple[np.ndarray, np.ndarray, float, np.ndarray] | None = None
 
     def marks(self, limit: float) -> np.ndarray:
         """1 for candidates that every set below the limit contains, 2 for those that none does."""
-        slack = (limit - self.value) * (1.0 + 8.0 * UNIT)
-        return np.where(self.into >= slack, 2, self.out >= slack)
+        return np.where(self.into >= limit, 2, self.out >= limit)
 
 
 class Parts(NamedTuple):
@@ -456,130 +332,57 @@ class Parts(NamedTuple):
 
 
 class Relaxation:
-    """The relaxation of a node with up to ``left`` columns to choose, of which ``most`` says how
-    much they can add up to (:meth:`Choices.most`); a LinAlgError if there is none."""
+    """The relaxation of a node; a LinAlgError if there is none. D, Y and s are proposed, and
+    changed until they fit: any numbers may be."""
 
-    def __init__(self, parts: Parts, left: int, shift: float, most: Callable):
-        (K, c, F, _), self.left, self.most = parts, left, most
-        self.K = (K + K.T) / 2
-        self.energy = float(np.trace(F)) * (1.0 - 4 * len(F) * UNIT)
-        self._diagonal()
-        self._shifted(c, shift)
-
-    def _diagonal(self) -> None:
-        """D, a multiple of the heights of the columns above one another that is below K."""
-        heights, n = 1.0 / np.diag(np.linalg.inv(self.K)), len(self.K)
-        if not (np.isfinite(heights).all() and (heights > 0.0).all()):
-            raise np.linalg.LinAlgError
-        scaled = self.K / np.sqrt(heights) / np.sqrt(heights)[:, None]
+    def __init__(self, parts: Parts, proposed):
+        K, c, F, _ = parts
+        n, (D, Y, s) = len(K), proposed
+        D, Y, s = _proposed(D, n), c if Y is None else _proposed(Y, n, -1), _proposed(s)
+        root, self.K = np.sqrt(D), (K + K.T) / 2
+        scaled = self.K / root / root[:, None]
         least = np.linalg.eigvalsh(scaled)[0] - 16 * n * UNIT * float(np.trace(scaled))
         if not least > 0.0:
             raise np.linalg.LinAlgError
-        self.D = heights * min(float(least), 1.0) * (1.0 - 1e-12)
+        self.D = D * min(float(least), 1.0) * (1.0 - 1e-12)
         self.P = self.K - np.diag(self.D)
+        self.energy = float(np.trace(F)) * (1.0 - 4 * len(F) * UNIT)
+        self.Y, self.s, root = Y, 0.0, np.sqrt(self.D)
+        if Y is not c:
+            s = max(float(s), 0.0)
+            difference = (Y @ Y.T + s * self.K - c @ c.T) / root / root[:, None]
+            sizes = (Y**2).sum(axis=1) + s * np.diag(self.K) + (c**2).sum(axis=1)
+            order = 2 * n + max(c.shape[1], Y.shape[1]) + 16
+            charge = order * 2 * UNIT * float((sizes / self.D).sum())
+            self.s = s + max(charge - float(np.linalg.eigvalsh(difference)[0]), charge)
+        self.given = self.D.copy(), self.P.copy(), self.Y.copy()
 
-    def _shifted(self, c: np.ndarray, shift: float) -> None:
-        """Y and s with YY' + sK above cc'."""
-        n, q = c.shape
-        if min(n, q) <= self.left:
-            self.Y, self.s = c, 0.0
-            return
-        L = np.linalg.cholesky(self.K)
-        inner = np.linalg.solve(L, c)
-        values, vectors = np.linalg.eigh(inner @ inner.T)
-        s = min(max(shift, 0.0), 1.0) * max(float(values[n - 1 - self.left]), 0.0)
-        above = values > s
-        self.Y = L @ (vectors[:, above] * np.sqrt(values[above] - s))
-        root = np.sqrt(self.D)
-        difference = (self.Y @ self.Y.T + s * self.K - c @ c.T) / root / root[:, None]
-        sizes = (self.Y**2).sum(axis=1) + s * np.diag(self.K) + (c**2).sum(axis=1)
-        charge = (2 * n + q + 16) * 2 * UNIT * float((sizes / self.D).sum())
-        self.s = s + max(charge - float(np.linalg.eigvalsh(difference)[0]), charge)
-
-    def bound(self, z: np.ndarray) -> Bound:
-        """The bound with the coefficients that belong to z."""
+    def bound(self, B: np.ndarray, most: Callable) -> Bound:
+        """The bound with proposed coefficients, of whose terms ``most`` says how much they can add
+        up to (:meth:`Choices.most`)."""
         D, P, Y, n = self.D, self.P, self.Y, len(self.D)
-        B = self.coefficients(z)
+        B = _proposed(B, *Y.shape)
         product = P @ B
-        rest = Y - product
         lengths, roots = np.linalg.norm(B, axis=1), np.sqrt(np.maximum(np.diag(P), 0.0))
         spread = float((roots * lengths).sum())
         off = (n + 8) * 2 * UNIT * (np.linalg.norm(Y, axis=1) + roots * spread)
-        g = (np.linalg.norm(rest, axis=1) * (1.0 + (Y.shape[1] + 8) * UNIT) + off) ** 2 / D
-        g *= 1.0 + 16 * UNIT
-        top, into, out = self.most(g + self.s)
+        g = (np.linalg.norm(Y - product, axis=1) * (1.0 + (Y.shape[1] + 8) * UNIT) + off) ** 2 / D
+        top, into, out = most(g * (1.0 + 16 * UNIT) + self.s)
         quadratic = float((B * product).sum()) + (n * Y.shape[1] + 2 * n + 8) * 2 * UNIT * spread**2
         value = self.energy - quadratic - top
         value -= 8 * UNIT * (abs(self.energy) + abs(quadratic) + abs(top))
-        return Bound(value, into, out, z, _capped(np.sqrt(D) * lengths, self.left))
-
-    def coefficients(self, z: np.ndarray) -> np.ndarray:
-        """B for these weights."""
-        return np.linalg.solve(self.P + np.diag(self.D / z), self.Y)
-
-    def best(self, limit: float, z: np.ndarray | None) -> Bound:
-        """The best bound of some turns; it stops where the limit is reached."""
-        n = len(self.D)
-        best = bound = self.bound(np.full(n, self.left / n) if z is None else z)
-        for _ in range(_TURNS):
-            if best.value >= limit:
-                break
-            bound = self.bound(bound.z)
-            best = max(best, bound, key=lambda bound: bound.value)
-        return best
+        if not np.isfinite(value):
+            raise np.linalg.LinAlgError
+        into, out = (value + x - 8 * UNIT * (abs(value) + abs(x)) for x in (into, out))
+        return Bound(value, into, out, (D, Y, self.s, B))
 
 
-def _capped(weights: np.ndarray, left: int) -> np.ndarray:
-    """z proportional to the weights, at most 1, with sum ``left``."""
-    weights = weights + 1e-12 * weights.max(initial=0.0) + 1e-300
-    full = np.zeros(len(weights), dtype=bool)
-    while True:
-        z = np.where(full, 1.0, weights * (left - full.sum()) / max(weights[~full].sum(), 1e-300))
-        now = z >= 1.0
-        if (now == full).all() or now.sum() >= left:
-            return np.clip(z, _LEAST_Z, 1.0)
-        full = now
-
-
-# -- the last columns -----------------------------------------------------------------
-
-
-class Completions:
-    r"""What the last columns catch at most beside those of a stack of nodes, under the squared
-    Frobenius norm. The steps that choose a column leave :math:`H = cc^T` up to a share of
-    :math:`\sqrt{E_iE_j}`, where E starts as the diagonal of H."""
-
-    def __init__(self, K: np.ndarray, H: np.ndarray, E: np.ndarray, share: float):
-        self.K, self.H, self.E, self.share = K, H, E, share
-        heights = np.diagonal(K, axis1=1, axis2=2)
-        # Nothing is known of what has no height.
-        self.heights = np.where(heights > 0.0, heights, np.nan)
-        self.energy = np.diagonal(H, axis1=1, axis2=2) + share * E
-
-    def pairs(self) -> np.ndarray:
-        """What two of them catch."""
-        ratio = self.K / self.heights[:, :, None]
-        second = ratio * ratio
-        second *= self.energy[:, :, None]
-        second += self.energy[:, None]
-        second -= 2.0 * ratio * self.H
-        ratio *= self.K
-        height = self.heights[:, None] - ratio
-        height[height <= 0.0] = np.nan
-        second /= height
-        second += (self.energy / self.heights)[:, :, None]
-        return second
-
-    def after(self, i: int) -> Completions:
-        """The same beside the i-th candidate, of those behind it."""
-        rest = slice(i + 1, None)
-        k, u = self.K[:, i, rest], self.H[:, i, rest]
-        v = k / self.heights[:, i, None]
-        w = (u - 0.5 * self.H[:, i, i, None] * v)[:, None]
-        K = self.K[:, rest, rest] - k[:, :, None] * v[:, None]
-        H = v[:, :, None] * w
-        H = self.H[:, rest, rest] - H - np.swapaxes(H, 1, 2)
-        return Completions(K, H, self.E[:, rest] + v * v * self.E[:, i, None], 2 * self.share)
+def _proposed(values, *shape: int) -> np.ndarray:
+    """An array of finite numbers that others have found."""
+    array = np.array(values, dtype=np.float64).reshape(shape)
+    if not np.isfinite(array).all():
+        raise np.linalg.LinAlgError
+    return array
 
 
 # -- the rules ------------------------------------------------------------------------
@@ -597,6 +400,21 @@ class Task(NamedTuple):
     def with_(self, at, others) -> Task:
         """The node with some candidates chosen, and others left."""
         return Task(np.append(self.chosen, self.candidates[at]), self.candidates[others])
+
+    def divided(self, items) -> list[Task]:
+        """The node with each of some candidates, beside those before it and all that are none of
+        them, and the node without any of them; these cover it, whichever they are."""
+        items, others = np.array(items, dtype=np.intp), np.ones(len(self.candidates), dtype=bool)
+        known = set(items.tolist())
+        if len(known) < len(items) or not known <= set(range(len(others))):
+            raise Refuted("a node is divided by columns that it does not have.")
+        others[items] = False
+        nodes = []
+        for at in items:
+            nodes.append(self.with_(at, others))
+            others[at] = True
+        others[items] = False
+        return [*nodes, self.with_(items[:0], others)]
 
 
 class Choices:
@@ -618,7 +436,8 @@ class Choices:
 
     def narrowed(self, chosen, candidates) -> tuple[np.ndarray, np.ndarray] | None:
         """A node without what follows from the problem; None if it holds no selection."""
-        return (chosen, candidates) if len(candidates) >= self.left(chosen, ()) else None
+        left = self.left(chosen, ())
+        return (chosen, candidates) if 0 <= left <= len(candidates) else None
 
     def left(self, chosen, candidates) -> int:
         """At most how many columns are to be added."""
@@ -637,10 +456,10 @@ class Rules:
 
     def __init__(self, numbers: Numbers, header: dict[str, Any]):
         problem, claim = header["problem"], header["claim"]
-        kind = constraining().Constraints if problem["constraints"] else Choices
+        kind = beside("_verify_rules").Constraints if problem["constraints"] else Choices
         self.numbers, self.choices = numbers, kind(problem)
-        self.theta = Criterion(problem["criterion"])
-        self.components, self.shift = problem["n_components"], float(problem["shift"])
+        self.guide = guide.Guide(problem["shift"])
+        self.theta, self.components = Criterion(problem["criterion"]), problem["n_components"]
         self.scale = numbers.unit**2 if self.theta.squared else numbers.unit
         self.listed = {tuple(sorted(s)) for s in claim["solutions"]}
         # What no set that is not listed may be below.
@@ -662,7 +481,7 @@ class Rules:
         """Two numbers between which the error of a complete set lies, in units of ``scale``."""
         return None
 
-    def redone(self, rule: str, node: Task, found: np.ndarray, z=None) -> np.ndarray:
+    def redone(self, rule: str, node: Task, found: np.ndarray, by=None) -> np.ndarray:
         """What exact arithmetic confirms of what a rule finds of a node."""
         return found
 
@@ -696,6 +515,7 @@ class Rules:
         n, others = len(node.candidates), np.append(node.candidates, self.target)
         W, free = self.eliminated(self.numbers.fast, node.chosen[None], others[None])
         M = self.numbers.fast[others[:, None], others] - W[0].T @ W[0]
+        M.flags.writeable = False  # by those who make proposals
         return Parts(M[:n, :n], M[:n, n:], M[n:, n:], int(free[0]))
 
     def errors(self, F: np.ndarray, directions: int, sign: float = 1.0) -> np.ndarray:
@@ -717,33 +537,31 @@ class Rules:
         """Which rules show them, and how often; or :class:`Refuted`."""
         self.rules, budget = Counter(), float(MOST_NODES)
         stack: list[Task] = list(chain(*map(self._unshown, tasks)))
-        few: dict[tuple[int, int, int], list[Task]] = {}
+        pairs: dict[tuple[int, int], list[Task]] = {}
         whole: list[tuple[int, ...]] = []
-        while stack or few:
+        while stack or pairs:
             if not stack:
-                kind, nodes = few.popitem()
-                stack += self._last(nodes, kind[0])
+                stack += self._pairs(pairs.popitem()[1])
                 continue
             node = self.narrowed(stack.pop())
             if node is None:
-                self.rules["no set"] += 1
                 continue
-            n, left = len(node.candidates), self.choices.left(*node[:2])
+            n, left, shape = len(node.candidates), self.choices.left(*node[:2]), _shape(node)
+            budget -= 1.0 if left > 3 else min(n**left / 1e5, 1.0)
+            if budget < 0.0:
+                raise Refuted("the proof leaves too much to be shown by its reader.")
             if left <= 1 or (n == left and not self.choices.varies):
                 columns = node.candidates.tolist()
                 sets = [columns[:left]] if left != 1 else [[column] for column in columns]
                 whole += chain(*(self.choices.between(node.chosen.tolist(), s) for s in sets))
-            elif self.theta.squared and self.components == 0 and left <= 3:
-                budget -= n**left / 1e5
-                kind = left, n, len(node.chosen)
-                few.setdefault(kind, []).append(node)
-                if len(few[kind]) * (n + self.numbers.q) ** 2 > _STACK:
-                    stack += self._last(few.pop(kind), left)
+            elif left > 3 or not self.theta.squared or self.components > 0:
+                stack += self._divided(node)
+            elif left == 3:  # by the first of them
+                stack += node.divided(range(n)[::-1])
             else:
-                budget -= 1.0
-                stack += self._divide(node, left)
-            if budget < 0.0:
-                raise Refuted("the proof leaves too much to be shown by its reader.")
+                pairs.setdefault(shape, []).append(node)
+                if len(pairs[shape]) * (n + self.numbers.q) ** 2 > _STACK:
+                    stack += self._pairs(pairs.pop(shape))
         self._complete(whole)
         return self.rules
 
@@ -763,8 +581,8 @@ class Rules:
     def _unshown(self, task: Task) -> list[Task]:
         """Nodes that are to be closed to show what a task says."""
         marks, node = task.marks, self.narrowed(task)
-        if marks is None or node is None:
-            return [] if node is None else [node]
+        if node is None or marks is None or not marks.any():
+            return [node] if node is not None and marks is None else []
         # What follows from the problem, then what bounds say of the others.
         found = np.where(np.isin(task.candidates, node.chosen), 1, 2)
         found[np.isin(task.candidates, node.candidates)] = self._found(node)
@@ -777,149 +595,116 @@ class Rules:
 
     def _found(self, node: Task) -> np.ndarray:
         """Which of its marks the bounds of a node confirm."""
-        marks, z, parts = np.asarray(node.marks), node.z, self.parts(node)
-        left, found = self.choices.left(*node[:2]), np.zeros_like(marks)
-        if z is not None and (relaxation := self.relaxation(node, parts, left)):
-            bound = relaxation.bound(z)
-            found = marks if bound.value >= self.limit else bound.marks(self.limit)
-            found = np.where(found == marks, found, 0)
-            found = self.redone("relaxation, fewer columns", node, found, z)
-            self.rules["relaxation"] += 1
-        # Of constraints no record says which bound has dropped a column.
-        rest = (marks == 2) & (found != 2)
-        if z is None or (self.choices.varies and rest.any()):
-            self.rules["span, each column"] += 1
-            bounds = self._children(node, parts, left)
-            closed = self.redone("span, each column", node, rest & (bounds >= self.limit))
-            found = np.where(closed, 2, found)
+        marks = np.asarray(node.marks, dtype=np.intp)
+        found = np.zeros_like(marks)
+        for rule, bound in self._bounds(node, 0 if node.z is None else 1):
+            some = (found != marks) & (np.where(marks == 2, bound.into, bound.out) >= self.limit)
+            found += self.redone(_EACH[rule], node, np.where(some, marks, 0), bound.by)
+            self.rules[_EACH[rule]] += 1
+            if (found == marks).all():
+                break
         return found
 
-    def _closes(self, rule: str, node: Task, value: float, z: np.ndarray | None = None) -> bool:
-        """Whether a bound closes a node."""
-        closes = value >= self.limit
-        if value >= self.limit - self.doubt:
-            closes = bool(self.redone(rule, node, np.array([int(closes)]), z)[0])
-        self.rules[rule] += closes
-        return closes
+    def _divided(self, node: Task) -> list[Task]:
+        """What is left to close of a node."""
+        rule, bound = next(self._bounds(node, None))
+        closes = np.array([int(bound.value >= self.limit)])
+        if bound.value >= self.limit - self.doubt and self.redone(rule, node, closes, bound.by)[0]:
+            self.rules[rule] += 1
+            return []
+        marks = self.redone(_EACH[rule], node, bound.marks(self.limit), bound.by)
+        kept, fewer = node.with_(marks == 1, marks == 0), rule == "relaxation" and marks.any()
+        self.rules[_EACH[rule] if fewer or rule == "span" else "branching"] += 1
+        if fewer:
+            return [kept]
+        left = self.choices.left(*node[:2])
+        return kept.divided(self.guide.order(bound._replace(into=bound.into[marks == 0]), left))
 
-    def relaxation(self, node: Task, parts: Parts, left: int) -> Relaxation | None:
-        """The relaxation of a node, if there is one."""
+    def _bounds(self, node: Task, turns: int | None) -> Iterator[tuple[str, Bound]]:
+        """Bounds of a node by one rule after the other, with so many proposals at most."""
+        parts, left = self.parts(node), self.choices.left(*node[:2])
         fits = 0 < left < len(node.candidates) + self.choices.varies
-        if self.theta.squared and parts.free == 0 and fits:
-            most = partial(self.choices.most, chosen=node.chosen, candidates=node.candidates)
+        if self.theta.squared and parts.free == 0 and fits and turns != 0:
             try:
                 with np.errstate(all="ignore"):
-                    return Relaxation(parts, left, self.shift, most)
+                    best = self._relaxed(node, parts, left, turns)
+                yield "relaxation", best
             except np.linalg.LinAlgError:
                 pass
-        return None
+        yield "span", self._span(node, parts, left)
 
-    def _divide(self, node: Task, left: int) -> list[Task]:
-        """What is left to close of a node."""
-        parts = self.parts(node)
-        relaxation = self.relaxation(node, parts, left)
-        if relaxation is None:
-            return self._by_span(node, parts, left)
-        bound, every = relaxation.best(self.limit, node.z), np.arange(len(node.candidates))
-        if self._closes("relaxation", node, bound.value, bound.given):
-            return []
-        marks = bound.marks(self.limit)
-        marks = self.redone("relaxation, fewer columns", node, marks, bound.given)
-        if marks.any():
-            self.rules["relaxation, fewer columns"] += 1
-            return [node.with_(marks == 1, marks == 0)]
-        self.rules["branching"] += 1
-        if left == 4 and not self.choices.varies:  # by the first of the four
-            return [node.with_(i, every > i) for i in every[:-3]]
-        at = int(np.argmax(bound.z * (parts.c**2).sum(axis=1) / np.diag(parts.K)))
-        return [node.with_(every[:0], every != at), node.with_(at, every != at)]
+    def _relaxed(self, node: Task, parts: Parts, left: int, turns: int | None) -> Bound:
+        """The best bound of so many proposals; it stops where the limit is reached."""
+        relaxation, best = Relaxation(parts, self.guide.frame(*parts[:2], left)), None
+        proposed = self.guide.coefficients(*relaxation.given, left, node.z)
+        most = partial(self.choices.most, chosen=node.chosen, candidates=node.candidates)
+        for B in islice(proposed, turns or _PROPOSALS):
+            bound = relaxation.bound(B, most)
+            best = bound if best is None or bound.value > best.value else best
+            if best.value >= self.limit:
+                break
+        if best is None:
+            raise np.linalg.LinAlgError
+        return best
 
-    def _by_span(self, node: Task, parts: Parts, left: int) -> list[Task]:
-        """Children by the column that comes first in an order by their bounds."""
-        if self._closes("span", node, self._span(node, parts, left)):
-            return []
-        bounds = self._children(node, parts, left)
-        closed = self.redone("span, each column", node, bounds >= self.limit)
-        order = np.argsort(bounds, kind="stable")
-        order = order[~closed[order]]
-        self.rules["span, each column"] += 1
-        varies, none = self.choices.varies, order[:0]
-        nodes = [node.with_(none, none)] if varies else []
-        first = 0 if varies else left - 1
-        return nodes + [node.with_(order[i], order[:i]) for i in range(first, len(order))]
-
-    def _children(self, node: Task, parts: Parts, left: int) -> np.ndarray:
-        """Span bound of the node with each one of its candidates."""
+    def _span(self, node: Task, parts: Parts, left: int) -> Bound:
+        """Errors of the eigenvalues that no directions catch, or that all candidates leave, and
+        those with one candidate chosen."""
         K, c, F, free = parts
-        pivots, found = np.diag(K), np.empty(len(c))
+        pivots, q, twins = np.diag(K), len(F), self.numbers.alike
         heights = c / np.sqrt(np.where(pivots > 0.0, pivots, np.inf))[:, None]
-        width = max(1, 10**6 // max(F.size, 1))
-        for start in range(0, len(c), width):
-            part = heights[start : start + width]
-            after = F - part[:, :, None] * part[:, None, :]
-            found[start : start + width] = self.errors(after, left + free - 1)
-        twins = self.numbers.alike
+        some = np.array_split(heights, 1 + heights.size * q // 10**6)
+        into = [self.errors(F - h[:, :, None] * h[:, None, :], left + free - 1) for h in some]
         idle = np.isin(twins[node.candidates], [-1, *twins[node.chosen]])
-        return np.where((pivots <= 0.0) & ~idle, self.errors(F, left + free), found)
-
-    def _span(self, node: Task, parts: Parts, left: int) -> float:
-        """Error of the eigenvalues that no directions catch, or that all candidates leave."""
-        every, q = np.append(node.chosen, node.candidates), len(parts.F)
+        with_free = np.where((pivots <= 0.0) & ~idle, self.errors(F, left + free), np.hstack(into))
+        every, least = np.append(node.chosen, node.candidates), np.zeros(q)
         rest = self.parts(Task(every, every[:0]))
-        least = np.zeros(q)
-        for F, directions in ((parts.F, left + parts.free), (rest.F, parts.free)):
-            if F is parts.F or rest.free == parts.free:
-                values = np.linalg.eigvalsh(F)[::-1]
-                values -= 8 * q * UNIT * np.abs(values).max(initial=0.0)
-                least[: max(q - directions, 0)] = np.maximum(
-                    least[: max(q - directions, 0)], values[directions:]
-                )
+        for M, directions in ((F, left + free), (rest.F, rest.free)):
+            values = np.linalg.eigvalsh(M)[::-1]
+            values -= 8 * q * UNIT * np.abs(values).max(initial=0.0)
+            first = max(q - directions, 0)
+            least[:first] = np.maximum(least[:first], values[directions:])
         error = float(self.theta(least))
-        return error - 8 * (q + 8) * UNIT * abs(error)
+        value = error - 8 * (q + 8) * UNIT * abs(error)
+        return Bound(value, with_free, np.full(len(c), -np.inf))
 
     # -- complete sets ------------------------------------------------------------------
 
-    def _last(self, nodes: list[Task], left: int) -> list[Task]:
-        """Close nodes with two or three columns left; those with free directions are divided."""
-        chosen, rest = (np.array([node[i] for node in nodes]) for i in range(2))
-        n, G = rest.shape[1], self.numbers.fast
-        target = np.broadcast_to(self.target, (len(nodes), len(self.target)))
-        W, free = self.eliminated(G, chosen, np.hstack([rest, target]))
-        A = np.swapaxes(W[:, :, :n], 1, 2)
-        K = G[rest[:, :, None], rest[:, None]] - A @ W[:, :, :n]
-        c = G[rest[:, :, None], target[:, None]] - A @ W[:, :, n:]
-        totals = (np.diag(G)[target] - (W[:, :, n:] ** 2).sum(axis=1)).sum(axis=1)
-        some = free == 0
-        nodes_left = [node for node, fits in zip(nodes, some, strict=True) if not fits]
-        self.rules["last columns"] += int(some.sum())
-        with np.errstate(all="ignore"):
-            H, charge = c[some] @ np.swapaxes(c[some], 1, 2), 4 * (self.numbers.q + 32) * UNIT
-            every = Completions(K[some], H, np.diagonal(H, axis1=1, axis2=2), charge)
-            room = totals[some] - self.limit
-            room -= charge * (np.abs(totals[some]) + abs(self.limit))
-            if left == 2:
-                self._caught(every, room, chosen[some], rest[some], 0)
-            for i in range(n - 2 if left == 3 else 0):
-                first = np.hstack([chosen[some], rest[some, i, None]])
-                now = room - (1.0 + 8 * UNIT) * every.energy[:, i] / every.heights[:, i]
-                self._caught(every.after(i), now, first, rest[some, i + 1 :], 1)
-        return [
-            child for node in nodes_left for child in self._by_span(node, self.parts(node), left)
-        ]
+    def _pairs(self, nodes: list[Task]) -> list[Task]:
+        """Close nodes with two columns left, of one shape; those with free directions are divided.
 
-    def _caught(self, some: Completions, room: np.ndarray, chosen, rest, added: int) -> None:
-        """Completions by two columns, which leave the limit if they catch no more than there is
-        room for; those in doubt are evaluated. So many of the chosen columns were added, too."""
-        closed = some.pairs() <= (room * (1.0 - 16 * UNIT))[:, None, None]
-        if self.redoes_all:
-            nodes = zip(chosen, rest, closed, strict=True)
-            closed = np.array([self.redone("last columns", Task(*n[:2]), n[2]) for n in nodes])
-        doubtful = [(b, i, j) for b, i, j in np.argwhere(~closed).tolist() if i < j]
-        last, sets = chosen.shape[1] - added, list[tuple[int, ...]]()
-        for b, i, j in doubtful:
-            columns = [*chosen[b].tolist(), *rest[b, [i, j]].tolist()]
-            sets += self.choices.between(columns[:last], columns[last:])
+        The steps that choose a column leave :math:`H = cc^T` up to a share of
+        :math:`\\sqrt{H_{ii}H_{jj}}`."""
+        chosen, rest = (np.array([node[i] for node in nodes]) for i in range(2))
+        n, q, G = rest.shape[1], self.numbers.q, self.numbers.fast
+        target = np.broadcast_to(self.target, (len(nodes), q))
+        others = np.hstack([rest, target])
+        W, free = self.eliminated(G, chosen, others)
+        K = G[rest[:, :, None], others[:, None]] - np.swapaxes(W[:, :, :n], 1, 2) @ W
+        K, c, charge = K[:, :, :n], K[:, :, n:], 4 * (q + 32) * UNIT
+        totals = (np.diag(G)[target] - (W[:, :, n:] ** 2).sum(axis=1)).sum(axis=1)
+        room = totals - self.limit - charge * (np.abs(totals) + abs(self.limit))
+        with np.errstate(all="ignore"):
+            heights, H = np.diagonal(K, axis1=1, axis2=2), c @ np.swapaxes(c, 1, 2)
+            heights = np.where(heights > 0.0, heights, np.nan)  # nothing is known of what has none
+            energy = np.diagonal(H, axis1=1, axis2=2) * (1.0 + charge)
+            ratio = K / heights[:, :, None]
+            caught = energy[:, None] - 2.0 * ratio * H + ratio**2 * energy[:, :, None]
+            height = heights[:, None] - ratio * K
+            caught /= np.where(height > 0.0, height, np.nan)
+            caught += (energy / heights)[:, :, None]
+            closed = caught <= (room * (1.0 - 16 * UNIT))[:, None, None]
+        left, sets = list[Task](), list[tuple[int, ...]]()
+        for node, is_free, found in zip(nodes, free > 0, closed, strict=True):
+            if is_free:
+                left += self._divided(node)
+                continue
+            self.rules["last columns"] += 1
+            found = self.redone("last columns", node, found) if self.redoes_all else found
+            for pair in np.argwhere(np.triu(~found, 1)).tolist():
+                sets += self.choices.between(node.chosen.tolist(), node.candidates[pair].tolist())
         self._complete(sets)
+        return left
 
     def _complete(self, sets: list[tuple[int, ...]]) -> None:
         """Complete sets, unless the proof lists them, in extended precision."""
@@ -948,6 +733,10 @@ class Rules:
         return np.array([float(self.errors(M, int(f), sign)) for M, f in pairs])
 
 
+def _shape(node: Task) -> tuple[int, int]:
+    return len(node.candidates), len(node.chosen)
+
+
 def listed_to(claim: dict[str, Any]) -> float:
     """The error below which all sets are listed."""
     if claim["within"] is None:
@@ -966,92 +755,61 @@ def limit_of(claim: dict[str, Any]) -> float:
 # -- the tree -------------------------------------------------------------------------
 
 
-class Tree:
-    """The open nodes."""
-
-    def __init__(self, choices: Choices, chosen: np.ndarray, candidates: np.ndarray):
-        self.choices, self.next, self.bytes = choices, 0, 0
-        self.open: dict[int, Task] = {}
-        self.add(Task(chosen, candidates))
-
-    def add(self, node: Task) -> None:
-        """One more node; one with too few candidates has no sets, and is none."""
-        chosen, candidates = (some.astype(np.int32) for some in node[:2])
-        if self.choices.varies or self.choices.narrowed(chosen, candidates):
-            self.open[self.next] = Task(chosen, np.sort(candidates))
-            self.bytes += 4 * (len(chosen) + len(candidates)) + 400
-        self.next += 1
-        if self.bytes > MOST_OPEN:
-            raise Unreadable("The proof has more open nodes than can be kept.")
-
-    def pop(self, name: int) -> Task:
-        """A node, which is open no longer."""
-        if name not in self.open:
-            raise Refuted(f"node {name} is divided, but it is not open.")
-        node = self.open.pop(name)
-        self.bytes -= 4 * (len(node.chosen) + len(node.candidates)) + 400
-        return node
-
-    def replace(self, record: Record) -> Iterator[Task]:
-        """Replace a node by what a record says; what is to be shown for that."""
-        node, items = self.pop(record.node), record.items
-        n = left = len(node.candidates)
-        if not self.choices.varies:
-            left = self.choices.left(node.chosen, node.candidates)
-        if left < 1:
-            raise Refuted(f"node {record.node} has no column left to choose.")
-        if record.z is not None:
-            if len(record.z) != n:
-                raise Refuted("a relaxation has coefficients for other columns than the node has.")
-            marks = items if record.kind == _SHRINK else None
-            yield node._replace(marks=marks, z=record.z)
-            if marks is not None:
-                if items.max(initial=0) > 2 or (items == 1).sum() > left:
-                    raise Refuted("a relaxation fixes more columns than are to be chosen.")
-                self.add(node.with_(items == 1, items == 0))
-            return
-        at = np.searchsorted(node.candidates, items)
-        if not n or (at == n).any() or (node.candidates[at] != items).any() or (
-            len(np.unique(at)) < len(at)
-        ):  # fmt: skip
-            raise Refuted(f"node {record.node} is divided by columns that it does not have.")
-        others = np.ones(n, dtype=bool)
-        others[at] = False
-        if record.kind == _BRANCH and len(at) == 1:
-            self.add(node.with_(at, others))
-            self.add(node.with_(at[:0], others))
-            return
-        if others.any():
-            yield node._replace(marks=2 * others)
-        for i in range(len(at)):
-            self.add(node.with_(at[i], at[:i]))
+def replaced(node: Task, record, most: int) -> tuple[list[Task], list[Task]]:
+    """The nodes by which a record replaces one with so many columns to choose at most, and what is
+    to be shown for that."""
+    items, candidates = np.array(record.items, dtype=np.int64), node.candidates
+    if record.z is not None:
+        if len(record.z) != len(candidates):
+            raise Refuted("a relaxation has coefficients for other columns than the node has.")
+        if record.kind == _CLOSE:
+            return [], [node._replace(z=record.z)]
+        fixed, kept = items == 1, items == 0
+        if fixed.sum() > most:
+            raise Refuted("a relaxation fixes more columns than are to be chosen.")
+        shown = node._replace(marks=np.where(fixed, 1, 2 * ~kept), z=record.z)
+        return [node.with_(fixed, kept)], [shown]
+    listed = np.isin(candidates, items)
+    left = node.with_(items[:0], listed) if record.kind == _LIST else node
+    places = {column: at for at, column in enumerate(left.candidates.tolist())}
+    *parts, none = left.divided([places.get(column, -1) for column in items.tolist()])
+    if record.kind == _LIST:
+        return parts, [node._replace(marks=2 * ~listed), none]
+    return [*parts, none], []
 
 
-def tasks(header: dict[str, Any], rules: Rules, records: Iterator[Record]) -> Iterator[Task]:
+def tasks(header: dict[str, Any], rules: Rules, records: Iterable[Any]) -> Iterator[Task]:
     """Everything that is to be shown of all nodes; the copies that are left out are checked."""
-    problem, claim, twins = header["problem"], header["claim"], rules.numbers.twins
-    include = np.array(problem["include"], dtype=np.intp)
-    candidates = np.setdiff1d(np.arange(len(twins)), [*include, *problem["exclude"]])
-    tree, choices = Tree(rules.choices, include, candidates), rules.choices
+    problem, choices = header["problem"], rules.choices
+    include = np.array(problem["include"], dtype=np.int32)
+    candidates = np.arange(problem["shape"][1], dtype=np.int32)
+    candidates = np.setdiff1d(candidates, [*include, *problem["exclude"]])
+    nodes, count, size = {0: Task(include, candidates)}, 1, 0
     for at, record in enumerate(records):
         if rules.limit <= 0.0:  # no error is negative
             continue
-        if record.kind != _COPIES:
-            yield from tree.replace(record)
+        if record.kind == _COPIES:
+            twins, left_out = rules.numbers.twins, np.array(record.items, dtype=np.int64)
+            kept = beside("_verify_special").without(left_out, include, candidates, header, twins)
+            if at or kept is None or choices.varies or not choices.narrowed(include, kept):
+                raise Refuted("columns are left out that count.")
+            nodes = {0: Task(include, kept)}
             continue
-        # No search for one set needs columns of zeros and multiples of others.
-        kept = np.setdiff1d(candidates, record.items)
-        same = np.isin(twins[candidates], [-1, *twins[kept], *twins[include]])
-        if at or len(claim["solutions"]) > 1 or choices.varies or claim["within"] is not None or (
-            choices.narrowed(include, kept) is None
-        ):  # fmt: skip
-            raise Refuted("copies are left out where they count.")
-        if not (np.isin(record.items, candidates).all() and same.all()):
-            raise Refuted("a column is left out, but no other one is a multiple of it.")
-        candidates = kept
-        tree = Tree(choices, include, candidates)
-    for name in list(tree.open) if rules.limit > 0.0 else []:
-        yield tree.pop(name)
+        if record.node not in nodes:
+            raise Refuted(f"node {record.node} is divided, but it is not open.")
+        node = nodes.pop(record.node)
+        most = len(node.candidates) if choices.varies else choices.left(*node[:2])
+        parts, shown = replaced(node, record, most)
+        for some in parts:
+            if choices.varies or choices.narrowed(*some[:2]):
+                nodes[count] = some
+            count += 1
+        yield from (some for some in shown if choices.varies or choices.narrowed(*some[:2]))
+        size += 4 * sum(sum(_shape(some)) + 100 for some in parts) - 4 * sum(_shape(node)) - 400
+        if size > MOST_OPEN:
+            raise Unreadable("The proof has more open nodes than can be kept.")
+    if rules.limit > 0.0:
+        yield from nodes.values()
 
 
 # -- the whole ------------------------------------------------------------------------
@@ -1112,17 +870,14 @@ def statement_of(header: dict[str, Any], dependent: int = 0, alike: int = 0) -> 
     error, bound = float(claim["error"]), float(claim["lower_bound"])
     weighted = "" if problem["weights"] is None else "weighted "
     what = f"The {k} selected columns have the {weighted}error {error:.10g}"
-    if rows:
-        what = f"Without the {k} removed rows the error is {error:.10g}"
-    tolerance = f", up to a relative {TOLERANCE:g}."
+    what = f"Without the {k} removed rows the error is {error:.10g}" if rows else what
+    none, few = f"none of {every} is below {bound:.10g}.", f", up to a relative {TOLERANCE:g}."
     if claim["complete"] and (len(claim["solutions"]) > 1 or claim["within"] is not None):
-        return (
-            f"{what}; of {every} none but the {len(claim['solutions'])} listed ones "
-            f"is below {listed_to(claim):.10g}{tolerance}"
-        )
+        none = f"of {every} none but the {len(claim['solutions'])} listed ones "
+        return f"{what}; {none}is below {listed_to(claim):.10g}{few}"
     if bound >= error * (1.0 - TOLERANCE):
-        return f"{what}, and none of {every} has a smaller one{tolerance}"
-    return f"{what}, and none of {every} is below {bound:.10g}."
+        none = f"none of {every} has a smaller one{few}"
+    return f"{what}, and {none}"
 
 
 def chunks(parts: Iterable[Any], count: int = PARTS) -> Iterator[list[Any]]:
@@ -1140,7 +895,7 @@ def check(proof, X, y=None) -> str:
         found: Counter[str] = Counter()
         rules = begin(header, X, y)
         check_claim(rules, header)
-        for chunk in chunks(tasks(header, rules, records_of(file, digest))):
+        for chunk in chunks(tasks(header, rules, guide.records_of(file, digest))):
             found += rules.confirm(chunk)
             if found["branching"] > MOST_NODES:
                 raise Refuted("the proof leaves too much to be shown by its reader.")
@@ -1149,33 +904,7 @@ def check(proof, X, y=None) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Check a proof from the command line: 0 it holds, 1 refuted, 2 unreadable."""
-    parser = argparse.ArgumentParser(description="Check a proof of column selection.")
-    parser.add_argument("proof")
-    parser.add_argument("data", help="a .npy file, or numbers separated by commas")
-    parser.add_argument("--target", help="a .npy or .csv file with the target")
-    options = parser.parse_args(arguments)
-    try:
-        X, y = _load(options.data), None if options.target is None else _load(options.target)
-        print(check(options.proof, X, y))
-    except Refuted as reason:
-        print(f"Refuted: {reason}")
-        return 1
-    except (OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
-
-
-def _load(path: str) -> np.ndarray:
-    if path.endswith(".npy"):
-        return np.load(path, allow_pickle=False)
-    with open(path, encoding="utf-8") as file:
-        first = file.readline()
-    try:
-        [float(value) for value in first.split(",")]
-    except ValueError:
-        return np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-    return np.loadtxt(path, delimiter=",", ndmin=2)
+    return guide.main(check, Refuted, arguments)
 
 
 if __name__ == "__main__":

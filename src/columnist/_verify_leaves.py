@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from columnist._verify import UNIT, Parts, Relaxation, Task
+from columnist._verify import UNIT, Task
 from columnist._verify_exact import ExactErrors, enclosed
 
 # Bits of balls.
@@ -39,9 +39,7 @@ class ExactLeaves:
         self._rules = errors.rules
         self.count: Counter[str] = Counter()
 
-    def __call__(
-        self, rule: str, node: Task, found: np.ndarray, z: np.ndarray | None
-    ) -> np.ndarray:
+    def __call__(self, rule: str, node: Task, found: np.ndarray, by: tuple | None) -> np.ndarray:
         """What is confirmed of it; rules about a whole node ask only if they hold, or almost."""
         in_doubt = rule in WHOLE and not found[0]
         if not (in_doubt or (self._every and found.any())):
@@ -53,8 +51,8 @@ class ExactLeaves:
         with flint.ctx.workprec(_BITS):
             try:
                 if rule in WHOLE:
-                    return np.array([int(getattr(self, WHOLE[rule])(node, z))])
-                return getattr(self, _PARTS[rule])(node, found, z)
+                    return np.array([int(getattr(self, WHOLE[rule])(node, by))])
+                return getattr(self, _PARTS[rule])(node, found, by)
             except (ZeroDivisionError, ValueError, np.linalg.LinAlgError):  # too wide, or none
                 return np.zeros_like(found)
 
@@ -67,7 +65,8 @@ class ExactLeaves:
         p, order = self._rules.numbers.p, self._rules.numbers.p + self._rules.numbers.q
         table = [[None] * order for _ in range(order)]
         lengths = [math.sqrt(max(float(inner(i, i)), 0.0)) for i in range(p)]
-        powers = [2.0 ** -round(math.log2(length)) if length else 1.0 for length in lengths]
+        # As the checker scales them: what it proposes must fit.
+        powers = [1.0 / length if length else 1.0 for length in lengths]
         powers += [1.0 / unit] * (order - p)
         for i in range(order):
             for j in range(i + 1):
@@ -125,15 +124,15 @@ class ExactLeaves:
         confirmed, left = found.copy(), self._to_choose(node)
         for at in np.flatnonzero(found):
             F = self._left([*node.chosen, int(node.candidates[at])], [])[2]
-            confirmed[at] = self._reaches(self._least(F, left - 1 + self._rules.components))
+            confirmed[at] *= self._reaches(self._least(F, left - 1 + self._rules.components))
         return confirmed
 
-    def _relaxation(self, node: Task, z: np.ndarray) -> bool:
-        base, scores = self._separable(node, z)
+    def _relaxation(self, node: Task, by: tuple) -> bool:
+        base, scores = self._separable(node, by)
         return bool(base - self._most(node, scores) >= self._rules.limit)
 
-    def _marks(self, node: Task, found: np.ndarray, z: np.ndarray) -> np.ndarray:
-        base, scores = self._separable(node, z)
+    def _marks(self, node: Task, found: np.ndarray, by: tuple) -> np.ndarray:
+        base, scores = self._separable(node, by)
         confirmed = found.copy()
         for at in np.flatnonzero(found):
             most = self._most(node, scores, int(at), bool(found[at] == 2))
@@ -153,23 +152,23 @@ class ExactLeaves:
         others = sorted(scores[:at] + scores[at + 1 :])[::-1]
         return sum(others[: left - 1], scores[at]) if chosen else sum(others[:left])
 
-    def _separable(self, node: Task, z: np.ndarray):
+    def _separable(self, node: Task, by: tuple):
         """What the energy is without the sum of the terms of candidates, and upper ends of what
         each of these may add."""
         K, c, F = self._parts(node)
-        n, left = len(K), self._to_choose(node)
-        parts = Parts(_floats(K), _floats(c), _floats(F), 0)
-        relaxation = Relaxation(parts, left, self._rules.shift, self._rules.choices.most)
-        D, K, c = relaxation.D.tolist(), _matrix(K), _matrix(c)
-        P, B = K - _diagonal(D), _matrix(relaxation.coefficients(z).tolist())
-        Y = c
-        if relaxation.s > 0.0:
-            Y = _matrix(relaxation.Y.tolist())
-            _check_positive(Y * Y.transpose() + K * relaxation.s - c * c.transpose())
+        n, (D, Y, shift, B) = len(K), by
+        D, K, c = D.tolist(), _matrix(K), _matrix(c)
+        gone = list(node.chosen) if shift == 0.0 and self._errors.own_target else []
+        P, B = K - _diagonal(D), _matrix(np.delete(B, gone, axis=1).tolist())
+        if shift > 0.0:
+            Y = _matrix(Y.tolist())
+            _check_positive(Y * Y.transpose() + K * shift - c * c.transpose())
+        else:
+            Y = c
         _check_positive(P)
         product = P * B
         rest = (Y - product).tolist()
-        scores = [(sum(x * x for x in rest[i]) / D[i] + relaxation.s).upper() for i in range(n)]
+        scores = [(sum(x * x for x in rest[i]) / D[i] + shift).upper() for i in range(n)]
         quadratic = (B.transpose() * product).trace()
         return sum(F[i][i] for i in range(len(F))) - quadratic, scores
 
@@ -201,10 +200,6 @@ def _matrix(rows):
 def _diagonal(values: list[float]):
     n = len(values)
     return _matrix([[values[i] if i == j else 0.0 for j in range(n)] for i in range(n)])
-
-
-def _floats(rows) -> np.ndarray:
-    return np.array([[float(x.mid()) for x in row] for row in rows])
 
 
 def _check_positive(matrix) -> None:

@@ -42,12 +42,12 @@ from columnist._verify import (
     EXTENDED,
     TOLERANCE,
     UNIT,
-    Body,
     Criterion,
     Refuted,
     check_data,
     limit_of,
 )
+from columnist._verify_guide import Body
 from columnist._verify_turns import Turns
 
 _MAP, _BLOCKS, _MATRICES, _MERGE, _SCREENING = range(1, 6)

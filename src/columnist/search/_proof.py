@@ -18,6 +18,7 @@ end       the number of records, and the hash of the first line
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -36,11 +37,12 @@ from columnist.criteria import Criterion, get_criterion
 from columnist.search._problem import Branches, Step
 
 FORMAT, VERSION = "columnist proof", 3
+_RECORD = struct.Struct("<BQI")
 _END, _LIST, _BRANCH, _SHRINK, _CLOSE, _COPIES = range(6)
 # The smallest z that is told from zero, and the steps of a logarithmic scale down to it.
 _LEAST_Z, _SCALE = 1e-5, 65535
-# Bytes of records up to which they need no file.
-_IN_MEMORY = 2**20
+# Bytes of records that are compressed in one go, and of compressed ones that need no file.
+_BUFFER, _IN_MEMORY = 2**16, 2**20
 
 
 class PreparedProof(os.PathLike):
@@ -57,20 +59,20 @@ class ProofRecorder:
     """Collects records, many of them in a file without a name, until :meth:`finish` writes them."""
 
     def __init__(self, path: str | os.PathLike):
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         self.preparation = path.preparation if isinstance(path, PreparedProof) else None
         if not self.path.parent.is_dir():
             raise ValueError(f"The proof cannot be written: there is no folder {self.path.parent}.")
         if self.path.is_dir():
             raise ValueError(f"The proof cannot be written: {self.path} is a folder.")
         self._file: Any = None
+        self._buffer = bytearray()
         self.begin()
 
     def begin(self) -> None:
         """Forget what was recorded: another search begins."""
         self.discard()
-        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(self.path.parent))
-        self._compress, self._next = zlib.compressobj(6), 1
+        self._file, self._compress, self._next = io.BytesIO(), zlib.compressobj(6), 1
         self._counts: Counter[int] = Counter()
 
     def discard(self) -> None:
@@ -78,6 +80,7 @@ class ProofRecorder:
         if self._file is not None:
             self._file.close()
             self._file = None
+        self._buffer.clear()
 
     # -- records ------------------------------------------------------------------
 
@@ -131,7 +134,18 @@ class ProofRecorder:
         if not isinstance(body, bytes):
             body, count = np.asarray(body).astype("<u4").tobytes(), len(body)
         self._counts[kind] += 1
-        self._file.write(self._compress.compress(struct.pack("<BQI", kind, node, count) + body))
+        self._buffer += _RECORD.pack(kind, node, count)
+        self._buffer += body
+        if len(self._buffer) > _BUFFER:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Compress what has gathered; much of it goes into a file without a name."""
+        self._file.write(self._compress.compress(self._buffer))
+        self._buffer.clear()
+        if isinstance(self._file, io.BytesIO) and self._file.tell() > _IN_MEMORY:
+            gathered, self._file = self._file, tempfile.TemporaryFile(dir=self.path.parent)
+            self._file.write(gathered.getbuffer())
 
     # -- the end ------------------------------------------------------------------
 
@@ -143,19 +157,20 @@ class ProofRecorder:
         header |= {"problem": problem, "claim": claim, "preparation": self.preparation}
         header["records"] = {str(kind): count for kind, count in sorted(self._counts.items())}
         line = json.dumps(header, allow_nan=False).encode() + b"\n"
-        end = struct.pack("<BQ", _END, self._counts.total()) + hashlib.sha256(line).digest()
-        self._file.write(self._compress.compress(end) + self._compress.flush())
+        self._buffer += struct.pack("<BQ", _END, self._counts.total())
+        self._buffer += hashlib.sha256(line).digest()
+        self._flush()
+        self._file.write(self._compress.flush())
         self._file.seek(0)
-        with tempfile.NamedTemporaryFile(dir=self.path.parent, delete=False) as whole:
-            try:
+        unfinished = self.path.with_name(f".proof-{os.getpid()}-{id(self):x}")
+        try:
+            with open(unfinished, "xb") as whole:
                 whole.write(line)
                 shutil.copyfileobj(self._file, whole)
-                whole.close()
-                os.chmod(whole.name, 0o644)
-                os.replace(whole.name, self.path)
-            except BaseException:
-                os.unlink(whole.name)
-                raise
+            os.replace(unfinished, self.path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
         self.discard()
 
 

@@ -37,13 +37,18 @@ def distinct_columns(columns: np.ndarray, allowed: np.ndarray, X) -> np.ndarray:
 def copies(X, allowed: np.ndarray, center: bool) -> np.ndarray:
     """Columns that are copies, by every number, of earlier ones; columns of zeros, or with means
     removed of one number, too."""
-    parts = [allowed[part] for part in column_blocks(len(allowed), X.shape[0])]
-    blocks = (columns_of(X, part) for part in parts)
-    spread = [np.ptp(block, axis=0) if center else abs(block).max(axis=0) for block in blocks]
-    empty = allowed[np.concatenate([*spread, np.zeros(0)]) == 0.0]
-    filled = np.setdiff1d(allowed, empty)
-    first = _first_copies(X, filled, scaled=True)
-    return np.append(filled[first != filled], empty)
+    largest, spread = np.zeros(len(allowed)), np.zeros(len(allowed))
+    for part in column_blocks(len(allowed), X.shape[0]):
+        block = columns_of(X, allowed[part])
+        largest[part] = abs(block).max(axis=0)
+        spread[part] = np.ptp(block, axis=0) if center else largest[part]
+    empty, filled = allowed[spread == 0.0], allowed[spread != 0.0]
+    # The largest entries of copies differ by a power of two.
+    _, kind, count = np.unique(
+        np.frexp(largest[spread != 0.0])[0], return_inverse=True, return_counts=True
+    )
+    suspects = filled[count[kind] > 1]
+    return np.append(suspects[_first_copies(X, suspects, scaled=True) != suspects], empty)
 
 
 @lru_cache(maxsize=16)
