@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 
 import pytest
 from sklearn.datasets import load_wine
@@ -65,6 +67,17 @@ def test_a_sample_says_so_and_exact_arithmetic_counts(cli, proven):
     assert found["exact"]["complete sets"] >= found["exact"]["in doubt"]
     for wrong in (("--sample", 0), ("--jobs", 0)):
         assert cli("verify", *files, *wrong).code == 2
+
+
+def test_the_report_says_how_to_check_the_proof(cli, proven):
+    """The hash of the file, what it holds, and the command."""
+    proof, page = proven / "wine.proof", proven / "page.html"
+    options = ("-k", 3, "--proof", proof, "--report", page)
+    assert cli("select", proven / "wine.csv", *options).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert hashlib.sha256(proof.read_bytes()).hexdigest() in text
+    assert "columnist verify wine.proof " in text
+    assert re.search(r"lists? \d", text)
 
 
 def test_the_proof_of_removed_rows(cli, proven):
