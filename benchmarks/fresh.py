@@ -54,6 +54,7 @@ SEARCH = (*NODES, *within("selection", "certified", "task"), "data/_matrices.py"
 SUBSET = (
     *NODES,
     *within("selection", "subset", "ridge", "wide", "active", "descent.pyx"),
+    *within("selection", "block_nodes", "block_relaxation", "block_diagonal", "block_sets.pyx"),
     "search/_downdates.py",
 )
 CLASSES = (*RUN, *within("selection", "logistic", "log_loss", "subset_classifier"))
