@@ -51,7 +51,7 @@ _CHAIN = 8
 _SHRUNK, _SMALL = 0.7, 400
 # A problem is screened by blocks if this share of the candidates remains to be branched on at the
 # root, or if it stays open: a better choice was asked for so often.
-_SPREAD, _ASKED = 0.5, 3
+_SPREAD, _ASKED = 0.5, 5
 # With more targets than this the coefficients of that bound take too long.
 _TARGETS = 20
 # Name of that bound in the log.
