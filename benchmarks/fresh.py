@@ -132,6 +132,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
         *ROBUST,
         "selection/_subset.py",
         "selection/_relaxed.py",
+        "selection/_traced.py",
         "robust/_proven.py",
         "search/_proof.py",
         *PROOF,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import columnist
 from columnist import ColumnSelector, _verify, _verify_guide, verify
 from columnist.criteria import Nuclear, get_criterion
-from columnist.selection import _relaxed
+from columnist.selection import _relaxed, _traced
 from tests.forging import Forger
 
 HOME = Path(_verify.__file__).parent
@@ -31,7 +31,9 @@ def write(path, X, k, y=None, **options):
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(_relaxed, "_FEW_TRACED", 0)
         patch.setattr(_relaxed, "_FEW_SETS", 0)
+        patch.setattr(_relaxed, "_WORTHWHILE", -np.inf)
         patch.setattr(_relaxed, "_TRACED", _relaxed._Use(3, 300))
+        patch.setattr(_traced, "_FEW_TARGETS", _relaxed._Use(3, 300))
         warnings.simplefilter("ignore")
         return ColumnSelector(k, proof=path, **options).fit(X, y)
 

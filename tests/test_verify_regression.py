@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from columnist import ColumnSelector, SubsetClassifier, SubsetRegressor, verify
-from columnist.selection import _relaxed
+from columnist.selection import _relaxed, _traced
 from tests.examples import slow_if
 from tests.forging import Forger
 
@@ -173,6 +173,7 @@ def test_rounded_multiples_are_divided_first(tmp_path, monkeypatch, first):
     """Where columns are multiples of others up to rounding, relaxations begin without both."""
     monkeypatch.setattr(_relaxed, "_FEW_TRACED", 0)
     monkeypatch.setattr(_relaxed, "_FEW_SETS", 0)
+    monkeypatch.setattr(_relaxed, "_WORTHWHILE", -np.inf)
     separated = []
     plain = _relaxed.RelaxedNodes._separated
     monkeypatch.setattr(
@@ -181,7 +182,9 @@ def test_rounded_multiples_are_divided_first(tmp_path, monkeypatch, first):
     )  # fmt: skip
     for seed in range(40 * first, 40 * (first + 1)):
         rng = np.random.default_rng(seed)
-        monkeypatch.setattr(_relaxed, "_TRACED", _relaxed._Use(int(rng.integers(1, 4)), 0))
+        use = _relaxed._Use(int(rng.integers(1, 4)), 0)
+        monkeypatch.setattr(_relaxed, "_TRACED", use)
+        monkeypatch.setattr(_traced, "_FEW_TARGETS", use)
         n, k = int(rng.integers(8, 11)), int(rng.integers(3, 5))
         X = rng.standard_normal((16, n)) @ (np.eye(n) + 0.4 * rng.standard_normal((n, n)))
         for i, j in rng.permutation(n)[:4].reshape(2, 2):

@@ -293,7 +293,7 @@ class Numbers:
         constant = center and (dense == dense[:1]).all(axis=0).any()
         near = np.abs(G[:p, :p]) > 1.0 - 1e-12
         # With a ridge every column counts.
-        if alpha == 0.0 and (near.sum() != p or constant):
+        if alpha == 0.0 and (constant or (near != np.eye(p, dtype=bool)).any()):
             rows = partial(rows_of, center=center, weights=weights)
             near &= problem["input"] != "gram" and share < 0.1 * DEPENDENT
             found = beside("_verify_special").multiples(dense, near, problem, rows, DEPENDENT)

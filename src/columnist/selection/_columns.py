@@ -39,8 +39,9 @@ from columnist.search._interrupts import expired
 from columnist.search._problem import Branches, Demand, Part, Trace
 from columnist.selection._branch import FrobeniusBrancher, Workspace
 from columnist.selection._improve import ColumnImprover
-from columnist.selection._relaxed import RelaxedNodes, relaxed_nodes
+from columnist.selection._relaxed import RelaxedNodes
 from columnist.selection._swaps import add_columns, exchange_columns
+from columnist.selection._traced import relaxed_nodes
 
 # Data smaller than this, or larger than its inverse, cannot be squared.
 _LEAST_SCALE = 1e-152
