@@ -57,7 +57,7 @@ SUBSET = (
     *within("selection", "block_nodes", "block_relaxation", "block_diagonal", "block_sets.pyx"),
     "search/_downdates.py",
 )
-CLASSES = (*RUN, *within("selection", "logistic", "log_loss", "subset_classifier"))
+CLASSES = (*RUN, *within("selection", "logistic", "log_loss", "subset_classifier", "wide"))
 FORWARD = within("selection", "forward", "forward_states", "forward_spectra", "forward_kernels.pyx")
 EXCHANGE = within("selection", "exchange", "improve", "swaps")
 FAST = (*FORWARD, *EXCHANGE, *within("selection", "algebraic", "factors", "base"))
@@ -107,8 +107,8 @@ MEASURES: dict[str, tuple[str, ...]] = {
         "search/_downdates.py",
     ),
     "weighted_tables": (*SEARCH, *EXCHANGE),
-    "wide": within("selection", "two_stage", "wide", "sampling", "forward", "filters"),
-    "wide_dask": (*DASK, *within("selection", "two_stage", "wide", "sampling", "forward")),
+    "wide": within("selection", "two_stage", "sampling", "forward", "filters"),
+    "wide_dask": (*DASK, *within("selection", "two_stage", "sampling", "forward")),
     "compare": (
         *SEARCH,
         *FAST,
