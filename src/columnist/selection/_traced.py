@@ -1,8 +1,8 @@
-"""Whether a search that writes a proof relaxes its nodes.
+"""Which nodes a search that writes a proof relaxes.
 
 A relaxation is easier to check than what the other bound explores, but it takes more time to write.
-With few targets it is used for smaller problems than without a proof; with many targets only where
-it raises the bound of the root, or where many columns are chosen.
+With few targets it is used for smaller problems than without a proof. With many targets it may say
+little about the root: then only nodes that many complete sets are left of are worth their time.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from columnist.linalg._reduce import Reduced
 from columnist.selection import _relaxed
 from columnist.selection._relaxed import RelaxedNodes
 
-# With few targets: so many columns to choose, or complete sets, are left to the other bound.
-_FEW_TARGETS = _relaxed._Use(3, 30_000)
+# So many columns to choose, or complete sets, are left to the other bound: with few targets, and
+# where the relaxation says little about the root.
+_FEW_TARGETS, _LITTLE = _relaxed._Use(3, 30_000), _relaxed._Use(4, 8_000_000)
 
 
 def relaxed_nodes(
@@ -42,7 +43,9 @@ def relaxed_nodes(
     if relaxed is None or left >= min(_relaxed._LONG, _relaxed._SHARE * len(reduced.columns)):
         return relaxed
     raised = min(relaxed.bound(include, candidates, threshold), threshold) - low
-    return relaxed if raised >= _relaxed._WORTHWHILE * (threshold - low) else None
+    if raised < _relaxed._WORTHWHILE * (threshold - low):
+        relaxed._use = _LITTLE
+    return relaxed
 
 
 def _with_few_targets(
