@@ -9,6 +9,7 @@ import pytest
 
 from columnist import SubsetRegressor
 from columnist.data import Matrices
+from columnist.search._problem import Demand
 from columnist.selection import _block_nodes, _block_relaxation, _wide
 from columnist.selection._block_diagonal import BlockDiagonal, clusters
 from columnist.selection._block_nodes import relaxed_by_blocks, screened
@@ -286,3 +287,15 @@ def test_tiny_and_huge_scales():
         model = SubsetRegressor(4, time_limit=None).fit(scale * X, y / scale)
         assert model.certificate_.is_optimal
         np.testing.assert_array_equal(model.selected_, plain.selected_)
+
+
+def test_fixed_columns_that_are_a_choice_are_found():
+    """Bounds of different coefficients may fix all of them, and leave candidates."""
+    X, Y, alpha, _ = correlated_columns(0, p=6)
+    matrices = Matrices(X, Y).with_ridge(alpha)
+    data = _wide.wide_data(matrices, [], np.arange(6), distinct=False)
+    problem = data.problem(3, [], lambda subset, limit=np.inf: (0.0, 0.0))
+    problem._screened = _block_nodes.Screened(np.ones(6, dtype=bool), np.array([0, 2, 3]))
+    chosen, candidates = problem.root()
+    found = problem.expand(chosen, candidates, Demand(np.inf), 0)
+    assert (0, 2, 3) in [tuple(sorted(subset)) for _, subset in found.goals]

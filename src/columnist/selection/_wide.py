@@ -288,9 +288,10 @@ class _Found:
         self.goal(error, node.names[top])
 
     def complete(self, node: _Node, left: int) -> None:
-        """Complete sets of a node with at most one column to choose, or no choice."""
-        if len(node.candidates) == left:
-            self.goal(0.0, node.names)
+        """Complete sets of a node with at most one column to choose, or no choice. With none to
+        choose there may be candidates that no bound has dropped."""
+        if left in (0, len(node.candidates)):
+            self.goal(0.0, node.names[:left])
         elif left == 1:
             errors = node.form.additions(node.chosen, node.candidates, self.threshold)
             for i in np.flatnonzero(errors < self.threshold):
