@@ -299,3 +299,13 @@ def test_fixed_columns_that_are_a_choice_are_found():
     chosen, candidates = problem.root()
     found = problem.expand(chosen, candidates, Demand(np.inf), 0)
     assert (0, 2, 3) in [tuple(sorted(subset)) for _, subset in found.goals]
+
+
+@pytest.mark.parametrize("exponent", [200, -200])
+def test_pools_of_huge_and_tiny_targets(monkeypatch, exponent):
+    monkeypatch.setattr(_wide.WideColumns, "_screen", lambda self: None)
+    X, y = weak_signal(0)
+    plain = SubsetRegressor(3, n_solutions=4, time_limit=None).fit(X, y)
+    scaled = SubsetRegressor(3, n_solutions=4, time_limit=None).fit(X, np.ldexp(y, exponent))
+    assert scaled.certificate_.status == plain.certificate_.status == "optimal"
+    assert [tuple(one) for one in scaled.solutions_] == [tuple(one) for one in plain.solutions_]

@@ -462,9 +462,13 @@ def wide_data(
     too_many = n_columns > _MOST or n_columns > max(2 * n_rows, _FEW)
     if not matrices.ridge and (too_many or n_columns >= n_rows):
         return None
+    # Powers of two round nothing, and coefficients to start from are kept in single precision.
+    exponent = int(np.frexp(np.abs(matrices.Y).max(initial=0.0))[1])
+    matrices = replace(matrices, Y=np.ldexp(matrices.Y, -exponent))
     make = _ridge_form if too_many else _gram_form
     form, columns = make(matrices, np.asarray(include, dtype=np.intp), allowed, distinct)
-    return None if form is None else WideData(form, columns, matrices.unit**2)
+    unit = float(np.ldexp(matrices.unit**2, 2 * exponent))
+    return None if form is None else WideData(form, columns, unit)
 
 
 def _gram_form(matrices: Matrices, include: np.ndarray, allowed: np.ndarray, distinct: bool):
