@@ -301,6 +301,20 @@ def test_fixed_columns_that_are_a_choice_are_found():
     assert (0, 2, 3) in [tuple(sorted(subset)) for _, subset in found.goals]
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_refused(value):
+    """By the form; the kernel does not leave its memory for them."""
+    U, results = np.ones((6, 1)), [np.empty(shape) for shape in ((1, 5), (6, 5), (6, 5))]
+    U[2] = value
+    which = np.empty((1, 5, 6), dtype=np.uint8)
+    starts, eye = np.array([0, 6], dtype=np.int32), np.eye(6)
+    levels = np.full((1, 5), -np.inf)
+    best_in_blocks(eye.ravel(), eye.ravel(), U, starts, levels, 1000, *results, which)
+    form = _block_relaxation.BlockForm(np.eye(6) + 0.1, U.T.copy(), 6.0, 3)
+    with pytest.raises(np.linalg.LinAlgError, match="too large"), np.errstate(all="ignore"):
+        form.relax(1.0)
+
+
 @pytest.mark.parametrize("exponent", [200, -200])
 def test_pools_of_huge_and_tiny_targets(monkeypatch, exponent):
     monkeypatch.setattr(_wide.WideColumns, "_screen", lambda self: None)
