@@ -49,6 +49,8 @@ _CHAIN = 8
 # A node with this share of the candidates that its form was made for gets a form of its own, if
 # these are no more than so many.
 _SHRUNK, _SMALL = 0.7, 400
+# Targets of up to two to this power, and down to its inverse, are taken as they are.
+_ORDINARY = 60
 # A problem is screened by blocks if this share of the candidates remains to be branched on at the
 # root, or if it stays open: a better choice was asked for so often.
 _SPREAD, _ASKED = 0.5, 3
@@ -464,6 +466,7 @@ def wide_data(
         return None
     # Powers of two round nothing, and coefficients to start from are kept in single precision.
     exponent = int(np.frexp(np.abs(matrices.Y).max(initial=0.0))[1])
+    exponent = exponent if abs(exponent) > _ORDINARY else 0
     matrices = replace(matrices, Y=np.ldexp(matrices.Y, -exponent))
     make = _ridge_form if too_many else _gram_form
     form, columns = make(matrices, np.asarray(include, dtype=np.intp), allowed, distinct)
