@@ -254,3 +254,12 @@ def test_parts_leave_by_bound(max_memory):
     assert frontier.n_open == 0
     assert frontier.pop_bound(np.inf) is None
     assert frontier.nbytes == 0
+
+
+def test_bounds_that_are_not_numbers_close_nothing():
+    frontier = Frontier(POLICIES["optimal"], np.inf)
+    items = np.arange(4, dtype=np.int32)
+    children = Branches(0.0, items, np.array([3.0, np.nan, 2.0, np.inf]), partitioned=True)
+    frontier.push(items[:0], children, 1, floor=1.0)
+    assert frontier.n_open == 3
+    assert frontier.bound() == 1.0

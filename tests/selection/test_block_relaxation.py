@@ -9,6 +9,7 @@ import pytest
 
 from columnist import SubsetRegressor
 from columnist.data import Matrices
+from columnist.search._problem import Demand
 from columnist.selection import _block_nodes, _block_relaxation, _wide
 from columnist.selection._block_diagonal import BlockDiagonal, clusters
 from columnist.selection._block_nodes import relaxed_by_blocks, screened
@@ -286,3 +287,39 @@ def test_tiny_and_huge_scales():
         model = SubsetRegressor(4, time_limit=None).fit(scale * X, y / scale)
         assert model.certificate_.is_optimal
         np.testing.assert_array_equal(model.selected_, plain.selected_)
+
+
+def test_fixed_columns_that_are_a_choice_are_found():
+    """Bounds of different coefficients may fix all of them, and leave candidates."""
+    X, Y, alpha, _ = correlated_columns(0, p=6)
+    matrices = Matrices(X, Y).with_ridge(alpha)
+    data = _wide.wide_data(matrices, [], np.arange(6), distinct=False)
+    problem = data.problem(3, [], lambda subset, limit=np.inf: (0.0, 0.0))
+    problem._screened = _block_nodes.Screened(np.ones(6, dtype=bool), np.array([0, 2, 3]))
+    chosen, candidates = problem.root()
+    found = problem.expand(chosen, candidates, Demand(np.inf), 0)
+    assert (0, 2, 3) in [tuple(sorted(subset)) for _, subset in found.goals]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_refused(value):
+    """By the form; the kernel does not leave its memory for them."""
+    U, results = np.ones((6, 1)), [np.empty(shape) for shape in ((1, 5), (6, 5), (6, 5))]
+    U[2] = value
+    which = np.empty((1, 5, 6), dtype=np.uint8)
+    starts, eye = np.array([0, 6], dtype=np.int32), np.eye(6)
+    levels = np.full((1, 5), -np.inf)
+    best_in_blocks(eye.ravel(), eye.ravel(), U, starts, levels, 1000, *results, which)
+    form = _block_relaxation.BlockForm(np.eye(6) + 0.1, U.T.copy(), 6.0, 3)
+    with pytest.raises(np.linalg.LinAlgError, match="too large"), np.errstate(all="ignore"):
+        form.relax(1.0)
+
+
+@pytest.mark.parametrize("exponent", [200, -200])
+def test_pools_of_huge_and_tiny_targets(monkeypatch, exponent):
+    monkeypatch.setattr(_wide.WideColumns, "_screen", lambda self: None)
+    X, y = weak_signal(0)
+    plain = SubsetRegressor(3, n_solutions=4, time_limit=None).fit(X, y)
+    scaled = SubsetRegressor(3, n_solutions=4, time_limit=None).fit(X, np.ldexp(y, exponent))
+    assert scaled.certificate_.status == plain.certificate_.status == "optimal"
+    assert [tuple(one) for one in scaled.solutions_] == [tuple(one) for one in plain.solutions_]

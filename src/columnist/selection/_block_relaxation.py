@@ -49,6 +49,8 @@ from columnist.selection._block_sets import best_in_blocks
 _CAP, _FAMILIES, _SCREENED = 24, 3000, 20_000
 # A block whose values are not known to this share is of no use.
 _KNOWN = 1e-4
+# Values of which squares might overflow are of no use, either.
+_HUGE = 1e150
 # How often D is shaped, and the sweeps for it; how often subsets join the list for each D.
 _SHAPINGS, _SWEEPS, _LISTS = 5, 2, 6
 # Share of the gap that must close for another shaping, and that the list may leave.
@@ -352,6 +354,8 @@ class BlockForm:
         """
         base, U, off = self._base(B)
         whole = self._wholes(U)
+        if not whole.max() < _HUGE:  # or not a number, which the kernel could not compare
+            raise np.linalg.LinAlgError("Coefficients are too large.")
         moved = 1.01 * np.add.reduceat(off * self.roots, self.starts[:-1])
         charge = self.rounding * whole + moved * (2.0 * np.sqrt(whole) + moved)
         n_blocks, at = len(whole), self.t - np.arange(min(self.t, _CAP) + 1)

@@ -197,7 +197,7 @@ cdef void _explore(Block* b, int depth, int n, int n_in, double value, int most)
                 for k in range(q):
                     loss += X[i * q + k] * X[i * q + k]
                 loss /= G[i * n + i]
-                if loss > largest:
+                if pick < 0 or loss > largest:
                     pick, largest = i, loss
         _without(b, depth, n, pick, most)
         _explore(b, depth + 1, n - 1, n_in, value - largest, most)

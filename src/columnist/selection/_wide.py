@@ -49,6 +49,8 @@ _CHAIN = 8
 # A node with this share of the candidates that its form was made for gets a form of its own, if
 # these are no more than so many.
 _SHRUNK, _SMALL = 0.7, 400
+# Targets of up to two to this power, and down to its inverse, are taken as they are.
+_ORDINARY = 60
 # A problem is screened by blocks if this share of the candidates remains to be branched on at the
 # root, or if it stays open: a better choice was asked for so often.
 _SPREAD, _ASKED = 0.5, 5
@@ -288,9 +290,10 @@ class _Found:
         self.goal(error, node.names[top])
 
     def complete(self, node: _Node, left: int) -> None:
-        """Complete sets of a node with at most one column to choose, or no choice."""
-        if len(node.candidates) == left:
-            self.goal(0.0, node.names)
+        """Complete sets of a node with at most one column to choose, or no choice. With none to
+        choose there may be candidates that no bound has dropped."""
+        if left in (0, len(node.candidates)):
+            self.goal(0.0, node.names[:left])
         elif left == 1:
             errors = node.form.additions(node.chosen, node.candidates, self.threshold)
             for i in np.flatnonzero(errors < self.threshold):
@@ -461,9 +464,14 @@ def wide_data(
     too_many = n_columns > _MOST or n_columns > max(2 * n_rows, _FEW)
     if not matrices.ridge and (too_many or n_columns >= n_rows):
         return None
+    # Powers of two round nothing, and coefficients to start from are kept in single precision.
+    exponent = int(np.frexp(np.abs(matrices.Y).max(initial=0.0))[1])
+    exponent = exponent if abs(exponent) > _ORDINARY else 0
+    matrices = replace(matrices, Y=np.ldexp(matrices.Y, -exponent))
     make = _ridge_form if too_many else _gram_form
     form, columns = make(matrices, np.asarray(include, dtype=np.intp), allowed, distinct)
-    return None if form is None else WideData(form, columns, matrices.unit**2)
+    unit = float(np.ldexp(matrices.unit**2, 2 * exponent))
+    return None if form is None else WideData(form, columns, unit)
 
 
 def _gram_form(matrices: Matrices, include: np.ndarray, allowed: np.ndarray, distinct: bool):
