@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.proofs [name ...]``; without names all cases. Every case is stored as soon as
 it is measured (:mod:`benchmarks.store`). Times are processor times; those with a proof and of the
-check are shares of that of the search. A search that may meet its limit of time is stopped after a number of
-nodes instead, the same with and without a proof.
+check are shares of that of the search. A search that may meet its limit of time is stopped after a
+number of nodes instead, the same with and without a proof.
 """
 
 from __future__ import annotations

@@ -172,8 +172,7 @@ class Frontier:
             return
         if len(branches.fixed):
             chosen = np.concatenate([chosen, branches.fixed])
-        # A bound that is not a number says nothing.
-        items, f = branches.items, np.fmax(branches.f, floor)
+        items, f = branches.items, np.maximum(branches.f, floor)
         priority = self.policy.priority(f, branches.weight)
         if self.policy.follows_u or not branches.partitioned:
             # Partition: the worst bound keeps the most candidates (cheap branches stay tiny);

@@ -106,7 +106,8 @@ class Branches:
     items : ndarray of int32
         The item each child adds.
     f, weight : ndarray
-        Bound of each child; the figure asked for by ``Demand.weight`` (else empty).
+        Bound of each child, where what is not a number says nothing; the figure asked for by
+        ``Demand.weight`` (else empty).
     goals : list of (float, tuple of int)
         Complete sets that may be below the threshold, with a lower bound of their error. All of
         them, unless ``floor`` says otherwise, but for those that ``n_best`` others surely beat.
@@ -153,6 +154,10 @@ class Branches:
     unresolved: int = 0
     tally: dict[str, tuple[int, int]] = field(default_factory=dict)
     trace: Trace | None = None
+
+    def __post_init__(self) -> None:
+        if np.isnan(self.f).any():
+            object.__setattr__(self, "f", np.where(np.isnan(self.f), -np.inf, self.f))
 
 
 @runtime_checkable
