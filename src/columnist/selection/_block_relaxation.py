@@ -26,7 +26,7 @@ method over a list of subsets. Those that the prices of the constraints call for
 **Rounding.** The form is below the true one as in :mod:`columnist.selection._active`. D and P are
 what they are: only the value of the bound is charged. With :math:`\kappa = \sum_i D_{ii}
 (D^{-1})_{ii}` of a block of m columns, which bounds its condition once columns are scaled, h is
-known to :math:`16 (m + 4)^3 \varepsilon \kappa\, h(b)`: the inverse, each step of elimination on it
+known to :math:`16 (m + 4)^3 u \kappa\, h(b)`: the inverse, each step of elimination on it
 and each Cholesky factorisation are backward stable. An error of the rows of U by at most
 :math:`e_i` moves :math:`\sqrt{h}` by at most :math:`\sum_i e_i \sqrt{(D^{-1})_{ii}}`.
 
@@ -189,7 +189,7 @@ class BlockForm:
             if not self._shape(shaped, max(threshold - last.value, _SETTLED * gap), deadline):
                 break
             kept = [s for s, weight in zip(listed, last.weights, strict=True) if weight > _LEFT]
-            found, listed, last = self._solve(kept, threshold)
+            found, listed, last = self._solve(kept or listed, threshold)
             gained = found.bound - best.bound
             if gained > 0.0:
                 best, sets, solved = found, listed, last
